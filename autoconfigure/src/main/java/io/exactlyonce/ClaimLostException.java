@@ -1,0 +1,34 @@
+package io.exactlyonce;
+
+/**
+ * A worker lost its claim: the lease ran out before it could be renewed, or another worker took the key over. What the
+ * handler does from here on may happen twice, so it should stop.
+ */
+public final class ClaimLostException extends RuntimeException {
+
+    private final String scope;
+    private final long fencingToken;
+
+    /**
+     * @param scope the claim's scope
+     * @param keyHash a hash of the key, since keys may be personal data
+     * @param fencingToken the fencing token of the claim that was lost
+     * @param reason what was observed
+     */
+    public ClaimLostException(String scope, String keyHash, long fencingToken, String reason) {
+        super("Claim on key %s of scope '%s' with fencing token %d is lost: %s"
+                .formatted(keyHash, scope, fencingToken, reason));
+        this.scope = scope;
+        this.fencingToken = fencingToken;
+    }
+
+    /** Returns the claim's scope. */
+    public String scope() {
+        return scope;
+    }
+
+    /** Returns the fencing token of the claim that was lost. */
+    public long fencingToken() {
+        return fencingToken;
+    }
+}

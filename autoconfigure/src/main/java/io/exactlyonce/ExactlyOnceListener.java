@@ -1,0 +1,85 @@
+package io.exactlyonce;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Marks a method as a handler of SQS messages whose effect happens once per idempotency key, however often SQS delivers
+ * a message and however long the handler runs.
+ *
+ * <p>Before the handler runs, its key is claimed in PostgreSQL; while it runs, the message's visibility window and the
+ * claim's lease are renewed; after it returned, the claim is completed and only then the message is acknowledged. A
+ * delivery whose key is completed is acknowledged without calling the handler; one whose key another delivery holds is
+ * returned to the queue. A handler whose claim is lost is interrupted and its result discarded.
+ *
+ * <p>The guarantee holds for effects per key, not for deliveries. A handler that calls other systems can crash between
+ * its effect and its completion: the next attempt then sees {@link Claim#isAmbiguous()} and should pass {@link
+ * Claim#downstreamKey()} to whatever it calls.
+ *
+ * <p>The method takes one message: its payload, optionally headers, the {@code Message}, and a {@link Claim}. It may
+ * return a value, which is stored with the claim. All text attributes take <code>${...}</code> placeholders.
+ *
+ * <pre>{@code
+ * @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")
+ * void fulfil(Order order, Claim claim) {
+ *     payments.charge(order, claim.downstreamKey());
+ * }
+ * }</pre>
+ */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@SqsListener
+public @interface ExactlyOnceListener {
+
+    /** Bean name of the container factory that prepares listener containers for exactly-once handling. */
+    String CONTAINER_FACTORY = "exactlyOnceListenerContainerFactory";
+
+    /** Names, URLs or ARNs of the standard queues to listen to. */
+    @AliasFor(annotation = SqsListener.class, attribute = "value")
+    String[] value() default {};
+
+    /** Names, URLs or ARNs of the standard queues to listen to. */
+    @AliasFor(annotation = SqsListener.class, attribute = "queueNames")
+    String[] queueNames() default {};
+
+    /** Id of the listener: the value of the {@code listener} tag on every meter. Generated if empty. */
+    @AliasFor(annotation = SqsListener.class, attribute = "id")
+    String id() default "";
+
+    /** Bean name of the container factory. It must be one that prepares containers for exactly-once handling. */
+    @AliasFor(annotation = SqsListener.class, attribute = "factory")
+    String factory() default CONTAINER_FACTORY;
+
+    /** How many messages of a queue are handled at the same time. */
+    @AliasFor(annotation = SqsListener.class, attribute = "maxConcurrentMessages")
+    String maxConcurrentMessages() default "";
+
+    /** How many messages to ask for in a poll. */
+    @AliasFor(annotation = SqsListener.class, attribute = "maxMessagesPerPoll")
+    String maxMessagesPerPoll() default "";
+
+    /** How long a poll waits for messages, in whole seconds. */
+    @AliasFor(annotation = SqsListener.class, attribute = "pollTimeoutSeconds")
+    String pollTimeoutSeconds() default "";
+
+    /** Visibility window of received messages, in whole seconds from 1 to 43,200. Default: the queue's own. */
+    @AliasFor(annotation = SqsListener.class, attribute = "messageVisibilitySeconds")
+    String messageVisibilitySeconds() default "";
+
+    /**
+     * Expression (SpEL) for the idempotency key: over the method's arguments by name, {@code #message} and {@code
+     * #headers}. Parsed at start-up. It must evaluate to text, a number, a UUID or an enum constant; {@code null} or
+     * blank fails the delivery. Without it, the key is the message attribute {@code ExactlyOnce-Key}, else the SQS
+     * message id, which covers redelivery only: a resend or a redrive has a new id.
+     */
+    String key() default "";
+
+    /** Whose key it is: the same key in two scopes is two claims. Default: the queue's name. */
+    String scope() default "";
+}

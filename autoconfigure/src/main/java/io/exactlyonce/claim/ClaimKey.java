@@ -1,0 +1,67 @@
+package io.exactlyonce.claim;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.HexFormat;
+
+/**
+ * An idempotency key within its scope. Ordered by scope, then key: the order in which stores lock rows.
+ *
+ * @param scope whose key it is, up to 512 characters
+ * @param key the key, up to 512 characters
+ */
+public record ClaimKey(String scope, String key) implements Comparable<ClaimKey> {
+
+    /** Longest scope and longest key that a store must take, in characters. */
+    public static final int MAX_LENGTH = 512;
+
+    private static final Comparator<ClaimKey> ORDER =
+            Comparator.comparing(ClaimKey::scope).thenComparing(ClaimKey::key);
+
+    public ClaimKey {
+        requireStorable("scope", scope);
+        requireStorable("key", key);
+    }
+
+    /** Returns the SHA-256 of scope and key as 64 hexadecimal digits: fit for logs, and stable across attempts. */
+    public String hash() {
+        return sha256(scope + '\0' + key);
+    }
+
+    /**
+     * Returns the SHA-256 of a text in UTF-8.
+     *
+     * @return 64 hexadecimal digits
+     */
+    public static String sha256(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("Every Java platform has SHA-256", impossible);
+        }
+    }
+
+    @Override
+    public int compareTo(ClaimKey other) {
+        return ORDER.compare(this, other);
+    }
+
+    /** Names the hash only: a key may be personal data. */
+    @Override
+    public String toString() {
+        return scope + "/" + hash().substring(0, 16);
+    }
+
+    private static void requireStorable(String what, String value) {
+        if (value.isBlank()) {
+            throw new IllegalArgumentException(what + " must not be blank");
+        }
+        if (value.length() > MAX_LENGTH) {
+            throw new IllegalArgumentException(
+                    "%s (%d characters) must have at most %d characters".formatted(what, value.length(), MAX_LENGTH));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.exactlyonce.claim;
+
+import java.time.Duration;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What a store answers to a {@link ClaimRequest}. */
+public sealed interface ClaimOutcome {
+
+    /**
+     * Handles every case.
+     *
+     * @return what the function that fits returned
+     */
+    default <R extends @Nullable Object> R match(
+            Function<Acquired, R> acquired,
+            Function<AlreadyCompleted, R> alreadyCompleted,
+            Function<HeldElsewhere, R> heldElsewhere,
+            Function<Parked, R> parked) {
+        if (this instanceof Acquired outcome) {
+            return acquired.apply(outcome);
+        }
+        if (this instanceof AlreadyCompleted outcome) {
+            return alreadyCompleted.apply(outcome);
+        }
+        if (this instanceof HeldElsewhere outcome) {
+            return heldElsewhere.apply(outcome);
+        }
+        return parked.apply((Parked) this);
+    }
+
+    /**
+     * The key is the caller's until the lease ends.
+     *
+     * @param attempt which attempt at this key this is, counted from 1
+     * @param fencingToken grows with each claim of the key
+     * @param ambiguous whether an earlier attempt ended without reporting an outcome
+     */
+    record Acquired(int attempt, long fencingToken, boolean ambiguous) implements ClaimOutcome {}
+
+    /**
+     * The key's effect has happened.
+     *
+     * @param result the stored result as JSON, or {@code null} if there is none
+     */
+    record AlreadyCompleted(@Nullable String result) implements ClaimOutcome {}
+
+    /**
+     * Another claim holds the key.
+     *
+     * @param leaseRemaining how long it holds unless it is renewed, by the store's clock at the time of the answer
+     */
+    record HeldElsewhere(Duration leaseRemaining) implements ClaimOutcome {}
+
+    /** The key waits for a person's decision; nobody may run it. */
+    record Parked() implements ClaimOutcome {}
+}

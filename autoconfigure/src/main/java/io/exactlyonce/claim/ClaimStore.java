@@ -1,0 +1,50 @@
+package io.exactlyonce.claim;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Keeps claims. Each method takes a batch and decides each of its entries atomically; a batch is no unit of its own.
+ * Safe for use by many threads.
+ *
+ * <p>Guaranteed for each key, by the store's own clock: at most one claim is held at any time; a completed key is never
+ * acquired again; a write that names a claim which no longer holds its key changes nothing; fencing tokens only grow.
+ *
+ * <p>Not guaranteed: that a holder knows in time that its lease ended. That is the caller's business.
+ *
+ * <p>A method that throws has told nothing: each of its writes may or may not have happened. All of them can be repeated
+ * with the same arguments.
+ */
+public interface ClaimStore {
+
+    /**
+     * Tries to claim keys. A key is acquired if nobody has claimed it, if its claim was released, or if its claim's
+     * lease is over; a request whose {@code claimId} holds the key already acquires it again. Of two requests for the
+     * same key in one batch, one is answered as held elsewhere.
+     *
+     * @param requests at least one
+     * @return one outcome for each request, in the same order
+     */
+    List<ClaimOutcome> claim(List<ClaimRequest> requests);
+
+    /**
+     * Extends leases, also ones that are over, as long as nobody has taken the key over.
+     *
+     * @return the claims that are held; the ones that are missing are lost
+     */
+    Set<ClaimId> renew(List<LeaseRenewal> renewals);
+
+    /**
+     * Records good ends, also after the lease is over, as long as nobody has taken the key over.
+     *
+     * @return the claims that are completed, by this call or an earlier one; the ones that are missing are lost
+     */
+    Set<ClaimId> complete(List<Completion> completions);
+
+    /**
+     * Gives claims up, so that their keys can be acquired at once.
+     *
+     * @return the claims that were given up; the ones that are missing were not held any more
+     */
+    Set<ClaimId> release(List<Release> releases);
+}

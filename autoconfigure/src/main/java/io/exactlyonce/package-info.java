@@ -1,0 +1,5 @@
+/** What applications touch: the annotation, the claim that a handler may ask for, and the exceptions. */
+@NullMarked
+package io.exactlyonce;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** A small connection pool that reaches only the primary, and the proof that it does. */
+@NullMarked
+package io.exactlyonce.primary;
+
+import org.jspecify.annotations.NullMarked;
