@@ -1,0 +1,142 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.StreamingReplica;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+class PrimaryPinnedDataSourceIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+    private static final String URL = SERVER.createDatabase();
+    private static StreamingReplica replica;
+    private static String replicaUrl;
+
+    @BeforeAll
+    static void startReplica() throws Exception {
+        replica = new StreamingReplica(SERVER.dataSource(URL), SERVER.port());
+        replicaUrl = URL.replace(":" + SERVER.port() + "/", ":" + replica.port() + "/");
+    }
+
+    @AfterAll
+    static void stopReplica() throws Exception {
+        replica.close();
+    }
+
+    @Test
+    void primaryIsAcceptedAndNamed() {
+        try (PrimaryPinnedDataSource pool = pool(URL)) {
+            DatabaseServer server = new PrimaryProbe(pool).verify();
+
+            assertThat(server.address()).isEqualTo("127.0.0.1:" + SERVER.port());
+            assertThat(server.version()).startsWith("18.");
+        }
+    }
+
+    @Test
+    void replicaIsRefusedBeforeAnyoneGetsAConnection() {
+        try (PrimaryPinnedDataSource pool = pool(replicaUrl)) {
+            assertThatThrownBy(pool::getConnection)
+                    .isInstanceOf(SQLException.class)
+                    .cause()
+                    .isInstanceOfSatisfying(NotPrimaryException.class, refused -> {
+                        assertThat(refused.server()).isEqualTo("127.0.0.1:" + replica.port());
+                        assertThat(refused.getSQLState()).isEqualTo("25006");
+                    })
+                    .hasMessageContaining("pg_is_in_recovery() is true")
+                    .hasMessageContaining("targetServerType=primary");
+        }
+    }
+
+    @Test
+    void refusedConnectionsAreClosed() {
+        try (PrimaryPinnedDataSource pool = pool(replicaUrl)) {
+            assertThatThrownBy(pool::getConnection).isInstanceOf(SQLException.class);
+        }
+
+        var replicaDirectly = new JdbcTemplate(SERVER.dataSource(replicaUrl));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(replicaDirectly.queryForList(
+                                "SELECT pid FROM pg_stat_activity WHERE application_name = 'exactly-once-claims'"))
+                        .isEmpty());
+    }
+
+    @Test
+    void probeTellsAReplica() {
+        try (PrimaryPinnedDataSource pool = pool(replicaUrl)) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, unavailable -> {
+                        assertThat(unavailable.reason()).isEqualTo(Reason.NOT_PRIMARY);
+                        assertThat(unavailable.server()).hasValue("127.0.0.1:" + replica.port());
+                    })
+                    .hasMessageContaining("targetServerType=primary");
+        }
+    }
+
+    @Test
+    void severalHostsLeadToThePrimaryAmongThem() {
+        String both = replicaUrl.replace("/test_", ",127.0.0.1:" + SERVER.port() + "/test_");
+
+        try (PrimaryPinnedDataSource pool = pool(both)) {
+            assertThat(new PrimaryProbe(pool).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+        }
+    }
+
+    @Test
+    void databaseThatIsReadOnlyByDefaultIsRefused() {
+        String url = SERVER.createDatabase();
+        String database = url.substring(url.lastIndexOf('/') + 1);
+        new JdbcTemplate(SERVER.dataSource(URL))
+                .execute("ALTER DATABASE " + database + " SET default_transaction_read_only = on");
+
+        try (PrimaryPinnedDataSource pool = pool(url)) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOfSatisfying(
+                            PrimaryUnavailableException.class,
+                            unavailable -> assertThat(unavailable.reason()).isEqualTo(Reason.NOT_PRIMARY))
+                    .rootCause()
+                    .hasMessageContaining("default_transaction_read_only");
+        }
+    }
+
+    @Test
+    void connectionsAreReadCommittedWhateverTheDatabasePrefers() throws SQLException {
+        try (PrimaryPinnedDataSource pool = pool(URL + "?options=-c%20default_transaction_isolation=serializable");
+                Connection connection = pool.getConnection()) {
+            assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_READ_COMMITTED);
+        }
+    }
+
+    @Test
+    void unknownUserIsReportedAsUnreachable() {
+        try (PrimaryPinnedDataSource pool = pool(URL, "nobody")) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOfSatisfying(
+                            PrimaryUnavailableException.class,
+                            unavailable -> assertThat(unavailable.reason()).isEqualTo(Reason.UNREACHABLE))
+                    .hasMessageContaining("\"nobody\" does not exist");
+        }
+    }
+
+    private static PrimaryPinnedDataSource pool(String url) {
+        return pool(url, SERVER.username());
+    }
+
+    private static PrimaryPinnedDataSource pool(String url, String username) {
+        return new PrimaryPinnedDataSource(
+                new JdbcUrl(url),
+                PrimaryPinnedDataSource.driver(url, username, SERVER.password()),
+                1,
+                Duration.ofSeconds(1));
+    }
+}

@@ -1,0 +1,71 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+class PrimaryPinnedDataSourceTests {
+
+    private static final String URL = "jdbc:postgresql://db.example/shop";
+
+    private final AtomicInteger opened = new AtomicInteger();
+
+    @Test
+    void nothingIsOpenedBeforeTheFirstUse() throws SQLException {
+        var pool = new PrimaryPinnedDataSource(new JdbcUrl(URL), new CountingDriver(), 10, Duration.ofMillis(250));
+        try (pool) {
+            assertThat(pool.unwrap(HikariDataSource.class).isRunning()).isFalse();
+
+            assertThatThrownBy(pool::getConnection).hasRootCauseMessage("down");
+
+            assertThat(pool.unwrap(HikariDataSource.class).isRunning()).isTrue();
+            assertThat(opened).hasPositiveValue();
+        }
+    }
+
+    @Test
+    void idleInstanceKeepsOneConnectionOnly() throws SQLException {
+        try (var pool = new PrimaryPinnedDataSource(URL, null, null, 10)) {
+            var settings = pool.unwrap(HikariDataSource.class);
+
+            assertThat(settings.getMinimumIdle()).isEqualTo(1);
+            assertThat(Duration.ofMillis(settings.getIdleTimeout())).isEqualTo(Duration.ofMinutes(1));
+        }
+    }
+
+    @Test
+    void renewalThatHangsLeavesTimeForARetry() throws SQLException {
+        Properties driver =
+                ((DriverManagerDataSource) PrimaryPinnedDataSource.driver(URL, null, null)).getConnectionProperties();
+
+        assertThat(driver).containsEntry("socketTimeout", "5").containsEntry("loginTimeout", "3");
+        try (var pool = new PrimaryPinnedDataSource(URL, null, null, 10)) {
+            assertThat(pool.unwrap(HikariDataSource.class).getConnectionTimeout())
+                    .isEqualTo(3_000);
+        }
+    }
+
+    /** A database that is down. */
+    private final class CountingDriver extends AbstractDataSource {
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            opened.incrementAndGet();
+            throw new SQLException("down");
+        }
+
+        @Override
+        public Connection getConnection(String username, String password) throws SQLException {
+            return getConnection();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.testing.EmbeddedDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ReadOnlyEvictionIT {
+
+    private final EmbeddedDatabase server = EmbeddedDatabase.shared();
+    private final PrimaryPinnedDataSource pool =
+            new PrimaryPinnedDataSource(server.createDatabase(), server.username(), server.password(), 3);
+
+    @AfterEach
+    void close() {
+        pool.close();
+    }
+
+    @Test
+    void noConnectionIsGivenOutAgainOnceOneMetAReadOnlyServer() throws SQLException {
+        int failing;
+        int idle;
+        int inUse;
+        try (Connection first = pool.getConnection();
+                Connection second = pool.getConnection()) {
+            failing = backend(first);
+            inUse = backend(second);
+            try (Connection third = pool.getConnection()) {
+                idle = backend(third);
+            }
+            assertThatWriteIsRefused(first);
+        }
+
+        try (Connection first = pool.getConnection();
+                Connection second = pool.getConnection();
+                Connection third = pool.getConnection()) {
+            assertThat(new int[] {backend(first), backend(second), backend(third)})
+                    .doesNotContain(failing, idle, inUse);
+        }
+    }
+
+    @Test
+    void otherFailuresLeaveConnectionsAlone() throws SQLException {
+        int before;
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            before = backend(connection);
+            assertThatThrownBy(() -> statement.execute("SELECT 1 / 0")).isInstanceOf(SQLException.class);
+        }
+
+        try (Connection connection = pool.getConnection()) {
+            assertThat(backend(connection)).isEqualTo(before);
+        }
+    }
+
+    private static void assertThatWriteIsRefused(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+            assertThatThrownBy(() -> statement.execute("CREATE TABLE refused ()"))
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            failure -> assertThat(failure.getSQLState()).isEqualTo("25006"));
+        }
+    }
+
+    private static int backend(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                var answer = statement.executeQuery("SELECT pg_backend_pid()")) {
+            answer.next();
+            return answer.getInt(1);
+        }
+    }
+}
