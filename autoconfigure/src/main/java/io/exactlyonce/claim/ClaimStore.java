@@ -38,6 +38,7 @@ public interface ClaimStore {
      * Records good ends, also after the lease is over, as long as nobody has taken the key over.
      *
      * @return the claims that are completed, by this call or an earlier one; the ones that are missing are lost
+     * @throws IllegalArgumentException if a result cannot be stored; nothing of the batch has been written then
      */
     Set<ClaimId> complete(List<Completion> completions);
 

@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import java.time.Duration;
 
 /**
- * A wish to extend a claim's lease.
+ * A request to extend a claim's lease.
  *
  * @param claim the claim
  * @param lease how long it holds from now on, counted by the store's clock

@@ -5,5 +5,7 @@ package io.exactlyonce.claim;
  *
  * @param claim the claim
  * @param error why, for people who read the table
+ * @param ambiguous whether the handler was stopped from outside, so that it may have had effects that it could not
+ *     report
  */
-public record Release(ClaimId claim, String error) {}
+public record Release(ClaimId claim, String error, boolean ambiguous) {}

@@ -1,0 +1,69 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key's row as one statement saw it.
+ *
+ * @param remainingMicros what was left of the lease by the database's clock; not positive when it was over
+ * @param nextToken the fencing token of the next claim of this key
+ */
+record ClaimRow(
+        ClaimKey key,
+        UUID claimId,
+        Status status,
+        int attempt,
+        long fencingToken,
+        boolean ambiguous,
+        long remainingMicros,
+        @Nullable String result,
+        long nextToken) {
+
+    enum Status {
+        HELD,
+        COMPLETED,
+        RELEASED,
+        PARKED
+    }
+
+    boolean isHeldBy(UUID claimId) {
+        return status == Status.HELD && this.claimId.equals(claimId);
+    }
+
+    /** Tells whether anyone may claim the key: it was given up, or its holder's lease is over. */
+    boolean isFree() {
+        return status == Status.RELEASED || (status == Status.HELD && remainingMicros <= 0);
+    }
+
+    /** Answers a claim of a key that is not free. */
+    ClaimOutcome refusal() {
+        return switch (status) {
+            case COMPLETED -> new ClaimOutcome.AlreadyCompleted(result);
+            case PARKED -> new ClaimOutcome.Parked();
+            case HELD -> new ClaimOutcome.HeldElsewhere(Duration.of(remainingMicros, ChronoUnit.MICROS));
+            case RELEASED -> throw new IllegalStateException("A released key is free: " + key);
+        };
+    }
+
+    /** Answers the claim that holds the row already. */
+    Acquired current() {
+        return new Acquired(attempt, fencingToken, ambiguous);
+    }
+
+    /** Answers the claim that takes over: a holder that vanished may have had effects, one that gave up reported none. */
+    Acquired next() {
+        return new Acquired(attempt + 1, nextToken, ambiguous || status == Status.HELD);
+    }
+
+    /** Names the row only: a result is no business of a log's. */
+    @Override
+    public String toString() {
+        return key + " " + status + " attempt " + attempt;
+    }
+}

@@ -1,0 +1,124 @@
+package io.exactlyonce.claim;
+
+import static io.exactlyonce.claim.Claims.acquire;
+import static io.exactlyonce.claim.Claims.complete;
+import static io.exactlyonce.claim.Claims.newKey;
+import static io.exactlyonce.claim.Claims.release;
+import static io.exactlyonce.claim.Claims.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What every {@link ClaimStore} does with many keys at once. */
+interface ClaimBatchContract extends StoreUnderTest {
+
+    @Test
+    default void ofTwoRequestsForAFreshKeyOneIsHeldElsewhere() {
+        ClaimKey key = newKey();
+
+        assertOneAcquires(store().claim(List.of(request(key), request(key))));
+    }
+
+    @Test
+    default void ofTwoRequestsForAReleasedKeyOneIsHeldElsewhere() {
+        ClaimRequest failed = request(newKey());
+        acquire(store(), failed);
+        release(store(), failed);
+
+        assertOneAcquires(store().claim(List.of(request(failed.key()), request(failed.key()))));
+    }
+
+    @Test
+    default void ofTwoRequestsForAnExpiredKeyOneIsHeldElsewhere() {
+        ClaimRequest crashed = request(newKey());
+        acquire(store(), crashed);
+        endLease(crashed.id());
+
+        assertOneAcquires(store().claim(List.of(request(crashed.key()), request(crashed.key()))));
+    }
+
+    @Test
+    default void requestThatHoldsItsKeyKeepsItAgainstAnotherInItsBatch() {
+        ClaimRequest holder = request(newKey());
+        acquire(store(), holder);
+
+        List<ClaimOutcome> outcomes = store().claim(List.of(request(holder.key()), holder));
+
+        assertThat(outcomes.get(0)).isInstanceOf(HeldElsewhere.class);
+        assertThat(outcomes.get(1)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    default void hundredMixedKeysAreAnsweredInTheirOrder() {
+        List<ClaimRequest> batch = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            batch.add(request(keyInState(i % 5)));
+        }
+
+        List<ClaimOutcome> outcomes = store().claim(batch);
+
+        assertThat(outcomes).hasSameSizeAs(batch);
+        for (int i = 0; i < 100; i++) {
+            assertThat(outcomes.get(i)).as("outcome %d", i).satisfies(expectedInState(i % 5));
+        }
+    }
+
+    @Test
+    default void hundredClaimsAreCompletedTogether() {
+        List<ClaimRequest> batch =
+                Stream.generate(() -> request(newKey())).limit(100).toList();
+        store().claim(batch);
+
+        assertThat(store().complete(batch.stream()
+                        .map(claim -> new Completion(claim.id(), claim.key().key()))
+                        .toList()))
+                .hasSize(100);
+
+        assertThat(store().claim(batch.stream()
+                        .map(claim -> request(claim.key()))
+                        .toList()))
+                .containsExactlyElementsOf(batch.stream()
+                        .map(claim -> new AlreadyCompleted(claim.key().key()))
+                        .toList());
+    }
+
+    private ClaimKey keyInState(int state) {
+        ClaimRequest earlier = request(newKey());
+        if (state > 0) {
+            acquire(store(), earlier);
+        }
+        switch (state) {
+            case 2 -> complete(store(), earlier, "1");
+            case 3 -> release(store(), earlier);
+            case 4 -> endLease(earlier.id());
+            default -> {}
+        }
+        return earlier.key();
+    }
+
+    private static Consumer<ClaimOutcome> expectedInState(int state) {
+        return outcome -> {
+            switch (state) {
+                case 1 -> assertThat(outcome).isInstanceOf(HeldElsewhere.class);
+                case 2 -> assertThat(outcome).isEqualTo(new AlreadyCompleted("1"));
+                default -> {
+                    assertThat(outcome).isInstanceOf(Acquired.class);
+                    assertThat(((Acquired) outcome).attempt()).isEqualTo(state == 0 ? 1 : 2);
+                    assertThat(((Acquired) outcome).ambiguous()).isEqualTo(state == 4);
+                }
+            }
+        };
+    }
+
+    private static void assertOneAcquires(List<ClaimOutcome> outcomes) {
+        assertThat(outcomes).hasSize(2).hasAtLeastOneElementOfType(Acquired.class);
+        assertThat(outcomes).hasAtLeastOneElementOfType(HeldElsewhere.class);
+    }
+}

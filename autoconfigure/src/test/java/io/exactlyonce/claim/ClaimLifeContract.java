@@ -1,0 +1,188 @@
+package io.exactlyonce.claim;
+
+import static io.exactlyonce.claim.Claims.LEASE;
+import static io.exactlyonce.claim.Claims.acquire;
+import static io.exactlyonce.claim.Claims.claim;
+import static io.exactlyonce.claim.Claims.complete;
+import static io.exactlyonce.claim.Claims.newKey;
+import static io.exactlyonce.claim.Claims.release;
+import static io.exactlyonce.claim.Claims.renew;
+import static io.exactlyonce.claim.Claims.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What every {@link ClaimStore} does with one key after the other. */
+interface ClaimLifeContract extends StoreUnderTest {
+
+    @Test
+    default void firstClaimIsAcquired() {
+        Acquired acquired = acquire(store(), request(newKey()));
+
+        assertThat(acquired.attempt()).isEqualTo(1);
+        assertThat(acquired.fencingToken()).isPositive();
+        assertThat(acquired.ambiguous()).isFalse();
+    }
+
+    @Test
+    default void secondClaimIsHeldElsewhereWhileTheLeaseLasts() {
+        ClaimKey key = newKey();
+        acquire(store(), request(key));
+
+        assertThat(claim(store(), request(key)))
+                .isInstanceOfSatisfying(
+                        HeldElsewhere.class,
+                        held -> assertThat(held.leaseRemaining()).isPositive().isLessThanOrEqualTo(LEASE));
+    }
+
+    @Test
+    default void sameKeyOfAnotherScopeIsAnotherKey() {
+        ClaimKey key = newKey();
+        acquire(store(), request(key));
+
+        assertThat(claim(store(), request(new ClaimKey("payments", key.key())))).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    default void longestScopeAndKeyAreTold() {
+        String longest = UUID.randomUUID().toString().repeat(15).substring(0, ClaimKey.MAX_LENGTH);
+        ClaimKey key = new ClaimKey(longest, longest);
+
+        acquire(store(), request(key));
+
+        assertThat(claim(store(), request(key))).isInstanceOf(HeldElsewhere.class);
+    }
+
+    @Test
+    default void duplicateAfterCompletionGetsTheResult() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+
+        assertThat(complete(store(), first, "{\"charge\": 7}")).isTrue();
+
+        assertThat(claim(store(), request(first.key()))).isEqualTo(new AlreadyCompleted("{\"charge\": 7}"));
+    }
+
+    @Test
+    default void duplicateAfterCompletionWithoutResultGetsNone() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+
+        assertThat(complete(store(), first, null)).isTrue();
+
+        assertThat(claim(store(), request(first.key()))).isEqualTo(new AlreadyCompleted(null));
+    }
+
+    @Test
+    default void completedKeyStaysCompletedWhenItsLeaseIsOver() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+        complete(store(), first, "\"done\"");
+        endLease(first.id());
+
+        assertThat(claim(store(), request(first.key()))).isEqualTo(new AlreadyCompleted("\"done\""));
+    }
+
+    @Test
+    default void completingTwiceKeepsTheFirstResult() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+
+        assertThat(complete(store(), first, "1")).isTrue();
+        assertThat(complete(store(), first, "2")).isTrue();
+
+        assertThat(claim(store(), request(first.key()))).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    default void completedClaimIsNeitherRenewedNorReleased() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+        complete(store(), first, "1");
+
+        assertThat(renew(store(), first)).isFalse();
+        assertThat(release(store(), first)).isFalse();
+
+        assertThat(claim(store(), request(first.key()))).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    default void releasedKeyIsAcquiredAtOnceAndIsNotAmbiguous() {
+        ClaimRequest first = request(newKey());
+        Acquired acquired = acquire(store(), first);
+
+        assertThat(release(store(), first)).isTrue();
+        Acquired next = acquire(store(), request(first.key()));
+
+        assertThat(next.attempt()).isEqualTo(2);
+        assertThat(next.ambiguous()).isFalse();
+        assertThat(next.fencingToken()).isGreaterThan(acquired.fencingToken());
+    }
+
+    @Test
+    default void keyReleasedByAHandlerThatWasStoppedIsAmbiguousFromThenOn() {
+        ClaimRequest stopped = request(newKey());
+        acquire(store(), stopped);
+
+        store().release(List.of(new Release(stopped.id(), "interrupted", true)));
+        ClaimRequest second = request(stopped.key());
+        assertThat(acquire(store(), second).ambiguous()).isTrue();
+
+        release(store(), second);
+        assertThat(acquire(store(), request(stopped.key())).ambiguous()).isTrue();
+    }
+
+    @Test
+    default void releasedClaimIsNoLongerRenewedOrCompleted() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+        release(store(), first);
+
+        assertThat(renew(store(), first)).isFalse();
+        assertThat(complete(store(), first, "1")).isFalse();
+        assertThat(release(store(), first)).isFalse();
+    }
+
+    @Test
+    default void renewalsOfDifferentLengthsEachGetTheirOwn() {
+        ClaimRequest longer = request(newKey());
+        ClaimRequest shorter = request(newKey());
+        store().claim(List.of(longer, shorter));
+
+        var renewals = List.of(
+                new LeaseRenewal(longer.id(), Duration.ofHours(1)),
+                new LeaseRenewal(shorter.id(), Duration.ofMinutes(30)));
+        assertThat(store().renew(renewals)).containsExactlyInAnyOrder(longer.id(), shorter.id());
+
+        assertThat(remaining(longer.key())).isBetween(Duration.ofMinutes(55), Duration.ofHours(1));
+        assertThat(remaining(shorter.key())).isBetween(Duration.ofMinutes(25), Duration.ofMinutes(30));
+    }
+
+    @Test
+    default void onlyHeldClaimsOfABatchAreRenewedCompletedAndReleased() {
+        ClaimRequest held = request(newKey());
+        ClaimRequest unknown = request(newKey());
+        ClaimRequest stranger = request(held.key());
+        acquire(store(), held);
+
+        var requests = List.of(stranger, unknown, held);
+        assertThat(store().renew(requests.stream()
+                        .map(request -> new LeaseRenewal(request.id(), LEASE))
+                        .toList()))
+                .containsExactly(held.id());
+        assertThat(store().release(requests.stream()
+                        .map(request -> new Release(request.id(), "failed", false))
+                        .toList()))
+                .containsExactly(held.id());
+    }
+
+    private Duration remaining(ClaimKey key) {
+        return ((HeldElsewhere) claim(store(), request(key))).leaseRemaining();
+    }
+}

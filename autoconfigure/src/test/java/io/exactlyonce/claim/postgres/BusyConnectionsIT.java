@@ -1,0 +1,85 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.LeaseRenewal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** Claims that occupy every connection that they can get. */
+class BusyConnectionsIT {
+
+    private static final int CONNECTIONS = 3;
+    private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
+
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS);
+    private final ExecutorService handlers = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void stopHandlers() {
+        handlers.shutdownNow();
+    }
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    @Test
+    void renewalDoesNotWaitBehindClaims() throws Exception {
+        ClaimRequest running = request();
+        store.claim(List.of(running));
+        ClaimKey contended = request().key();
+        List<Future<List<ClaimOutcome>>> claims = new ArrayList<>();
+
+        try (Connection blocker = DATABASE.newConnection()) {
+            insertWithoutCommit(blocker, contended);
+            for (int i = 0; i < 2 * CONNECTIONS; i++) {
+                claims.add(handlers.submit(() -> store.claim(List.of(request(contended)))));
+            }
+            Awaitility.await().during(Duration.ofMillis(300)).until(() -> blockedClaims() == CONNECTIONS - 1);
+
+            assertThat(store.renew(List.of(new LeaseRenewal(running.id(), Duration.ofMinutes(2)))))
+                    .containsExactly(running.id());
+            blocker.rollback();
+        }
+
+        int acquired = 0;
+        for (Future<List<ClaimOutcome>> claim : claims) {
+            acquired += claim.get(10, TimeUnit.SECONDS).get(0) instanceof Acquired ? 1 : 0;
+        }
+        assertThat(acquired).isEqualTo(1);
+    }
+
+    private static void insertWithoutCommit(Connection connection, ClaimKey key) throws SQLException {
+        connection.setAutoCommit(false);
+        var jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+        new FirstClaims(jdbc).claim(List.of(request(key)));
+    }
+
+    private static int blockedClaims() {
+        return DATABASE.jdbc()
+                .queryForObject(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                + " AND application_name = 'exactly-once-claims' AND wait_event_type = 'Lock'",
+                        Integer.class);
+    }
+}

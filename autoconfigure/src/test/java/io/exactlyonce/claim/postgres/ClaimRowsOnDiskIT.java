@@ -1,0 +1,188 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Release;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.platform.commons.util.ExceptionUtils;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** What claims leave in the table. */
+class ClaimRowsOnDiskIT {
+
+    private static final int CONNECTIONS = 4;
+    private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
+
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS);
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    @Test
+    void duplicatesWriteNothing() {
+        ClaimRequest completed = request();
+        ClaimRequest held = request();
+        store.claim(List.of(completed, held));
+        store.complete(List.of(new Completion(completed.id(), "1")));
+        Map<String, Object> completedBefore = DATABASE.row(completed.key());
+        Map<String, Object> heldBefore = DATABASE.row(held.key());
+
+        store.claim(List.of(request(completed.key()), request(held.key())));
+
+        assertThat(DATABASE.row(completed.key())).isEqualTo(completedBefore);
+        assertThat(DATABASE.row(held.key())).isEqualTo(heldBefore);
+    }
+
+    @Test
+    void leaseIsCountedByTheDatabaseClock() {
+        String clock = "SELECT extract(epoch FROM clock_timestamp())";
+        ClaimRequest claim = request();
+        double before = DATABASE.jdbc().queryForObject(clock, Double.class);
+        store.claim(List.of(claim));
+        double after = DATABASE.jdbc().queryForObject(clock, Double.class);
+
+        Double until = DATABASE.jdbc()
+                .queryForObject(
+                        "SELECT extract(epoch FROM lease_until) FROM exactly_once_claim WHERE claim_id = ?",
+                        Double.class,
+                        claim.claimId());
+        assertThat(until).isBetween(before + 60, after + 60);
+    }
+
+    @Test
+    void fencingTokenGrowsAlsoWhenTheRowWasDeleted() {
+        ClaimRequest first = request();
+        Acquired before = (Acquired) store.claim(List.of(first)).get(0);
+        DATABASE.delete(first.key());
+
+        Acquired after = (Acquired) store.claim(List.of(request(first.key()))).get(0);
+
+        assertThat(after.attempt()).isEqualTo(1);
+        assertThat(after.fencingToken()).isGreaterThan(before.fencingToken());
+    }
+
+    @Test
+    void parkedKeyIsParked() {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE claim_id = ?", claim.claimId());
+
+        assertThat(store.claim(List.of(request(claim.key())))).containsExactly(new ClaimOutcome.Parked());
+    }
+
+    @Test
+    void errorIsCutAndFreedOfWhatPostgresCannotStore() {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+
+        store.release(List.of(new Release(claim.id(), "a\0b" + "x".repeat(997) + "\uD83D\uDE00 and more", false)));
+
+        assertThat(DATABASE.row(claim.key()).get("error")).isEqualTo("ab" + "x".repeat(997));
+    }
+
+    @Test
+    void oneResultThatCannotBeStoredFailsItsWholeBatch() {
+        ClaimRequest good = request(new ClaimKey("a", UUID.randomUUID().toString()));
+        ClaimRequest bad = request(new ClaimKey("b", UUID.randomUUID().toString()));
+        store.claim(List.of(good, bad));
+
+        assertThatThrownBy(
+                        () -> store.complete(List.of(new Completion(good.id(), "1"), new Completion(bad.id(), "a\0b"))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .satisfies(failure -> assertThat(ExceptionUtils.readStackTrace(failure))
+                        .doesNotContain(good.key().key(), bad.key().key()));
+
+        assertThat(DATABASE.row(good.key()).get("status")).isEqualTo("HELD");
+        assertThat(store.complete(List.of(new Completion(good.id(), "1")))).containsExactly(good.id());
+    }
+
+    @Test
+    void firstCompletionsTimeStays() {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        store.complete(List.of(new Completion(claim.id(), "1")));
+        Object first = DATABASE.row(claim.key()).get("completed_at");
+
+        store.complete(List.of(new Completion(claim.id(), "2")));
+
+        assertThat(first).isNotNull();
+        assertThat(DATABASE.row(claim.key()).get("completed_at")).isEqualTo(first);
+    }
+
+    @Test
+    void updatesStayHeapOnly() {
+        try (TestDatabase fresh = new TestDatabase(2)) {
+            var store = new PostgresClaimStore(fresh.pool(), 2);
+            List<ClaimRequest> batch =
+                    Stream.generate(TestDatabase::request).limit(200).toList();
+            store.claim(batch);
+            store.renew(batch.stream()
+                    .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(2)))
+                    .toList());
+            store.complete(
+                    batch.stream().map(claim -> new Completion(claim.id(), "1")).toList());
+
+            fresh.pool().close(); // a server process reports its statistics when it ends
+
+            Awaitility.await().untilAsserted(() -> {
+                Map<String, Object> statistics = fresh.jdbc()
+                        .queryForMap("SELECT n_tup_upd AS all_updates, n_tup_hot_upd AS hot"
+                                + " FROM pg_stat_user_tables WHERE relname = 'exactly_once_claim'");
+                assertThat(statistics.get("all_updates")).isEqualTo(400L);
+                assertThat((Long) statistics.get("hot")).isGreaterThanOrEqualTo(390L);
+            });
+        }
+    }
+
+    /** Generic plans are what a prepared statement ends with; here they are made while nothing is known of the table. */
+    @Test
+    void batchStatementsUseTheIndexOnAYoungTable() {
+        try (TestDatabase fresh = new TestDatabase(1)) {
+            var connection = new SingleConnectionDataSource(fresh.newConnection(), true);
+            var jdbc = new JdbcTemplate(connection);
+            jdbc.execute("SET plan_cache_mode = force_generic_plan");
+            jdbc.execute("PREPARE rows (text[], text[]) AS " + numbered(ClaimRows.SELECT));
+            assertThat(plan(jdbc, "rows ('{a}', '{b}')"))
+                    .contains("exactly_once_claim_pkey")
+                    .doesNotContain("Seq Scan");
+
+            jdbc.execute("BEGIN");
+            jdbc.execute(Renewals.USE_THE_INDEX);
+            jdbc.execute("PREPARE renewals (bigint, text[], text[], uuid[]) AS " + numbered(Renewals.UPDATE));
+            assertThat(plan(jdbc, "renewals (1, '{a}', '{b}', '{}')"))
+                    .contains("exactly_once_claim_pkey")
+                    .doesNotContain("Seq Scan");
+            connection.destroy();
+        }
+    }
+
+    private static String numbered(String sql) {
+        String result = sql;
+        for (int i = 1; result.contains("?"); i++) {
+            result = result.replaceFirst("\\?", "\\$" + i);
+        }
+        return result;
+    }
+
+    private static String plan(JdbcTemplate jdbc, String statement) {
+        return String.join("\n", jdbc.queryForList("EXPLAIN EXECUTE " + statement, String.class));
+    }
+}

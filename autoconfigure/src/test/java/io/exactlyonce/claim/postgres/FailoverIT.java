@@ -1,0 +1,86 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Release;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.CannotCreateTransactionException;
+
+/** Sessions of which all take no writes any more, as those to a primary that was demoted, while new ones do. */
+class FailoverIT {
+
+    private static final int CONNECTIONS = 4;
+
+    private final TestDatabase database = new TestDatabase(CONNECTIONS);
+    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), CONNECTIONS);
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    @Test
+    void everyCallSucceedsOnAFreshConnection() throws SQLException {
+        ClaimRequest completed = request();
+        ClaimRequest released = request();
+
+        makeSessionsReadOnly();
+        assertThat(store.claim(List.of(completed, released))).hasOnlyElementsOfType(Acquired.class);
+        makeSessionsReadOnly();
+        assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
+                .containsExactly(completed.id());
+        makeSessionsReadOnly();
+        assertThat(store.complete(List.of(new Completion(completed.id(), "1")))).containsExactly(completed.id());
+        makeSessionsReadOnly();
+        assertThat(store.release(List.of(new Release(released.id(), "failed", false))))
+                .containsExactly(released.id());
+    }
+
+    @Test
+    void storeWorksAsSoonAsTheServerTakesWritesAgain() throws SQLException {
+        makeSessionsReadOnly();
+        setReadOnly("on");
+        assertThatThrownBy(() -> store.claim(List.of(request())))
+                .isInstanceOf(CannotCreateTransactionException.class)
+                .hasStackTraceContaining("default_transaction_read_only");
+
+        setReadOnly("off");
+        assertThat(store.claim(List.of(request()))).hasOnlyElementsOfType(Acquired.class);
+    }
+
+    private void makeSessionsReadOnly() throws SQLException {
+        List<Connection> all = new ArrayList<>();
+        for (int i = 0; i < CONNECTIONS; i++) {
+            all.add(database.pool().getConnection());
+        }
+        for (Connection connection : all) {
+            try (connection;
+                    Statement statement = connection.createStatement()) {
+                statement.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+            }
+        }
+    }
+
+    /** Holds for new sessions. */
+    private void setReadOnly(String value) throws SQLException {
+        try (Connection connection = database.newConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("SET default_transaction_read_only = off");
+            statement.execute("ALTER DATABASE %s SET default_transaction_read_only = %s"
+                    .formatted(connection.getCatalog(), value));
+        }
+    }
+}

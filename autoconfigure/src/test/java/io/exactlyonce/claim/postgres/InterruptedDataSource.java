@@ -1,0 +1,42 @@
+package io.exactlyonce.claim.postgres;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** Lets something happen right before a chosen statement: what another client could do at that moment. */
+final class InterruptedDataSource extends DelegatingDataSource {
+
+    private final String beginning;
+    private final AtomicInteger times;
+    private final Runnable event;
+
+    InterruptedDataSource(DataSource target, String beginning, int times, Runnable event) {
+        super(target);
+        this.beginning = beginning;
+        this.times = new AtomicInteger(times);
+        this.event = event;
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        Connection connection = super.getConnection();
+        return (Connection) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("prepareStatement")
+                            && ((String) arguments[0]).startsWith(beginning)
+                            && times.getAndDecrement() > 0) {
+                        event.run();
+                    }
+                    try {
+                        return method.invoke(connection, arguments);
+                    } catch (InvocationTargetException failure) {
+                        throw failure.getCause();
+                    }
+                });
+    }
+}

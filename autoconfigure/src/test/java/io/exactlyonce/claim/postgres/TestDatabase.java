@@ -1,0 +1,73 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+/** A database of a test's own with the claims' table, its pool, and a way past the store. */
+final class TestDatabase implements AutoCloseable {
+
+    private final PrimaryPinnedDataSource pool;
+    private final DataSource bypass;
+    private final JdbcTemplate jdbc;
+
+    TestDatabase(int maximumPoolSize) {
+        EmbeddedDatabase server = EmbeddedDatabase.shared();
+        String url = server.createDatabase();
+        this.pool = new PrimaryPinnedDataSource(url, server.username(), server.password(), maximumPoolSize);
+        this.bypass = server.dataSource(url);
+        this.jdbc = new JdbcTemplate(bypass);
+        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+    }
+
+    PrimaryPinnedDataSource pool() {
+        return pool;
+    }
+
+    JdbcTemplate jdbc() {
+        return jdbc;
+    }
+
+    /** Returns a connection that the caller closes. */
+    Connection newConnection() {
+        return DataSourceUtils.getConnection(bypass);
+    }
+
+    Map<String, Object> row(ClaimKey key) {
+        return jdbc.queryForMap(
+                "SELECT *, xmin::text, ctid::text FROM exactly_once_claim WHERE scope = ? AND key = ?",
+                key.scope(),
+                key.key());
+    }
+
+    void delete(ClaimKey key) {
+        jdbc.update("DELETE FROM exactly_once_claim WHERE scope = ? AND key = ?", key.scope(), key.key());
+    }
+
+    void endLease(ClaimId claim) {
+        jdbc.update("UPDATE exactly_once_claim SET lease_until = clock_timestamp() WHERE claim_id = ?", claim.value());
+    }
+
+    static ClaimRequest request() {
+        return request(new ClaimKey("orders", UUID.randomUUID().toString()));
+    }
+
+    static ClaimRequest request(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", Duration.ofMinutes(1));
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}
