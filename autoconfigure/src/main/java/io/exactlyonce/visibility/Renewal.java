@@ -1,0 +1,91 @@
+package io.exactlyonce.visibility;
+
+import io.exactlyonce.claim.ClaimId;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps one delivery ours: its window from the receive until {@link #stop()}, and its claim's lease from {@link #hold}
+ * until {@link #letGo()}.
+ *
+ * <p>Losing the window is survivable, since the claim still protects the key. Losing the lease is told once, at the
+ * latest when it ends by this JVM's monotonic clock and its renewal is failing or unanswered.
+ *
+ * <p>Not guaranteed: that the lease is still held when somebody acts on {@link #isHeld()}; a pause may lie between.
+ */
+public final class Renewal {
+
+    private final RenewalSupervisor supervisor;
+    private final RenewedWindow window;
+    private volatile @Nullable RenewedLease lease;
+
+    Renewal(RenewalSupervisor supervisor, RenewedWindow window) {
+        this.supervisor = supervisor;
+        this.window = window;
+    }
+
+    /**
+     * Renews a claim's lease, too, from now on.
+     *
+     * @param length the lease's length
+     * @param begun when the claim was asked for, by the monotonic clock
+     * @param onLost called once if the lease is lost; must not block
+     */
+    public void hold(ClaimId claim, Duration length, long begun, Runnable onLost) {
+        lease = supervisor.renew(window, claim, length, begun, onLost);
+    }
+
+    /**
+     * The claim's completion has begun. Its lease is renewed on, since that may take long; but a renewal that finds the
+     * claim no longer held may have come after the completion, which is no loss.
+     */
+    public void completing() {
+        RenewedLease held = lease;
+        if (held != null) {
+            held.ending();
+        }
+    }
+
+    /**
+     * The message's delete has begun. Its window is renewed on until that is confirmed; but a renewal that is refused may
+     * have come after the delete, which is no loss.
+     */
+    public void deleting() {
+        window.ending();
+    }
+
+    /** Renews the lease no more: the claim has been completed, released or lost. */
+    public void letGo() {
+        RenewedLease held = lease;
+        if (held != null) {
+            supervisor.forget(held);
+            lease = null;
+        }
+    }
+
+    /** Tells whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    public boolean isHeld() {
+        RenewedLease held = lease;
+        return held != null && held.isHeld(supervisor.now());
+    }
+
+    /** Renews nothing any more. A renewal of the window that is under way is not awaited. */
+    public void stop() {
+        letGo();
+        var unused = supervisor.forget(window);
+    }
+
+    /**
+     * Stops, waits for a renewal of the window that is under way, since it would overwrite the new visibility, and makes
+     * the message visible after a delay. Does nothing once the window is over or lost: the message may be somebody
+     * else's by then, and on a standard queue an old receipt handle would expose it.
+     *
+     * @param delay rounded up to whole seconds
+     */
+    public CompletableFuture<Void> returnAfter(Duration delay) {
+        boolean ours = window.isOn(supervisor.now());
+        letGo();
+        return supervisor.forget(window).thenCompose(ignored -> window.returnAfter(delay, ours));
+    }
+}

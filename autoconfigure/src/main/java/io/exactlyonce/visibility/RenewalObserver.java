@@ -1,0 +1,23 @@
+package io.exactlyonce.visibility;
+
+/** Learns of renewals. Called by the threads that renew: it must not block. */
+public interface RenewalObserver {
+
+    /** What is renewed. */
+    enum Target {
+        WINDOW,
+        LEASE
+    }
+
+    /** How a renewal ended. */
+    enum Result {
+        SUCCEEDED,
+        /** Will be tried again. */
+        FAILED,
+        /** Will not be tried again. */
+        LOST
+    }
+
+    /** Called after each attempt at each delivery. */
+    default void renewed(Subscription subscription, Target target, Result result) {}
+}

@@ -1,0 +1,55 @@
+package io.exactlyonce.visibility;
+
+import java.time.Duration;
+
+/**
+ * When to renew, and when to try again. Pure arithmetic.
+ *
+ * @param at the part of a window after which it is renewed, from 0.05 to 0.9; half of it by default, so that a
+ *     renewal that fails leaves as much time again for further attempts
+ * @param jitter the part of that interval by which each delivery renews earlier, from 0 to 0.5, so that deliveries
+ *     received together are not renewed in one burst for ever
+ * @param retries how often a failed attempt is repeated before the renewal counts as lost, from 1 to 10
+ */
+public record RenewalSchedule(double at, double jitter, int retries) {
+
+    /** No delivery is renewed more often than this, except where its window is shorter than twice of it. */
+    static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
+
+    public RenewalSchedule {
+        requireWithin("at", at, 0.05, 0.9);
+        requireWithin("jitter", jitter, 0, 0.5);
+        requireWithin("retries", retries, 1, 10);
+    }
+
+    /**
+     * Returns how long after the start of a window, or of its last renewal, the next renewal is due.
+     *
+     * @param length the window's or lease's length
+     * @param random from 0 inclusive to 1 exclusive, the same for all renewals of a delivery
+     */
+    Duration interval(Duration length, double random) {
+        long wanted = (long) (length.toNanos() * at * (1 - jitter * random));
+        long atLeast = Math.min(SHORTEST_INTERVAL.toNanos(), length.toNanos() / 2);
+        return Duration.ofNanos(Math.max(wanted, atLeast));
+    }
+
+    /**
+     * Returns how long to wait before the next attempt after a failed one: exponential, with full jitter, and such that
+     * all retries fit into the headroom.
+     *
+     * @param failures how many attempts in a row have failed, from 1 to {@code retries}
+     * @param headroom time from the first failure until the window or lease ends
+     * @param random from 0 inclusive to 1 exclusive
+     */
+    Duration backoff(int failures, Duration headroom, double random) {
+        double longest = headroom.toNanos() * Math.pow(2, failures - 1) / Math.pow(2, retries);
+        return Duration.ofNanos((long) Math.max(0, longest * random));
+    }
+
+    private static void requireWithin(String name, double value, double least, double most) {
+        if (!(value >= least && value <= most)) {
+            throw new IllegalArgumentException("%s (%s) must be from %s to %s".formatted(name, value, least, most));
+        }
+    }
+}

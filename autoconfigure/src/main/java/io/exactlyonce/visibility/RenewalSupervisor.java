@@ -1,0 +1,109 @@
+package io.exactlyonce.visibility;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimStore;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * Renews the windows and leases of all deliveries of an application. What is due goes into one SQS request for ten
+ * messages of a queue and one call of the store, together with what is nearly due.
+ *
+ * <p>It has no thread of its own: {@link #tick()} is called by a {@link RenewalTicker}.
+ */
+public final class RenewalSupervisor {
+
+    private final RenewalSchedule schedule;
+    private final LongSupplier clock;
+    private final DoubleSupplier random;
+    private final Set<RenewedWindow> windows = ConcurrentHashMap.newKeySet();
+    private final Set<RenewedLease> leases = ConcurrentHashMap.newKeySet();
+    private final WindowRenewer windowRenewer;
+    private final LeaseRenewer leaseRenewer;
+
+    /**
+     * @param store where leases are kept
+     * @param observer learns of every attempt
+     * @param leaseExecutor calls the store; a single thread, so that a store which does not answer delays no window
+     * @param clock monotonic, in nanoseconds
+     * @param random from 0 inclusive to 1 exclusive
+     */
+    public RenewalSupervisor(
+            ClaimStore store,
+            RenewalSchedule schedule,
+            RenewalObserver observer,
+            Executor leaseExecutor,
+            LongSupplier clock,
+            DoubleSupplier random) {
+        this.schedule = schedule;
+        this.clock = clock;
+        this.random = random;
+        this.windowRenewer = new WindowRenewer(observer, clock, random);
+        this.leaseRenewer = new LeaseRenewer(store, observer, leaseExecutor, clock, random);
+    }
+
+    /**
+     * Renews a delivery's window from now on.
+     *
+     * @param receivedAt when the message was received, by the monotonic clock
+     */
+    public Renewal start(Subscription subscription, String receiptHandle, long receivedAt) {
+        RenewedWindow window = new RenewedWindow(
+                subscription,
+                receiptHandle,
+                receivedAt,
+                span(subscription.window().length(), receivedAt),
+                clock);
+        windows.add(window);
+        return new Renewal(this, window);
+    }
+
+    /** Renews whatever is due. Never throws for a renewal that fails, and never waits for one. */
+    public void tick() {
+        long now = now();
+        // First, so that a lease which ended in a pause is asked for before it is given up: the answer comes later.
+        leaseRenewer.loseInDoubt(leases, now);
+        windowRenewer.loseInDoubt(windows, now);
+        if (windows.stream().anyMatch(window -> window.isDue(now))) {
+            windowRenewer.renew(windows, now);
+        }
+        if (leases.stream().anyMatch(lease -> lease.isDue(now))) {
+            leaseRenewer.renew(leases, now);
+        }
+    }
+
+    /** Returns how many deliveries have their window renewed. */
+    public int inFlight() {
+        return windows.size();
+    }
+
+    RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long begun, Runnable onLost) {
+        RenewedLease lease =
+                new RenewedLease(window.subscription(), claim, span(length, begun), window.ceiling(), onLost);
+        leases.add(lease);
+        return lease;
+    }
+
+    CompletableFuture<Void> forget(RenewedWindow window) {
+        windows.remove(window);
+        return window.stop();
+    }
+
+    void forget(RenewedLease lease) {
+        leases.remove(lease);
+        lease.stop();
+    }
+
+    long now() {
+        return clock.getAsLong();
+    }
+
+    private RenewedSpan span(Duration length, long begun) {
+        return new RenewedSpan(length, begun, schedule, random.getAsDouble());
+    }
+}

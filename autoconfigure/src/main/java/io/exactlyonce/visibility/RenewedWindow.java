@@ -1,0 +1,145 @@
+package io.exactlyonce.visibility;
+
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.RenewalObserver.Result;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The visibility window of one delivery. */
+final class RenewedWindow {
+
+    private static final Logger log = LoggerFactory.getLogger(RenewedWindow.class);
+
+    private final Subscription subscription;
+    private final String receiptHandle;
+    private final long receivedAt;
+    private final RenewedSpan span;
+    private final LongSupplier clock;
+    private volatile boolean ending;
+    private volatile CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
+
+    RenewedWindow(
+            Subscription subscription, String receiptHandle, long receivedAt, RenewedSpan span, LongSupplier clock) {
+        this.subscription = subscription;
+        this.receiptHandle = receiptHandle;
+        this.receivedAt = receivedAt;
+        this.span = span;
+        this.clock = clock;
+    }
+
+    Subscription subscription() {
+        return subscription;
+    }
+
+    String receiptHandle() {
+        return receiptHandle;
+    }
+
+    /** Returns when SQS makes the message visible, whatever is asked of it. */
+    long ceiling() {
+        return receivedAt + VisibilityWindow.CEILING.toNanos();
+    }
+
+    boolean isDue(long now) {
+        return span.isDue(now);
+    }
+
+    /**
+     * Begins to renew the window if that is due. A window that has ended is lost instead: the message may be somebody
+     * else's by now, and on a standard queue our old receipt handle would still act on it.
+     */
+    synchronized Attempt attempt(long now) {
+        if (!span.attempt(now)) {
+            return Attempt.NOT_DUE;
+        }
+        int seconds = secondsFrom(now);
+        if (span.isOver(now) || seconds < 1) {
+            return new Attempt(Optional.empty(), span.lost());
+        }
+        underWay = new CompletableFuture<>();
+        return new Attempt(Optional.of(new Change(receiptHandle, seconds)), null);
+    }
+
+    /** Returns how long the window may last from now on: its length, unless the ceiling comes first. */
+    private int secondsFrom(long now) {
+        long left = VisibilityWindow.CEILING.minusNanos(now - receivedAt).toSeconds();
+        return (int) Math.min(span.length().toSeconds(), left);
+    }
+
+    /**
+     * What came of the request to renew.
+     *
+     * @param change what to ask the queue for, if anything
+     * @param result how the attempt ended, if it has
+     */
+    record Attempt(Optional<Change> change, @Nullable Result result) {
+        static final Attempt NOT_DUE = new Attempt(Optional.empty(), null);
+    }
+
+    /** From now on, a message that the queue does not know any more has just been deleted. */
+    void ending() {
+        ending = true;
+    }
+
+    /** Records the queue's answer; returns how the attempt ended, or {@code null} if nobody waits for it any more. */
+    @Nullable Result answered(QueueVisibility.Result answer, long begun, double random) {
+        // Before the span is open for the next attempt, which has a future of its own.
+        CompletableFuture<Void> answered = underWay;
+        Result result = switch (answer) {
+            case CHANGED -> span.succeeded(begun, Duration.ofSeconds(secondsFrom(begun)));
+            case FAILED -> span.failed(clock.getAsLong(), random);
+            case REFUSED -> refused();
+        };
+        answered.complete(null);
+        return result;
+    }
+
+    private @Nullable Result refused() {
+        if (ending) {
+            span.stop();
+            return null;
+        }
+        return span.lost();
+    }
+
+    /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
+    synchronized CompletableFuture<Void> stop() {
+        span.stop();
+        return underWay;
+    }
+
+    /** Makes the message visible after a delay, unless the window is over or lost. Call it after {@link #stop()}. */
+    CompletableFuture<Void> returnAfter(Duration delay, boolean ours) {
+        if (!ours || span.isOver(clock.getAsLong())) {
+            return CompletableFuture.completedFuture(null);
+        }
+        int seconds = Math.toIntExact(delay.plusNanos(999_999_999).toSeconds());
+        return subscription
+                .visibility()
+                .change(List.of(new Change(receiptHandle, seconds)))
+                .thenAccept(this::warnUnlessChanged);
+    }
+
+    private void warnUnlessChanged(Map<String, QueueVisibility.Result> answers) {
+        QueueVisibility.Result answer = answers.get(receiptHandle);
+        if (answer != QueueVisibility.Result.CHANGED) {
+            log.warn("Returning a message of {}: {}; it will be visible when its window ends", subscription, answer);
+        }
+    }
+
+    /** Loses the window if it has ended while its renewal is failing, or stays unanswered. */
+    boolean loseIfInDoubt(long now) {
+        return span.loseIfInDoubt(now);
+    }
+
+    boolean isOn(long now) {
+        return span.isOn(now);
+    }
+}

@@ -1,0 +1,33 @@
+package io.exactlyonce.visibility;
+
+import java.time.Duration;
+
+/**
+ * How long SQS hides a received message from other consumers.
+ *
+ * @param length whole seconds, from 1 s to 12 h, SQS's ceiling
+ */
+public record VisibilityWindow(Duration length) {
+
+    /** SQS hides a message for at most this long, counted from its receive; extending does not start the count anew. */
+    public static final Duration CEILING = Duration.ofHours(12);
+
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+
+    public VisibilityWindow {
+        if (length.compareTo(SHORTEST) < 0 || length.compareTo(CEILING) > 0) {
+            throw new IllegalArgumentException(
+                    "visibility window (%d s) must be from 1 s to 43,200 s; set the queue's VisibilityTimeout or the listener's messageVisibilitySeconds"
+                            .formatted(length.toSeconds()));
+        }
+        if (length.toNanosPart() != 0) {
+            // SQS would drop the fraction, and our deadline would be later than its own.
+            throw new IllegalArgumentException("visibility window (%s) must be whole seconds".formatted(length));
+        }
+    }
+
+    /** Returns a window of whole seconds, from 1 to 43,200. */
+    public static VisibilityWindow ofSeconds(long seconds) {
+        return new VisibilityWindow(Duration.ofSeconds(seconds));
+    }
+}

@@ -1,0 +1,101 @@
+package io.exactlyonce.visibility;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RenewalScheduleTests {
+
+    private static final double ALMOST_ONE = Math.nextDown(1.0);
+
+    private final RenewalSchedule schedule = new RenewalSchedule(0.5, 0.1, 3);
+
+    @Test
+    void renewalIsDueAtHalfTheWindow() {
+        assertThat(schedule.interval(Duration.ofSeconds(30), 0)).isEqualTo(Duration.ofSeconds(15));
+    }
+
+    @Test
+    void jitterMakesRenewalsEarlierByUpToItsPart() {
+        Duration window = Duration.ofSeconds(30);
+
+        assertThat(schedule.interval(window, 0.5)).isEqualTo(Duration.ofMillis(14_250));
+        assertThat(schedule.interval(window, ALMOST_ONE))
+                .isBetween(Duration.ofMillis(13_500), Duration.ofMillis(13_501));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"43200, 0.05, 0.5", "30, 0.05, 0.5", "5, 0.5, 0.1", "5, 0.05, 0.5", "3, 0.1, 0.5", "2, 0.5, 0.1"})
+    void noIntervalIsShorterThanASecond(long window, double at, double jitter) {
+        Duration interval = new RenewalSchedule(at, jitter, 3).interval(Duration.ofSeconds(window), ALMOST_ONE);
+
+        assertThat(interval).isGreaterThanOrEqualTo(Duration.ofSeconds(1)).isLessThan(Duration.ofSeconds(window));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {100, 500, 1_000, 1_500, 1_999})
+    void windowsUnderTwoSecondsAreRenewedAtHalf(long millis) {
+        Duration window = Duration.ofMillis(millis);
+
+        assertThat(schedule.interval(window, ALMOST_ONE)).isEqualTo(window.dividedBy(2));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 10})
+    void allBackoffsTogetherFitIntoTheHeadroom(int retries) {
+        RenewalSchedule patient = new RenewalSchedule(0.5, 0.1, retries);
+        Duration headroom = Duration.ofSeconds(15);
+        Duration total = Duration.ZERO;
+        for (int failures = 1; failures <= retries; failures++) {
+            total = total.plus(patient.backoff(failures, headroom, ALMOST_ONE));
+        }
+
+        assertThat(total)
+                .isLessThan(headroom)
+                .isGreaterThanOrEqualTo(headroom.dividedBy(2).minusNanos(1));
+    }
+
+    @Test
+    void backoffDoublesWithEachFailure() {
+        Duration headroom = Duration.ofSeconds(16);
+
+        assertThat(schedule.backoff(1, headroom, 0.5)).isEqualTo(Duration.ofSeconds(1));
+        assertThat(schedule.backoff(2, headroom, 0.5)).isEqualTo(Duration.ofSeconds(2));
+        assertThat(schedule.backoff(3, headroom, 0.5)).isEqualTo(Duration.ofSeconds(4));
+    }
+
+    @Test
+    void backoffIsNeverNegative() {
+        assertThat(schedule.backoff(1, Duration.ofSeconds(-5), 0.5)).isZero();
+        assertThat(schedule.backoff(3, Duration.ofSeconds(15), 0)).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "at, 0.04, 0.1, 3",
+        "at, 0.91, 0.1, 3",
+        "at, NaN, 0.1, 3",
+        "jitter, 0.5, -0.01, 3",
+        "jitter, 0.5, 0.51, 3",
+        "jitter, 0.5, NaN, 3",
+        "retries, 0.5, 0.1, 0",
+        "retries, 0.5, 0.1, 11"
+    })
+    void valueOutOfBoundsIsRefusedByName(String name, double at, double jitter, int retries) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new RenewalSchedule(at, jitter, retries))
+                .withMessageStartingWith(name + " (")
+                .withMessageContaining(" must be from ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.05, 0, 1", "0.9, 0.5, 10"})
+    void boundsThemselvesAreAllowed(double at, double jitter, int retries) {
+        assertThat(new RenewalSchedule(at, jitter, retries).retries()).isEqualTo(retries);
+    }
+}

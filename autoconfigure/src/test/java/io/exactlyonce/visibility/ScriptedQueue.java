@@ -1,0 +1,77 @@
+package io.exactlyonce.visibility;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** A queue that records requests, and answers as it is told to: at once and well by default. */
+public final class ScriptedQueue implements QueueVisibility {
+
+    private final List<List<Change>> requests = new ArrayList<>();
+    private final Deque<Function<List<Change>, CompletableFuture<Map<String, Result>>>> answers = new ArrayDeque<>();
+
+    @Override
+    public synchronized CompletableFuture<Map<String, Result>> change(List<Change> changes) {
+        requests.add(changes);
+        return answers.isEmpty()
+                ? CompletableFuture.completedFuture(all(changes, Result.CHANGED))
+                : answers.remove().apply(changes);
+    }
+
+    public synchronized List<List<Change>> requests() {
+        return List.copyOf(requests);
+    }
+
+    /** Returns the changes of all requests. */
+    public synchronized List<Change> changes() {
+        return requests.stream().flatMap(List::stream).toList();
+    }
+
+    /** The next requests get this answer, one after another. */
+    void answer(Result... results) {
+        for (Result result : results) {
+            answers.add(changes -> CompletableFuture.completedFuture(all(changes, result)));
+        }
+    }
+
+    /** The next request throws. */
+    void throwOnce(RuntimeException failure) {
+        answers.add(changes -> {
+            throw failure;
+        });
+    }
+
+    /** The next request fails later than the call. */
+    void failOnce(RuntimeException failure) {
+        answers.add(changes -> CompletableFuture.failedFuture(failure));
+    }
+
+    /** The next request is answered when the returned action is called. */
+    LateAnswer answerLater() {
+        LateAnswer late = new LateAnswer();
+        answers.add(changes -> {
+            late.changes = changes;
+            return late.future;
+        });
+        return late;
+    }
+
+    static final class LateAnswer {
+
+        private final CompletableFuture<Map<String, Result>> future = new CompletableFuture<>();
+        private List<Change> changes = List.of();
+
+        void give(Result result) {
+            future.complete(all(changes, result));
+        }
+    }
+
+    private static Map<String, Result> all(List<Change> changes, Result result) {
+        return changes.stream().collect(Collectors.toMap(Change::receiptHandle, change -> result));
+    }
+}

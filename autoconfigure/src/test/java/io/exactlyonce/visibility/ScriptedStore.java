@@ -1,0 +1,97 @@
+package io.exactlyonce.visibility;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Release;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** A store that records calls, and answers as it is told to: every request is granted by default. */
+public final class ScriptedStore implements ClaimStore {
+
+    private final List<ClaimRequest> claims = new ArrayList<>();
+    private final List<List<LeaseRenewal>> renewals = new ArrayList<>();
+    private final List<Completion> completions = new ArrayList<>();
+    private final List<Release> releases = new ArrayList<>();
+    private final Deque<Supplier<ClaimOutcome>> claimAnswers = new ArrayDeque<>();
+    private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
+    private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
+    private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> releaseAnswers = new ArrayDeque<>();
+
+    @Override
+    public synchronized List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        claims.addAll(requests);
+        ClaimOutcome outcome = claimAnswers.isEmpty()
+                ? new ClaimOutcome.Acquired(1, 1, false)
+                : claimAnswers.remove().get();
+        return List.of(outcome);
+    }
+
+    @Override
+    public synchronized Set<ClaimId> renew(List<LeaseRenewal> requests) {
+        renewals.add(requests);
+        return answer(renewalAnswers, ids(requests, LeaseRenewal::claim));
+    }
+
+    @Override
+    public synchronized Set<ClaimId> complete(List<Completion> requests) {
+        completions.addAll(requests);
+        return answer(completionAnswers, ids(requests, Completion::claim));
+    }
+
+    @Override
+    public synchronized Set<ClaimId> release(List<Release> requests) {
+        releases.addAll(requests);
+        return answer(releaseAnswers, ids(requests, Release::claim));
+    }
+
+    private static <T> Set<ClaimId> ids(List<T> requests, Function<T, ClaimId> claim) {
+        return requests.stream().map(claim).collect(Collectors.toSet());
+    }
+
+    private static Set<ClaimId> answer(Deque<Function<Set<ClaimId>, Set<ClaimId>>> answers, Set<ClaimId> requested) {
+        return answers.isEmpty() ? requested : answers.remove().apply(requested);
+    }
+
+    public synchronized List<ClaimRequest> claims() {
+        return List.copyOf(claims);
+    }
+
+    public synchronized List<List<LeaseRenewal>> renewals() {
+        return List.copyOf(renewals);
+    }
+
+    public synchronized List<Completion> completions() {
+        return List.copyOf(completions);
+    }
+
+    public synchronized List<Release> releases() {
+        return List.copyOf(releases);
+    }
+
+    public void onClaim(Supplier<ClaimOutcome> answer) {
+        claimAnswers.add(answer);
+    }
+
+    public void onRenew(Function<Set<ClaimId>, Set<ClaimId>> answer) {
+        renewalAnswers.add(answer);
+    }
+
+    public void onComplete(Function<Set<ClaimId>, Set<ClaimId>> answer) {
+        completionAnswers.add(answer);
+    }
+
+    public void onRelease(Function<Set<ClaimId>, Set<ClaimId>> answer) {
+        releaseAnswers.add(answer);
+    }
+}
