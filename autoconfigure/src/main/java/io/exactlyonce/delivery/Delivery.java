@@ -1,0 +1,156 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.visibility.Renewal;
+import io.exactlyonce.visibility.Subscription;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One receipt of a message. It is received, perhaps handled, then settled once: acknowledged, returned or abandoned.
+ *
+ * <p>Thread-safe: polled, handled, renewed and acknowledged by different threads.
+ */
+public final class Delivery {
+
+    private final Subscription subscription;
+    private final String messageId;
+    private final String receiptHandle;
+    private final int receiveCount;
+    private final long receivedAt;
+    private final AtomicBoolean settled = new AtomicBoolean();
+
+    private volatile @Nullable Renewal renewal;
+    private volatile @Nullable Disposition disposition;
+    private volatile @Nullable HandlerRun run;
+    private volatile boolean stopRequested;
+
+    private final CompletableFuture<Void> left = new CompletableFuture<>();
+    private boolean entered;
+    private boolean abandoned;
+
+    /**
+     * @param subscription the listener and its queue
+     * @param messageId the id that SQS gave to the message
+     * @param receiptHandle names this receipt
+     * @param receiveCount how often SQS has delivered the message, from 1
+     * @param receivedAt when it was received, by the monotonic clock
+     */
+    public Delivery(
+            Subscription subscription, String messageId, String receiptHandle, int receiveCount, long receivedAt) {
+        this.subscription = subscription;
+        this.messageId = messageId;
+        this.receiptHandle = receiptHandle;
+        this.receiveCount = receiveCount;
+        this.receivedAt = receivedAt;
+    }
+
+    /** Returns the listener and its queue. */
+    public Subscription subscription() {
+        return subscription;
+    }
+
+    /** Returns the id that SQS gave to the message: the same for all deliveries of it. */
+    public String messageId() {
+        return messageId;
+    }
+
+    /** Returns what names this receipt towards SQS. */
+    public String receiptHandle() {
+        return receiptHandle;
+    }
+
+    int receiveCount() {
+        return receiveCount;
+    }
+
+    long receivedAt() {
+        return receivedAt;
+    }
+
+    void begin(Renewal renewal) {
+        this.renewal = renewal;
+    }
+
+    /** Returns what keeps this delivery ours. */
+    Renewal renewal() {
+        Renewal begun = renewal;
+        if (begun == null) {
+            throw new IllegalStateException("Delivery of message %s has not begun".formatted(messageId));
+        }
+        return begun;
+    }
+
+    void decide(Disposition disposition) {
+        this.disposition = disposition;
+    }
+
+    @Nullable Disposition disposition() {
+        return disposition;
+    }
+
+    /** Claims the right to settle this delivery: only the first caller has it. */
+    boolean beginSettling() {
+        return settled.compareAndSet(false, true);
+    }
+
+    /** Begins to be processed, unless its listener has stopped. */
+    synchronized boolean enter() {
+        entered = !abandoned;
+        return entered;
+    }
+
+    /** Has been processed, and how that ended is on record as far as it was possible. */
+    void leave() {
+        left.complete(null);
+    }
+
+    /** Completes when nobody processes this delivery: at once if nobody has begun to. */
+    synchronized CompletableFuture<Void> left() {
+        return entered ? left : CompletableFuture.completedFuture(null);
+    }
+
+    HandlerRun enterHandler() {
+        HandlerRun begun = new HandlerRun();
+        run = begun;
+        if (stopRequested) {
+            begun.interrupt();
+        }
+        return begun;
+    }
+
+    boolean wasHandled() {
+        return run != null;
+    }
+
+    /** Interrupts the handler if it is running, and keeps it from beginning: its claim is lost. */
+    void stopHandler() {
+        stopRequested = true;
+        HandlerRun begun = run;
+        if (begun != null) {
+            begun.interrupt();
+        }
+    }
+
+    /** Tells whether the handler must not begin any more. */
+    boolean isStopRequested() {
+        return stopRequested;
+    }
+
+    /** Stops the handler, and makes nobody wait for its completion for long: its listener has stopped. */
+    void abandon() {
+        synchronized (this) {
+            abandoned = true;
+        }
+        stopHandler();
+    }
+
+    synchronized boolean isAbandoned() {
+        return abandoned;
+    }
+
+    @Override
+    public String toString() {
+        return "message %s (receive %d) of %s".formatted(messageId, receiveCount, subscription);
+    }
+}

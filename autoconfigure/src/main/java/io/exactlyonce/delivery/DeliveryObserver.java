@@ -1,0 +1,29 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.visibility.RenewalObserver;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+
+/**
+ * Learns what happens to deliveries. Called by the threads that do the work: it must not block. What it throws is logged
+ * and disturbs nothing.
+ */
+public interface DeliveryObserver extends RenewalObserver {
+
+    /** A listener begins to receive from a queue. */
+    default void subscribed(Subscription subscription) {}
+
+    /** The store answered a claim. */
+    default void claimed(Subscription subscription, ClaimOutcome outcome) {}
+
+    /** A handler ended, well or not; {@code elapsed} is its own time. */
+    default void handled(Subscription subscription, Duration elapsed) {}
+
+    /**
+     * A delivery whose handler was called came to its end; {@code elapsed} runs from its receive until its delete was
+     * confirmed, or until it was abandoned: the time that counts against the visibility window. Deliveries that were
+     * returned are left out.
+     */
+    default void delivered(Subscription subscription, Duration elapsed) {}
+}

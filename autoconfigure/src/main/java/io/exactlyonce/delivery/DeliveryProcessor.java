@@ -1,0 +1,134 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes a delivery through claim, handler and completion, and decides what becomes of it.
+ *
+ * <p>Guaranteed: the handler is called only under a claim of the delivery's key; the delivery is acknowledged only after
+ * the claim's completion is recorded, by this delivery or an earlier one.
+ *
+ * <p>Not guaranteed: that the effects of a handler whose process dies before its completion is recorded happen only
+ * once; the next attempt is told by {@link Claim#isAmbiguous()}.
+ */
+public final class DeliveryProcessor {
+
+    private static final Logger log = LoggerFactory.getLogger(DeliveryProcessor.class);
+
+    private final ClaimKeeper keeper;
+    private final ClaimTerms terms;
+    private final ReturnBackoff backoff;
+    private final DoubleSupplier random;
+    private final DeliveryObserver observer;
+    private final LongSupplier clock;
+    private final HandlerCall handlers;
+
+    /** A listener's own work under a claim. */
+    @FunctionalInterface
+    public interface Handler {
+        /** Does the work; returns its result. */
+        @Nullable Object handle(Claim claim) throws Throwable;
+    }
+
+    /**
+     * @param store keeps the claims
+     * @param terms on which keys are claimed
+     * @param backoff how long deliveries stay away whose key is held elsewhere, or that failed
+     * @param results writes handlers' results
+     * @param observer learns of claims and handlers
+     * @param clock monotonic, in nanoseconds
+     * @param random from 0 inclusive to 1 exclusive
+     */
+    public DeliveryProcessor(
+            ClaimStore store,
+            ClaimTerms terms,
+            ReturnBackoff backoff,
+            ResultWriter results,
+            DeliveryObserver observer,
+            LongSupplier clock,
+            DoubleSupplier random) {
+        this.keeper = new ClaimKeeper(store);
+        this.terms = terms;
+        this.backoff = backoff;
+        this.random = random;
+        this.observer = observer;
+        this.clock = clock;
+        this.handlers = new HandlerCall(keeper, results, observer, clock);
+    }
+
+    /**
+     * Handles a delivery, unless its key is completed, held elsewhere or parked.
+     *
+     * @return the handler's result; {@code null} if it was not called
+     * @throws io.exactlyonce.ClaimLostException if the claim was lost before or while the handler ran; a result is
+     *     discarded
+     * @throws Throwable what the handler threw
+     */
+    public @Nullable Object process(Delivery delivery, ClaimKey key, Handler handler) throws Throwable {
+        if (!delivery.enter()) {
+            throw new CancellationException("%s was not begun: its listener has stopped".formatted(delivery));
+        }
+        try {
+            return claimAndHandle(delivery, key, handler);
+        } finally {
+            delivery.leave();
+        }
+    }
+
+    private @Nullable Object claimAndHandle(Delivery delivery, ClaimKey key, Handler handler) throws Throwable {
+        // Whatever is thrown from here on, the message must come again.
+        delivery.decide(Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble())));
+        ClaimRequest request = terms.request(key, delivery.subscription().window());
+        long begun = clock.getAsLong();
+        ClaimOutcome outcome = keeper.claim(request);
+        observer.claimed(delivery.subscription(), outcome);
+        Acquired acquired = outcome.match(
+                mine -> mine,
+                completed -> duplicate(delivery, key),
+                held -> heldElsewhere(delivery, key, held),
+                parked -> parked(delivery, key));
+        if (acquired == null) {
+            return null;
+        }
+        delivery.renewal().hold(request.id(), request.lease(), begun, delivery::stopHandler);
+        return handlers.call(delivery, request.id(), acquired, handler);
+    }
+
+    private static @Nullable Acquired duplicate(Delivery delivery, ClaimKey key) {
+        log.debug("{} is a duplicate: {} is completed", delivery, key);
+        delivery.decide(Disposition.ACKNOWLEDGE);
+        return null;
+    }
+
+    /**
+     * The delay covers the holder's lease, so that a dead holder's key can be taken over at the next attempt, but no more
+     * than a window: the holder may end long before a long lease does.
+     */
+    private @Nullable Acquired heldElsewhere(Delivery delivery, ClaimKey key, HeldElsewhere held) {
+        Duration wait = backoff.after(delivery.receiveCount(), random.getAsDouble());
+        Duration window = delivery.subscription().window().length();
+        Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
+        Duration delay = wait.compareTo(lease) > 0 ? wait : lease;
+        log.debug("{} is returned: {} is held elsewhere", delivery, key);
+        delivery.decide(Disposition.returnAfter(delay));
+        return null;
+    }
+
+    private static @Nullable Acquired parked(Delivery delivery, ClaimKey key) {
+        log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, key);
+        return null;
+    }
+}

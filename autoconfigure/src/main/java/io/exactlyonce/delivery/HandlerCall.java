@@ -1,0 +1,100 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.Release;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Calls a handler under its claim, and records how it went before anything else happens to the delivery. */
+final class HandlerCall {
+
+    private static final Logger log = LoggerFactory.getLogger(HandlerCall.class);
+
+    private final ClaimKeeper keeper;
+    private final ResultWriter results;
+    private final DeliveryObserver observer;
+    private final LongSupplier clock;
+
+    HandlerCall(ClaimKeeper keeper, ResultWriter results, DeliveryObserver observer, LongSupplier clock) {
+        this.keeper = keeper;
+        this.results = results;
+        this.observer = observer;
+        this.clock = clock;
+    }
+
+    @Nullable Object call(Delivery delivery, ClaimId id, Acquired acquired, DeliveryProcessor.Handler handler) throws Throwable {
+        DeliveryClaim claim = new DeliveryClaim(id.key(), acquired, delivery.renewal());
+        requireHeld(delivery, id, claim);
+        HandlerRun run = delivery.enterHandler();
+        Object result = handleOrRelease(delivery, claim, id, run, handler);
+        complete(delivery, id, claim, result);
+        return result;
+    }
+
+    /** A pause, or a claim that was answered late, may have used up the lease before the handler could begin. */
+    private void requireHeld(Delivery delivery, ClaimId id, DeliveryClaim claim) {
+        if (delivery.isStopRequested() || !delivery.renewal().isHeld()) {
+            delivery.renewal().letGo();
+            keeper.release(new Release(id, "the handler was not called", false));
+            throw claim.lost("its lease was over, or its listener had stopped, before the handler was called");
+        }
+    }
+
+    private @Nullable Object handleOrRelease(
+            Delivery delivery, DeliveryClaim claim, ClaimId id, HandlerRun run, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        try {
+            return handle(delivery, claim, run, handler);
+        } catch (Throwable failure) {
+            delivery.renewal().letGo();
+            keeper.release(new Release(id, failure.toString(), run.wasInterrupted()));
+            throw failure;
+        }
+    }
+
+    private @Nullable Object handle(
+            Delivery delivery, DeliveryClaim claim, HandlerRun run, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        long begun = clock.getAsLong();
+        try (run) {
+            return handler.handle(claim);
+        } finally {
+            observer.handled(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - begun));
+        }
+    }
+
+    /**
+     * Records the completion. It is tried also for a claim that seems lost: the store knows whether anybody has taken
+     * the key over, and if nobody has, the effect is on record.
+     */
+    private void complete(Delivery delivery, ClaimId id, DeliveryClaim claim, @Nullable Object result) {
+        // The effect has happened: until that is on record, neither release the key nor expose the message.
+        delivery.decide(Disposition.ABANDON);
+        delivery.renewal().completing();
+        try {
+            if (!keeper.complete(id, json(id, result), () -> !delivery.isAbandoned())) {
+                throw claim.lost("another worker took the key over before the handler ended; its result is discarded");
+            }
+        } finally {
+            delivery.renewal().letGo();
+        }
+        delivery.decide(Disposition.ACKNOWLEDGE);
+    }
+
+    /** The effect has happened, so a result that cannot be written, for whatever reason, must not leave the claim open. */
+    private @Nullable String json(ClaimId id, @Nullable Object result) {
+        if (result == null) {
+            return null;
+        }
+        try {
+            return results.toJson(result);
+        } catch (Throwable unwritable) {
+            log.warn("The result for {} cannot be written as JSON; completing without it", id.key(), unwritable);
+            return null;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells all observers, and shields deliveries from what they throw. */
+public final class SafeObservers implements DeliveryObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(SafeObservers.class);
+
+    private final List<DeliveryObserver> observers;
+    private final LongAdder failures = new LongAdder();
+
+    public SafeObservers(List<DeliveryObserver> observers) {
+        this.observers = List.copyOf(observers);
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        tell(observer -> observer.subscribed(subscription));
+    }
+
+    @Override
+    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        tell(observer -> observer.claimed(subscription, outcome));
+    }
+
+    @Override
+    public void handled(Subscription subscription, Duration elapsed) {
+        tell(observer -> observer.handled(subscription, elapsed));
+    }
+
+    @Override
+    public void delivered(Subscription subscription, Duration elapsed) {
+        tell(observer -> observer.delivered(subscription, elapsed));
+    }
+
+    @Override
+    public void renewed(Subscription subscription, Target target, Result result) {
+        tell(observer -> observer.renewed(subscription, target, result));
+    }
+
+    /** Returns how often an observer has thrown. */
+    public long failures() {
+        return failures.sum();
+    }
+
+    private void tell(Consumer<DeliveryObserver> event) {
+        for (DeliveryObserver observer : observers) {
+            try {
+                event.accept(observer);
+            } catch (RuntimeException failure) {
+                failures.increment();
+                log.warn("{} failed; the delivery goes on", observer.getClass().getName(), failure);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.RenewalSchedule;
+import io.exactlyonce.visibility.RenewalSupervisor;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
+final class DeliveryRig implements DeliveryObserver {
+
+    static final ClaimKey KEY = new ClaimKey("orders", "A-1");
+    static final Duration WINDOW = Duration.ofSeconds(30);
+
+    final FakeClock clock = new FakeClock();
+    final ScriptedQueue queue = new ScriptedQueue();
+    final ScriptedStore store = new ScriptedStore();
+    final Subscription orders = subscription("orders", queue);
+    final List<ClaimOutcome> outcomes = new ArrayList<>();
+    final List<Duration> handled = new CopyOnWriteArrayList<>();
+    final List<Duration> delivered = new CopyOnWriteArrayList<>();
+    final RenewalSupervisor supervisor =
+            new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), this, Runnable::run, clock, () -> 0);
+
+    private final ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
+    final Deliveries deliveries = new Deliveries(supervisor, this, backoff, clock, () -> 0);
+
+    private ResultWriter results = result -> "\"" + result + "\"";
+    private Duration lease = Duration.ofSeconds(20);
+
+    static Subscription subscription(String name, QueueVisibility visibility) {
+        return new Subscription("listener", name, new VisibilityWindow(WINDOW), visibility);
+    }
+
+    DeliveryRig writing(ResultWriter writer) {
+        results = writer;
+        return this;
+    }
+
+    DeliveryRig withoutLeaseOfItsOwn() {
+        lease = null;
+        return this;
+    }
+
+    DeliveryProcessor processor() {
+        return new DeliveryProcessor(store, new ClaimTerms("worker", lease), backoff, results, this, clock, () -> 0);
+    }
+
+    /** Receives a message for the first time. */
+    Delivery receive() {
+        return receive(orders, "handle", 1);
+    }
+
+    Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
+        Delivery delivery = new Delivery(subscription, "id", receiptHandle, receiveCount, clock.getAsLong());
+        deliveries.begin(List.of(delivery));
+        return delivery;
+    }
+
+    Object process(Delivery delivery, DeliveryProcessor.Handler handler) throws Throwable {
+        return processor().process(delivery, KEY, handler);
+    }
+
+    /** Has another worker take the key over, and the next renewal notice it. */
+    void loseLease() {
+        store.onRenew(requested -> Set.of());
+        clock.advance(Duration.ofSeconds(10));
+        supervisor.tick();
+    }
+
+    /** Returns the seconds after which a delivery was made visible. */
+    List<Integer> returns() {
+        return queue.changes().stream().map(QueueVisibility.Change::seconds).toList();
+    }
+
+    @Override
+    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        outcomes.add(outcome);
+    }
+
+    @Override
+    public void handled(Subscription subscription, Duration elapsed) {
+        handled.add(elapsed);
+    }
+
+    @Override
+    public void delivered(Subscription subscription, Duration elapsed) {
+        delivered.add(elapsed);
+    }
+
+    /** A handler that must not be called. */
+    static Object neverCalled(Claim claim) {
+        throw new AssertionError("The handler was called with attempt " + claim.attempt());
+    }
+}

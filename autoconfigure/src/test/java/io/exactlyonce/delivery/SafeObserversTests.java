@@ -1,0 +1,113 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.visibility.RenewalObserver.Result;
+import io.exactlyonce.visibility.RenewalObserver.Target;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+@ExtendWith(OutputCaptureExtension.class)
+class SafeObserversTests {
+
+    private final List<String> told = new ArrayList<>();
+    private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue());
+    private final SafeObservers observers = new SafeObservers(List.of(new Broken(), new Recording(told)));
+
+    @Test
+    void otherObserversAreToldAlthoughOneThrows() {
+        observers.subscribed(orders);
+        observers.claimed(orders, new Parked());
+        observers.handled(orders, Duration.ofSeconds(1));
+        observers.delivered(orders, Duration.ofSeconds(2));
+        observers.renewed(orders, Target.LEASE, Result.LOST);
+
+        assertThat(told)
+                .containsExactly(
+                        "subscribed orders",
+                        "claimed orders Parked[]",
+                        "handled orders PT1S",
+                        "delivered orders PT2S",
+                        "renewed orders LEASE LOST");
+    }
+
+    @Test
+    void failuresAreCountedAndLoggedWithTheirCause(CapturedOutput output) {
+        assertThat(observers.failures()).isZero();
+
+        observers.subscribed(orders);
+        observers.renewed(orders, Target.LEASE, Result.LOST);
+
+        assertThat(observers.failures()).isEqualTo(2);
+        assertThat(output).contains(Broken.class.getName()).contains("broken observer");
+    }
+
+    private static final class Broken implements DeliveryObserver {
+
+        @Override
+        public void subscribed(Subscription subscription) {
+            fail();
+        }
+
+        @Override
+        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+            fail();
+        }
+
+        @Override
+        public void handled(Subscription subscription, Duration elapsed) {
+            fail();
+        }
+
+        @Override
+        public void delivered(Subscription subscription, Duration elapsed) {
+            fail();
+        }
+
+        @Override
+        public void renewed(Subscription subscription, Target target, Result result) {
+            fail();
+        }
+
+        private static void fail() {
+            throw new IllegalStateException("broken observer");
+        }
+    }
+
+    private record Recording(List<String> told) implements DeliveryObserver {
+
+        @Override
+        public void subscribed(Subscription subscription) {
+            told.add("subscribed " + subscription.queue());
+        }
+
+        @Override
+        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+            told.add("claimed " + subscription.queue() + " " + outcome);
+        }
+
+        @Override
+        public void handled(Subscription subscription, Duration elapsed) {
+            told.add("handled " + subscription.queue() + " " + elapsed);
+        }
+
+        @Override
+        public void delivered(Subscription subscription, Duration elapsed) {
+            told.add("delivered " + subscription.queue() + " " + elapsed);
+        }
+
+        @Override
+        public void renewed(Subscription subscription, Target target, Result result) {
+            told.add("renewed " + subscription.queue() + " " + target + " " + result);
+        }
+    }
+}
