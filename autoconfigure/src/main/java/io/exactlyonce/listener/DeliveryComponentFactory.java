@@ -1,0 +1,34 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.awspring.cloud.sqs.listener.source.MessageSource;
+
+/** Makes a container's components: awspring's, with ours around them. */
+final class DeliveryComponentFactory<T> extends StandardSqsComponentFactory<T> {
+
+    private final ListenerEngine engine;
+    private final String listener;
+
+    DeliveryComponentFactory(ListenerEngine engine, String listener) {
+        this.engine = engine;
+        this.listener = listener;
+    }
+
+    @Override
+    public MessageSource<T> createMessageSource(SqsContainerOptions options) {
+        return new DeliveryMessageSource<>(engine, listener);
+    }
+
+    @Override
+    public MessageSink<T> createMessageSink(SqsContainerOptions options) {
+        return new DeliverySink<>(super.createMessageSink(options), engine.deliveries());
+    }
+
+    @Override
+    public AcknowledgementHandler<T> createAcknowledgementHandler(SqsContainerOptions options) {
+        return new SettlingAcknowledgementHandler<>(engine.deliveries());
+    }
+}

@@ -1,0 +1,35 @@
+package io.exactlyonce.listener;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+
+/**
+ * Binds the message to the thread while its listener method is called. It delegates, since the copy constructor loses the
+ * original's argument resolvers.
+ */
+final class DeliveryHandlerMethod extends InvocableHandlerMethod {
+
+    private final InvocableHandlerMethod original;
+    private final ListenerMethod method;
+
+    DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method) {
+        super(original);
+        this.original = original;
+        this.method = method;
+    }
+
+    @Override
+    public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArguments) throws Exception {
+        ReceivedMessage received = ReceivedMessage.of(message)
+                .orElseThrow(() -> new IllegalStateException(
+                        "Nothing is known of this message's delivery: its listener's container was not prepared by an "
+                                + "exactly-once container factory, or an interceptor dropped the message's headers"));
+        new CurrentMessage(received, message, method).bind();
+        try {
+            return original.invoke(message, providedArguments);
+        } finally {
+            CurrentMessage.unbind();
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.exactlyonce.listener;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
+import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+
+/**
+ * Makes handler methods as the application's own factory does, and wraps those of {@link
+ * io.exactlyonce.ExactlyOnceListener} methods only. It is a {@link DefaultMessageHandlerMethodFactory} since awspring
+ * configures no other; what it is configured with goes on to the original.
+ */
+final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {
+
+    private final MessageHandlerMethodFactory original;
+    private final ListenerMethodFactory methods;
+
+    DeliveryHandlerMethodFactory(MessageHandlerMethodFactory original, ListenerMethodFactory methods) {
+        this.original = original;
+        this.methods = methods;
+    }
+
+    @Override
+    public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> resolvers) {
+        if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
+            configurable.setArgumentResolvers(resolvers);
+        }
+    }
+
+    @Override
+    public void afterPropertiesSet() {
+        if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
+            configurable.afterPropertiesSet();
+        }
+    }
+
+    @Override
+    public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
+        InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, method);
+        return ListenerMethodFactory.isExactlyOnce(method)
+                ? new DeliveryHandlerMethod(handler, methods.read(bean, method))
+                : handler;
+    }
+}

@@ -1,0 +1,26 @@
+package io.exactlyonce.listener;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.delivery.DeliveryProcessor;
+import java.util.function.Supplier;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.core.Ordered;
+
+/**
+ * Puts the aspect around every {@link ExactlyOnceListener} method, outside of transactions and of nearly everything else:
+ * what other advice does must happen under the claim, too.
+ */
+public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
+
+    /** Position among other advisors; transactions come last by default. */
+    public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
+
+    /** @param processor resolved at the first message */
+    public ExactlyOnceAdvisor(Supplier<DeliveryProcessor> processor) {
+        super(
+                new AnnotationMatchingPointcut(null, ExactlyOnceListener.class, true),
+                new ExactlyOnceInterceptor(processor));
+        setOrder(ORDER);
+    }
+}

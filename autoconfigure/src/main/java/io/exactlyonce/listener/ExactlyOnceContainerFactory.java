@@ -1,0 +1,89 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.config.Endpoint;
+import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
+import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.env.Environment;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+
+/**
+ * Prepares containers for exactly-once handling. A container is made by the application's own factory, so that it is
+ * configured like every other; only then are its components exchanged.
+ */
+public final class ExactlyOnceContainerFactory
+        implements MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> {
+
+    private static final String QUEUE_NOT_FOUND = "spring.cloud.aws.sqs.queue-not-found-strategy";
+
+    private final OriginalContainerFactory original;
+    private final Supplier<ListenerEngine> engine;
+    private final QueueNotFoundStrategy queueNotFound;
+
+    /**
+     * Makes a factory.
+     *
+     * @param beans where the application's own container factory is
+     * @param environment tells whether the application asks for missing queues to be created. Awspring creates them by
+     *     default, with a window of 30 s and no dead-letter queue; here a missing queue stops the start
+     * @param engine resolved with the first container; it proves the database ready, or throws
+     */
+    public ExactlyOnceContainerFactory(BeanFactory beans, Environment environment, Supplier<ListenerEngine> engine) {
+        this.original = new OriginalContainerFactory(beans);
+        this.engine = engine;
+        this.queueNotFound =
+                environment.getProperty(QUEUE_NOT_FOUND, QueueNotFoundStrategy.class, QueueNotFoundStrategy.FAIL);
+    }
+
+    @Override
+    public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
+        for (String queue : endpoint.getLogicalNames()) {
+            if (queue.endsWith(".fifo")) {
+                throw new InvalidListenerException(
+                        "Listener '%s': FIFO queue '%s' is not supported yet, since a message that is returned would lose its place"
+                                .formatted(endpoint.getId(), queue),
+                        "use a standard queue");
+            }
+        }
+        ListenerEngine ready = engine.get();
+        SqsMessageListenerContainer<Object> container = original.get().createContainer(endpoint);
+        container.configure(options -> configure(container.getContainerOptions(), options));
+        container.setComponentFactories(
+                List.of(new DeliveryComponentFactory<>(ready, Objects.requireNonNull(endpoint.getId()))));
+        return container;
+    }
+
+    /** Adds what the engine needs to what the application has configured. */
+    private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options) {
+        options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
+                .queueNotFoundStrategy(queueNotFound)
+                .queueAttributeNames(
+                        plus(configured.getQueueAttributeNames().stream(), QueueAttributeName.VISIBILITY_TIMEOUT))
+                .messageAttributeNames(
+                        plus(configured.getMessageAttributeNames().stream(), ReceivedMessage.KEY_ATTRIBUTE))
+                .messageSystemAttributeNames(plus(
+                        configured.getMessageSystemAttributeNames().stream().map(MessageSystemAttributeName::fromValue),
+                        MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT));
+    }
+
+    private static <T> Set<T> plus(Stream<T> configured, T needed) {
+        return Stream.concat(configured, Stream.of(needed)).collect(Collectors.toUnmodifiableSet());
+    }
+
+    @Override
+    public SqsMessageListenerContainer<Object> createContainer(String... queueNames) {
+        throw new UnsupportedOperationException(
+                "A container without a listener method has no key to claim; annotate a method with @ExactlyOnceListener");
+    }
+}

@@ -1,0 +1,37 @@
+package io.exactlyonce.listener;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.DeliveryProcessor;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/** The aspect: claims the key of the current message around its listener method. */
+final class ExactlyOnceInterceptor implements MethodInterceptor {
+
+    private final Supplier<DeliveryProcessor> processor;
+
+    /** @param processor resolved at the first message: advice is made before ordinary beans may be */
+    ExactlyOnceInterceptor(Supplier<DeliveryProcessor> processor) {
+        this.processor = processor;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        CurrentMessage current = CurrentMessage.take();
+        if (current == null) {
+            throw new IllegalStateException(
+                    "%s was called without a delivery, so there is nothing to claim; only its queue may call it"
+                            .formatted(ClassUtils.getQualifiedMethodName(invocation.getMethod())));
+        }
+        ListenerMethod method = current.method();
+        ClaimKey key = method.key(current.received(), current.message(), invocation.getArguments());
+        Object result = processor.get().process(current.received().delivery(), key, claim -> {
+            method.pass(claim, invocation.getArguments());
+            return invocation.proceed();
+        });
+        return result == null ? method.nothing() : result;
+    }
+}

@@ -1,0 +1,14 @@
+package io.exactlyonce.listener;
+
+import io.exactlyonce.delivery.Deliveries;
+import io.exactlyonce.delivery.DeliveryObserver;
+import java.util.function.LongSupplier;
+
+/**
+ * What containers' components need of the engine.
+ *
+ * @param deliveries the deliveries in flight
+ * @param observer learns of subscriptions
+ * @param clock monotonic, in nanoseconds
+ */
+public record ListenerEngine(Deliveries deliveries, DeliveryObserver observer, LongSupplier clock) {}

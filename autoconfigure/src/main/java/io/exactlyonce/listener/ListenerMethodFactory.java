@@ -1,0 +1,147 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimKey;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+
+/** Reads {@link ExactlyOnceListener} methods, and refuses those whose handlers could run unclaimed. */
+final class ListenerMethodFactory {
+
+    private static final Logger log = LoggerFactory.getLogger(ListenerMethodFactory.class);
+
+    private final UnaryOperator<String> placeholders;
+    private final Predicate<String> preparing;
+
+    /**
+     * Makes a factory.
+     *
+     * @param placeholders resolves {@code ${...}}
+     * @param preparing whether a bean is a container factory that prepares containers for exactly-once handling
+     */
+    ListenerMethodFactory(UnaryOperator<String> placeholders, Predicate<String> preparing) {
+        this.placeholders = placeholders;
+        this.preparing = preparing;
+    }
+
+    static boolean isExactlyOnce(Method method) {
+        return AnnotatedElementUtils.hasAnnotation(method, ExactlyOnceListener.class);
+    }
+
+    /** @throws InvalidListenerException if the method cannot be handled exactly once */
+    ListenerMethod read(Object bean, Method method) {
+        ExactlyOnceListener annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExactlyOnceListener.class);
+        if (annotation == null) {
+            throw new IllegalArgumentException(method + " is no @ExactlyOnceListener");
+        }
+        requirePreparedContainer(method);
+        requireSupportedShape(method);
+        requireAdvised(bean, method);
+        return new ListenerMethod(method, key(annotation, method), scope(annotation, method));
+    }
+
+    private @Nullable KeyExpression key(ExactlyOnceListener annotation, Method method) {
+        String text = placeholders.apply(annotation.key());
+        if (text.isBlank()) {
+            log.info(
+                    "{} has no key: the message attribute {} is used, else the SQS message id, which covers redelivery "
+                            + "only (a resend or a redrive has a new id)",
+                    ClassUtils.getQualifiedMethodName(method),
+                    ReceivedMessage.KEY_ATTRIBUTE);
+            return null;
+        }
+        return KeyExpression.parse(text, method);
+    }
+
+    private @Nullable String scope(ExactlyOnceListener annotation, Method method) {
+        String scope = placeholders.apply(annotation.scope());
+        if (scope.isBlank()) {
+            return null;
+        }
+        if (scope.length() > ClaimKey.MAX_LENGTH) {
+            throw new InvalidListenerException(
+                    method,
+                    "scope has %d characters, more than %d".formatted(scope.length(), ClaimKey.MAX_LENGTH),
+                    "shorten it");
+        }
+        if (scope.indexOf('\0') >= 0) {
+            throw new InvalidListenerException(
+                    method, "scope contains a NUL character, which PostgreSQL cannot store", "remove it");
+        }
+        return scope;
+    }
+
+    /** Asks for the annotation that awspring sees: a plain one on the same method would win. */
+    private void requirePreparedContainer(Method method) {
+        SqsListener seen = AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class);
+        String factory = seen == null ? "" : placeholders.apply(seen.factory());
+        if (!preparing.test(factory)) {
+            throw new InvalidListenerException(
+                    method,
+                    "its container factory '%s' does not prepare containers for exactly-once handling"
+                            .formatted(factory.isEmpty() ? "(awspring's default)" : factory),
+                    "leave the factory attribute out, and @SqsListener off the method: the application's default container "
+                            + "factory is used underneath");
+        }
+    }
+
+    private static void requireSupportedShape(Method method) {
+        List<Class<?>> parameters = Arrays.asList(method.getParameterTypes());
+        if (Collections.frequency(parameters, Claim.class) > 1) {
+            throw new InvalidListenerException(method, "it takes more than one Claim", "take it once");
+        }
+        if (Arrays.stream(method.getParameterTypes()).anyMatch(List.class::isAssignableFrom)) {
+            throw new InvalidListenerException(
+                    method, "batches of messages are not supported yet", "take a single message");
+        }
+        if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+            throw new InvalidListenerException(
+                    method,
+                    "asynchronous results are not supported yet: the claim would be completed before the work is done",
+                    "return when the work is done");
+        }
+    }
+
+    private static void requireAdvised(Object bean, Method method) {
+        if (!isAdvised(bean)) {
+            throw new InvalidListenerException(
+                    method,
+                    "its bean has no proxy that could claim keys, so the handler would run unclaimed",
+                    "make the class non-final and the bean an ordinary Spring bean");
+        }
+        int modifiers = method.getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers) || Modifier.isStatic(modifiers)) {
+            throw new InvalidListenerException(
+                    method,
+                    "a private, final or static method bypasses the proxy, so the handler would run unclaimed",
+                    "make it a non-final instance method that is not private");
+        }
+        if (AopUtils.isJdkDynamicProxy(bean) && !method.getDeclaringClass().isInterface()) {
+            throw new InvalidListenerException(
+                    method,
+                    "its bean's proxy implements interfaces only, and containers call the class's own method",
+                    "remove spring.aop.proxy-target-class=false and spring.aop.auto=false");
+        }
+    }
+
+    private static boolean isAdvised(Object bean) {
+        return bean instanceof Advised advised
+                && Arrays.stream(advised.getAdvisors())
+                        .anyMatch(advisor -> advisor.getAdvice() instanceof ExactlyOnceInterceptor);
+    }
+}

@@ -1,0 +1,34 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.MessageHeaderUtils;
+import io.exactlyonce.delivery.Delivery;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
+
+/**
+ * What the engine knows of a message from SQS itself. It travels with the message as a header: senders choose headers
+ * too, but they cannot make an object of this type.
+ *
+ * @param delivery the delivery
+ * @param keyAttribute the message attribute that carries the idempotency key, if there is one
+ */
+record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute) {
+
+    /** The message attribute that senders may put the idempotency key into. */
+    static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
+
+    private static final String HEADER = "ExactlyOnce_ReceivedMessage";
+
+    <T> Message<T> attachTo(Message<T> message) {
+        // A message attribute of the same name would otherwise win.
+        Message<T> clean = MessageHeaderUtils.removeHeaderIfPresent(message, HEADER);
+        return MessageHeaderUtils.addHeaderIfAbsent(clean, HEADER, this);
+    }
+
+    static Optional<ReceivedMessage> of(Message<?> message) {
+        return message.getHeaders().get(HEADER) instanceof ReceivedMessage received
+                ? Optional.of(received)
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,37 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.exactlyonce.delivery.Deliveries;
+import java.util.concurrent.CompletableFuture;
+import org.springframework.messaging.Message;
+
+/**
+ * The pipeline's last stage: does with a delivery what was decided, whether the pipeline succeeded or not. A user's error
+ * handler may turn a failure into a success; that acknowledges nothing.
+ */
+final class SettlingAcknowledgementHandler<T> implements AcknowledgementHandler<T> {
+
+    private final Deliveries deliveries;
+
+    SettlingAcknowledgementHandler(Deliveries deliveries) {
+        this.deliveries = deliveries;
+    }
+
+    @Override
+    public CompletableFuture<Void> onSuccess(Message<T> message, AcknowledgementCallback<T> callback) {
+        return settle(message, callback);
+    }
+
+    @Override
+    public CompletableFuture<Void> onError(Message<T> message, Throwable failure, AcknowledgementCallback<T> callback) {
+        return settle(message, callback);
+    }
+
+    private CompletableFuture<Void> settle(Message<T> message, AcknowledgementCallback<T> callback) {
+        boolean acknowledge = ReceivedMessage.of(message)
+                .map(received -> deliveries.settle(received.delivery()))
+                .orElse(false);
+        return acknowledge ? callback.onAcknowledge(message) : CompletableFuture.completedFuture(null);
+    }
+}

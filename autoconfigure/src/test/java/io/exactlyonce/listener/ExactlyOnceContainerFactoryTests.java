@@ -1,0 +1,45 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.config.SqsEndpoint;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.core.env.StandardEnvironment;
+
+class ExactlyOnceContainerFactoryTests {
+
+    private final ExactlyOnceContainerFactory factory =
+            new ExactlyOnceContainerFactory(new DefaultListableBeanFactory(), new StandardEnvironment(), () -> {
+                throw new IllegalStateException("the database was asked");
+            });
+
+    @Test
+    void fifoQueueIsRefusedBeforeTheDatabaseIsAsked() {
+        assertThatThrownBy(() -> factory.createContainer(endpoint("orders", "parcels.fifo")))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listener 'fulfilment'")
+                .hasMessageContaining("'parcels.fifo' is not supported yet");
+    }
+
+    @Test
+    void databaseIsProvedReadyBeforeTheContainerIsMade() {
+        assertThatThrownBy(() -> factory.createContainer(endpoint("orders"))).hasMessage("the database was asked");
+    }
+
+    @Test
+    void containerWithoutAListenerMethodIsRefused() {
+        assertThatThrownBy(() -> factory.createContainer("orders"))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("@ExactlyOnceListener");
+    }
+
+    private static SqsEndpoint endpoint(String... queues) {
+        return SqsEndpoint.builder()
+                .id("fulfilment")
+                .queueNames(List.of(queues))
+                .factoryBeanName("factory")
+                .build();
+    }
+}

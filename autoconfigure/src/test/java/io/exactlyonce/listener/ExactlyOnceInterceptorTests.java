@@ -1,0 +1,152 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.ClaimTerms;
+import io.exactlyonce.delivery.Deliveries;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.ReturnBackoff;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.RenewalSchedule;
+import io.exactlyonce.visibility.RenewalSupervisor;
+import io.exactlyonce.visibility.ScriptedStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
+
+class ExactlyOnceInterceptorTests {
+
+    static class Listener {
+
+        final List<String> handled = new ArrayList<>();
+        Listener self = this;
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        int fulfil(String order, Claim claim) {
+            handled.add(order + " " + claim.key());
+            return 7;
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        void fulfilTwice(String order) {
+            handled.add(order);
+            self.fulfilTwice(order);
+        }
+
+        void other() {
+            handled.add("other");
+        }
+    }
+
+    private final ScriptedStore store = new ScriptedStore();
+    private final FakeClock clock = new FakeClock();
+    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    private final DeliveryProcessor processor = new DeliveryProcessor(
+            store, new ClaimTerms("worker", null), backoff, Object::toString, nobody, clock, () -> 0);
+    private final Delivery delivery = ListenerRig.delivery();
+    private final Listener target = new Listener();
+    private Listener proxy = target;
+
+    @BeforeEach
+    void prepare() {
+        RenewalSupervisor supervisor =
+                new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+        new Deliveries(supervisor, nobody, backoff, clock, () -> 0).begin(List.of(delivery));
+        ProxyFactory proxies = new ProxyFactory(target);
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor));
+        proxy = (Listener) proxies.getProxy();
+        target.self = proxy;
+    }
+
+    @AfterEach
+    void unbind() {
+        CurrentMessage.unbind();
+    }
+
+    @Test
+    void handlerRunsUnderTheClaimOfItsDelivery() {
+        bind("fulfil");
+
+        assertThat(proxy.fulfil("A-1", null)).isEqualTo(7);
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
+        assertThat(store.claims()).extracting(ClaimRequest::key).containsExactly(new ClaimKey("orders", "A-1"));
+        assertThat(store.completions())
+                .singleElement()
+                .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
+    }
+
+    @Test
+    void duplicateReturnsNothingOfTheMethodsType() {
+        bind("fulfil");
+        store.onClaim(() -> new AlreadyCompleted(null));
+
+        assertThat(proxy.fulfil("A-1", null)).isZero();
+
+        assertThat(target.handled).isEmpty();
+    }
+
+    @Test
+    void callWithoutADeliveryIsRefused() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.fulfil("A-1", null))
+                .withMessageContaining("Listener.fulfil")
+                .withMessageContaining("without a delivery");
+
+        assertThat(target.handled).isEmpty();
+        assertThat(store.claims()).isEmpty();
+    }
+
+    @Test
+    void secondCallOnTheSameThreadDoesNotRunUnderTheFirstOnesClaim() {
+        bind("fulfilTwice");
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.fulfilTwice("A-1"))
+                .withMessageContaining("without a delivery");
+
+        assertThat(target.handled).containsExactly("A-1");
+        assertThat(store.claims()).hasSize(1);
+        assertThat(store.releases()).hasSize(1);
+    }
+
+    @Test
+    void otherMethodsAreLeftAlone() {
+        proxy.other();
+
+        assertThat(target.handled).containsExactly("other");
+    }
+
+    @Test
+    void messageWithoutAKeyIsNotClaimed() {
+        bind("fulfil");
+
+        assertThatThrownBy(() -> proxy.fulfil(" ", null)).isInstanceOf(InvalidKeyException.class);
+
+        assertThat(target.handled).isEmpty();
+        assertThat(store.claims()).isEmpty();
+    }
+
+    private void bind(String method) {
+        ListenerMethod read = new ListenerMethodFactory(text -> text, factory -> true)
+                .read(proxy, ListenerRig.method(Listener.class, method));
+        new CurrentMessage(new ReceivedMessage(delivery, null), ListenerRig.message(Map.of()), read).bind();
+    }
+}

@@ -1,0 +1,158 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.expression.EvaluationException;
+import org.springframework.messaging.Message;
+
+class KeyExpressionTests {
+
+    record Customer(String email) {}
+
+    record Order(String orderId, Customer customer) {}
+
+    static class Parcel {
+        public String getNumber() {
+            return "P-7";
+        }
+    }
+
+    interface Handlers {
+        void order(Order order);
+
+        void parcel(Parcel parcel);
+
+        void text(String id, int count);
+
+        void namedMessage(Order message, String headers);
+    }
+
+    private static final Order ORDER = new Order("A-1", new Customer("a@example.org"));
+
+    private final Message<String> message = ListenerRig.message(Map.of("tenant", "acme", "x-id", 42));
+
+    @ParameterizedTest
+    @CsvSource({
+        "#order.orderId, A-1",
+        "#order.orderId(), A-1",
+        "#order.customer.email, a@example.org",
+        "#order?.customer?.email, a@example.org",
+        "#order.orderId + '/' + #headers.tenant, A-1/acme",
+        "#p0.orderId, A-1",
+        "#a0.orderId, A-1",
+        "#message.payload, payload",
+        "#headers['tenant'], acme",
+        "#headers.tenant, acme",
+        "#headers['x-id'], 42",
+        "#message.headers['tenant'], acme",
+        "'''constant''', constant"
+    })
+    void expressionReadsArgumentsMessageAndHeaders(String expression, String expected) {
+        Object value = parse(expression, "order").evaluate(new Object[] {ORDER}, message);
+
+        assertThat(value).hasToString(expected);
+    }
+
+    @Test
+    void argumentIsReadByName() {
+        assertThat(parse("#id", "text").evaluate(new Object[] {"A-1", 3}, message))
+                .isEqualTo("A-1");
+        assertThat(parse("#p1", "text").evaluate(new Object[] {"A-1", 3}, message))
+                .isEqualTo(3);
+    }
+
+    @Test
+    void absentHeaderIsNull() {
+        assertThat(parse("#headers['absent']", "order").evaluate(new Object[] {ORDER}, message))
+                .isNull();
+    }
+
+    @Test
+    void argumentNamedMessageOrHeadersWins() {
+        Object[] arguments = {ORDER, "h"};
+
+        assertThat(parse("#message.orderId", "namedMessage").evaluate(arguments, message))
+                .isEqualTo("A-1");
+        assertThat(parse("#headers", "namedMessage").evaluate(arguments, message))
+                .isEqualTo("h");
+    }
+
+    @Test
+    void syntaxErrorIsRefused() {
+        assertThatThrownBy(() -> parse("#order.", "order"))
+                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+                    assertThat(invalid.problem()).contains("Handlers.order", "key expression '#order.' does not parse");
+                    assertThat(invalid.remedy()).contains("#order.orderId");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#oder.orderId",
+                "#order.orderId + #oder",
+                "#headers[#oder]",
+                "{#oder}",
+                "#order.orderId ?: #oder.x",
+                "#order.orderId.concat(#oder)"
+            })
+    void unknownArgumentIsRefusedWithTheKnownOnes(String expression) {
+        assertThatThrownBy(() -> parse(expression, "order"))
+                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+                    assertThat(invalid.problem()).contains("unknown argument '#oder'");
+                    assertThat(invalid.remedy()).isEqualTo("use one of #headers, #message, #order");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#p1", "#a1.orderId", "#p", "#b0"})
+    void unknownPositionIsRefused(String expression) {
+        assertThatThrownBy(() -> parse(expression, "order"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("unknown argument");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#order.ordrId", "#order?.ordrId", "'x' + #order.ordrId", "#order.ordrId.length()"})
+    void typingErrorInARecordsPropertyIsRefused(String expression) {
+        assertThatThrownBy(() -> parse(expression, "order"))
+                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+                    assertThat(invalid.problem()).contains("'ordrId'").contains(Order.class.getName());
+                    assertThat(invalid.remedy()).contains("record component of Order");
+                });
+    }
+
+    @Test
+    void typingErrorInATypeThatMayHaveSubclassesFailsAtEvaluation() {
+        KeyExpression expression = parse("#parcel.numbr", "parcel");
+
+        assertThatThrownBy(() -> expression.evaluate(new Object[] {new Parcel()}, message))
+                .isInstanceOf(EvaluationException.class);
+        assertThat(parse("#parcel.number", "parcel").evaluate(new Object[] {new Parcel()}, message))
+                .isEqualTo("P-7");
+    }
+
+    @Test
+    void propertyOfAMessageThatAnArgumentIsNamedLikeIsChecked() {
+        assertThatThrownBy(() -> parse("#message.payload", "namedMessage"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("'payload'");
+    }
+
+    @Test
+    void textIsTheExpressionAsItWasWritten() {
+        assertThat(parse("#order.orderId", "order")).hasToString("#order.orderId");
+    }
+
+    private static KeyExpression parse(String expression, String method) {
+        Method declared = ListenerRig.method(Handlers.class, method);
+        return KeyExpression.parse(expression, declared);
+    }
+}

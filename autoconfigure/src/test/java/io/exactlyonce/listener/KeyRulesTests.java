@@ -1,0 +1,99 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.claim.ClaimKey;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class KeyRulesTests {
+
+    enum Season {
+        SUMMER {
+            @Override
+            public String toString() {
+                return "warm";
+            }
+        }
+    }
+
+    @Test
+    void textIsTakenAsItIs() {
+        assertThat(KeyRules.toKey("key", " A-1 ")).isEqualTo(" A-1 ");
+        assertThat(KeyRules.toKey("key", new StringBuilder("A-1"))).isEqualTo("A-1");
+        assertThat(KeyRules.toKey("key", "\uD83D\uDCE6")).isEqualTo("\uD83D\uDCE6");
+    }
+
+    @Test
+    void numbersUuidsAndEnumConstantsAreTakenByTheirText() {
+        UUID uuid = UUID.fromString("123e4567-e89b-12d3-a456-426614174000");
+
+        assertThat(KeyRules.toKey("key", 42)).isEqualTo("42");
+        assertThat(KeyRules.toKey("key", new BigDecimal("1.50"))).isEqualTo("1.50");
+        assertThat(KeyRules.toKey("key", uuid)).isEqualTo("123e4567-e89b-12d3-a456-426614174000");
+        assertThat(KeyRules.toKey("key", Season.SUMMER)).isEqualTo("SUMMER");
+    }
+
+    @Test
+    void nullIsRefused() {
+        assertThatThrownBy(() -> KeyRules.toKey("The key", null))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessage("The key is null; every message needs a key of its own");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "\t\n", "\u2003"})
+    void blankTextIsRefused(String blank) {
+        assertThatThrownBy(() -> KeyRules.toKey("The key", blank))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageStartingWith("The key is blank");
+    }
+
+    @Test
+    void nulIsRefused() {
+        assertThatThrownBy(() -> KeyRules.toKey("The key", "A\0secret"))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("NUL")
+                .hasMessageNotContaining("secret");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0xD83D, 0xDCE6})
+    void halfASurrogatePairIsRefused(int half) {
+        assertThatThrownBy(() -> KeyRules.toKey("The key", "secret" + (char) half))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("surrogate")
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void longKeysAreKeptByTheirHash() {
+        String longest = "x".repeat(512);
+
+        assertThat(KeyRules.toKey("key", longest)).isEqualTo(longest);
+        assertThat(KeyRules.toKey("key", longest + "x"))
+                .hasSize(64)
+                .isEqualTo(ClaimKey.sha256(longest + "x"))
+                .isNotEqualTo(KeyRules.toKey("key", longest + "y"));
+    }
+
+    static List<Object> unstableValues() {
+        return List.of(new Object(), new int[] {1}, List.of("A-1"), new byte[] {1}, Boolean.TRUE, 'x');
+    }
+
+    @ParameterizedTest
+    @MethodSource("unstableValues")
+    void otherTypesAreRefusedByName(Object value) {
+        assertThatThrownBy(() -> KeyRules.toKey("The key", value))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining(value.getClass().getName())
+                .hasMessageContaining("must be text, a number, a UUID or an enum constant");
+    }
+}

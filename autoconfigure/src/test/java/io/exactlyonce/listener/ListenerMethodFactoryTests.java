@@ -1,0 +1,233 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+class ListenerMethodFactoryTests {
+
+    interface Fulfilment {
+        void fulfil(String order);
+    }
+
+    static class Listeners {
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        void plain(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", key = "${key}", scope = "${scope}")
+        void placeholders(String order) {}
+
+        @ExactlyOnceListener("orders")
+        void withoutKey(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order.")
+        void badKey(String order) {}
+
+        @ExactlyOnceListener("orders")
+        final void finalMethod(String order) {}
+
+        @ExactlyOnceListener("orders")
+        private void privateMethod(String order) {}
+
+        @ExactlyOnceListener("orders")
+        static void staticMethod(String order) {}
+
+        @ExactlyOnceListener("orders")
+        void listPayload(List<String> orders) {}
+
+        @ExactlyOnceListener("orders")
+        void arrayListPayload(String other, ArrayList<String> orders) {}
+
+        @ExactlyOnceListener("orders")
+        CompletableFuture<Void> asynchronous(String order) {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @SqsListener("orders")
+        @ExactlyOnceListener("orders")
+        void annotatedTwice(String order) {}
+
+        @ExactlyOnceListener("orders")
+        void twoClaims(String order, Claim one, Claim two) {}
+
+        void notAnnotated(String order) {
+            privateMethod(order);
+        }
+    }
+
+    static class Fulfiller implements Fulfilment {
+
+        @Override
+        @ExactlyOnceListener("orders")
+        public void fulfil(String order) {}
+    }
+
+    private final Map<String, String> properties = Map.of("${key}", "#order", "${scope}", "fulfilment");
+    private final ListenerMethodFactory factory = new ListenerMethodFactory(
+            text -> properties.getOrDefault(text, text), ExactlyOnceListener.CONTAINER_FACTORY::equals);
+
+    @Test
+    void proxiedMethodIsRead() {
+        assertThat(key("plain")).isEqualTo(new ClaimKey("orders", "A-1"));
+    }
+
+    @Test
+    void placeholdersInKeyAndScopeAreResolved() {
+        assertThat(key("placeholders")).isEqualTo(new ClaimKey("fulfilment", "A-1"));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void methodWithoutKeyIsToldWhatAMessageIdDoesNotCover(CapturedOutput output) {
+        assertThat(key("withoutKey")).isEqualTo(new ClaimKey("orders", "message-id"));
+        assertThat(output).contains("withoutKey has no key").contains("redelivery only");
+    }
+
+    @Test
+    void onlyAnnotatedMethodsAreExactlyOnce() {
+        assertThat(ListenerMethodFactory.isExactlyOnce(ListenerRig.method(Listeners.class, "plain")))
+                .isTrue();
+        assertThat(ListenerMethodFactory.isExactlyOnce(ListenerRig.method(Listeners.class, "notAnnotated")))
+                .isFalse();
+        assertThatThrownBy(() -> read(proxy(new Listeners()), "notAnnotated"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("notAnnotated");
+    }
+
+    @Test
+    void beanWithoutAProxyIsRefused() {
+        assertThatThrownBy(() -> read(new Listeners(), "plain"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners.plain")
+                .hasMessageContaining("would run unclaimed");
+    }
+
+    @Test
+    void beanWhoseProxyDoesNotClaimIsRefused() {
+        ProxyFactory other = new ProxyFactory(new Listeners());
+        other.setProxyTargetClass(true);
+
+        assertThatThrownBy(() -> read(other.getProxy(), "plain"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("no proxy that could claim keys");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"finalMethod", "privateMethod", "staticMethod"})
+    void methodThatBypassesTheProxyIsRefused(String method) {
+        assertThatThrownBy(() -> read(proxy(new Listeners()), method))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners." + method)
+                .hasMessageContaining("bypasses the proxy");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "listPayload, batches of messages are not supported",
+        "arrayListPayload, batches of messages are not supported",
+        "asynchronous, asynchronous results are not supported",
+        "twoClaims, it takes more than one Claim",
+        "badKey, does not parse"
+    })
+    void unsupportedShapeIsRefused(String method, String problem) {
+        assertThatThrownBy(() -> read(proxy(new Listeners()), method))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners." + method)
+                .hasMessageContaining(problem);
+    }
+
+    @Test
+    void tooLongAScopeIsRefused() {
+        ListenerMethodFactory tooLong = new ListenerMethodFactory(
+                text -> text.equals("${scope}") ? "s".repeat(513) : properties.getOrDefault(text, text),
+                ExactlyOnceListener.CONTAINER_FACTORY::equals);
+
+        assertThatThrownBy(
+                        () -> tooLong.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders")))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("scope has 513 characters, more than 512");
+    }
+
+    @Test
+    void scopeThatCannotBeStoredIsRefused() {
+        ListenerMethodFactory withNul = new ListenerMethodFactory(
+                text -> text.equals("${scope}") ? "a\0b" : properties.getOrDefault(text, text),
+                ExactlyOnceListener.CONTAINER_FACTORY::equals);
+
+        assertThatThrownBy(
+                        () -> withNul.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders")))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("scope contains a NUL character");
+    }
+
+    /** Containers call the class's method, which such a proxy does not have, even where an interface declares it. */
+    @Test
+    void proxyOfInterfacesIsRefusedWithARemedyThatHelps() {
+        ProxyFactory interfaces = new ProxyFactory(new Fulfiller());
+        interfaces.addAdvisor(new ExactlyOnceAdvisor(() -> {
+            throw new IllegalStateException();
+        }));
+        Object proxy = interfaces.getProxy();
+        assertThat(proxy).isNotInstanceOf(Fulfiller.class);
+
+        assertThatThrownBy(() -> factory.read(proxy, ListenerRig.method(Fulfiller.class, "fulfil")))
+                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+                    assertThat(invalid.problem())
+                            .contains("Fulfiller.fulfil")
+                            .contains("implements interfaces only")
+                            .doesNotContain("on none of them");
+                    assertThat(invalid.remedy()).startsWith("remove spring.aop.proxy-target-class=false");
+                });
+    }
+
+    @Test
+    void containerFactoryThatPreparesNothingIsRefused() {
+        ListenerMethodFactory others = new ListenerMethodFactory(text -> text, "anotherFactory"::equals);
+
+        assertThatThrownBy(() -> others.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "plain")))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("'exactlyOnceListenerContainerFactory' does not prepare containers");
+    }
+
+    @Test
+    void plainAnnotationOnTheSameMethodIsRefused() {
+        assertThatThrownBy(() -> read(proxy(new Listeners()), "annotatedTwice"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("awspring's default")
+                .hasMessageContaining("@SqsListener off the method");
+    }
+
+    private ClaimKey key(String method) {
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null);
+        return read(proxy(new Listeners()), method).key(received, ListenerRig.message(Map.of()), new Object[] {"A-1"});
+    }
+
+    private ListenerMethod read(Object bean, String method) {
+        return factory.read(bean, ListenerRig.method(Listeners.class, method));
+    }
+
+    private static Object proxy(Object target) {
+        ProxyFactory classes = new ProxyFactory(target);
+        classes.setProxyTargetClass(true);
+        classes.addAdvisor(new ExactlyOnceAdvisor(() -> {
+            throw new IllegalStateException();
+        }));
+        return classes.getProxy();
+    }
+}

@@ -1,0 +1,168 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.claim.ClaimKey;
+import java.lang.reflect.Method;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.expression.EvaluationException;
+import org.springframework.messaging.Message;
+
+class ListenerMethodTests {
+
+    static class Parcel {
+        public String getNumber() {
+            return "P-7";
+        }
+
+        public @Nullable String getNothing() {
+            return null;
+        }
+    }
+
+    interface Handlers {
+        void parcel(Parcel parcel);
+
+        int withClaim(Parcel parcel, Claim claim, String other);
+
+        boolean flag(Parcel parcel);
+
+        String text(Parcel parcel);
+    }
+
+    private final Object[] arguments = {new Parcel()};
+    private final Message<String> message = ListenerRig.message(Map.of());
+    private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null);
+
+    @Test
+    void keyIsWhatTheExpressionSays() {
+        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute");
+
+        assertThat(method("#parcel.number", null).key(withAttribute, message, arguments))
+                .isEqualTo(new ClaimKey("orders", "P-7"));
+    }
+
+    @Test
+    void withoutExpressionTheKeyIsTheMessageAttribute() {
+        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute");
+
+        assertThat(method(null, null).key(withAttribute, message, arguments))
+                .isEqualTo(new ClaimKey("orders", "attribute"));
+    }
+
+    @Test
+    void withoutExpressionAndAttributeTheKeyIsTheMessageId() {
+        assertThat(method(null, null).key(plain, message, arguments)).isEqualTo(new ClaimKey("orders", "message-id"));
+    }
+
+    @Test
+    void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
+        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "");
+
+        assertThatThrownBy(() -> method(null, null).key(blank, message, arguments))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("ExactlyOnce-Key is blank");
+    }
+
+    @Test
+    void headerOfTheAttributesNameIsNoKey() {
+        Message<String> forged = ListenerRig.message(Map.of("ExactlyOnce-Key", "forged"));
+
+        assertThat(method(null, null).key(plain, forged, arguments).key()).isEqualTo("message-id");
+    }
+
+    @Test
+    void scopeIsWhatTheAnnotationSays() {
+        assertThat(method("#parcel.number", "shipping").key(plain, message, arguments))
+                .isEqualTo(new ClaimKey("shipping", "P-7"));
+    }
+
+    @Test
+    void expressionWithoutAValueFailsTheDelivery() {
+        assertThatThrownBy(() -> method("#parcel.nothing", null).key(plain, message, arguments))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("'#parcel.nothing' is null");
+    }
+
+    @Test
+    void expressionThatFailsOnAMessageFailsTheDelivery() {
+        assertThatThrownBy(() -> method("#parcel.numbr", null).key(plain, message, arguments))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("'#parcel.numbr' failed on this message")
+                .hasCauseInstanceOf(EvaluationException.class);
+        assertThatThrownBy(() -> method("#headers.absent", null).key(plain, message, arguments))
+                .isInstanceOf(InvalidKeyException.class);
+    }
+
+    @Test
+    void claimIsPassedWhereTheMethodWantsIt() {
+        Object[] passed = {arguments[0], null, "other"};
+        Claim claim = new StubClaim();
+
+        new ListenerMethod(ListenerRig.method(Handlers.class, "withClaim"), null, null).pass(claim, passed);
+
+        assertThat(passed).containsExactly(arguments[0], claim, "other");
+    }
+
+    @Test
+    void methodWithoutAClaimKeepsItsArguments() {
+        Object[] passed = arguments.clone();
+
+        method(null, null).pass(new StubClaim(), passed);
+
+        assertThat(passed).isEqualTo(arguments);
+    }
+
+    @Test
+    void handlerThatWasNotCalledReturnsNothingOfItsType() {
+        assertThat(nothing("withClaim")).isEqualTo(0);
+        assertThat(nothing("flag")).isEqualTo(false);
+        assertThat(nothing("text")).isNull();
+        assertThat(nothing("parcel")).isNull();
+    }
+
+    private static Object nothing(String method) {
+        return new ListenerMethod(ListenerRig.method(Handlers.class, method), null, null).nothing();
+    }
+
+    private static ListenerMethod method(@Nullable String expression, @Nullable String scope) {
+        Method method = ListenerRig.method(Handlers.class, "parcel");
+        return new ListenerMethod(method, expression == null ? null : KeyExpression.parse(expression, method), scope);
+    }
+
+    private static final class StubClaim implements Claim {
+
+        @Override
+        public String key() {
+            return "P-7";
+        }
+
+        @Override
+        public int attempt() {
+            return 1;
+        }
+
+        @Override
+        public boolean isAmbiguous() {
+            return false;
+        }
+
+        @Override
+        public long fencingToken() {
+            return 1;
+        }
+
+        @Override
+        public String downstreamKey() {
+            return "";
+        }
+
+        @Override
+        public void ensureHeld() {}
+    }
+}

@@ -1,0 +1,34 @@
+package io.exactlyonce.listener;
+
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Map;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageBuilder;
+
+/** Messages and methods to test with. */
+final class ListenerRig {
+
+    private ListenerRig() {}
+
+    static Method method(Class<?> type, String name) {
+        return Arrays.stream(type.getDeclaredMethods())
+                .filter(method -> method.getName().equals(name) && !method.isBridge())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    static Delivery delivery() {
+        Subscription subscription =
+                new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+        return new Delivery(subscription, "message-id", "handle", 1, 0);
+    }
+
+    static Message<String> message(Map<String, Object> headers) {
+        return MessageBuilder.withPayload("payload").copyHeaders(headers).build();
+    }
+}
