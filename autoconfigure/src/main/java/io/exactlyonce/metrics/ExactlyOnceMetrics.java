@@ -1,0 +1,54 @@
+package io.exactlyonce.metrics;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.visibility.Subscription;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+/** Measures deliveries, listener by listener and queue by queue. */
+public final class ExactlyOnceMetrics implements DeliveryObserver {
+
+    private final MeterRegistry registry;
+    private final ConcurrentMap<Key, SubscriptionMeters> meters = new ConcurrentHashMap<>();
+
+    private record Key(String listener, String queue) {}
+
+    /** @param registry where the meters are registered */
+    public ExactlyOnceMetrics(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        metersOf(subscription).subscribed(subscription);
+    }
+
+    @Override
+    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        metersOf(subscription).claimed(outcome);
+    }
+
+    @Override
+    public void handled(Subscription subscription, Duration elapsed) {
+        metersOf(subscription).handled(elapsed);
+    }
+
+    @Override
+    public void delivered(Subscription subscription, Duration elapsed) {
+        metersOf(subscription).delivered(elapsed);
+    }
+
+    @Override
+    public void renewed(Subscription subscription, Target target, Result result) {
+        metersOf(subscription).renewed(target, result);
+    }
+
+    private SubscriptionMeters metersOf(Subscription subscription) {
+        return meters.computeIfAbsent(
+                new Key(subscription.listener(), subscription.queue()),
+                key -> new SubscriptionMeters(registry, subscription));
+    }
+}

@@ -1,0 +1,20 @@
+package io.exactlyonce.metrics;
+
+/** Names of meters and their tags. Prometheus adds units and {@code _total}, and writes underscores for dots. */
+final class MeterNames {
+
+    static final String DELIVERY = "exactly.once.delivery";
+    static final String HANDLER = "exactly.once.handler";
+    static final String WINDOW = "exactly.once.window";
+    static final String WINDOW_UTILIZATION = "exactly.once.window.utilization";
+    static final String CLAIMS = "exactly.once.claims";
+    static final String RENEWALS = "exactly.once.renewals";
+
+    static final String LISTENER = "listener";
+    static final String QUEUE = "queue";
+    static final String OUTCOME = "outcome";
+    static final String TARGET = "target";
+    static final String RESULT = "result";
+
+    private MeterNames() {}
+}
