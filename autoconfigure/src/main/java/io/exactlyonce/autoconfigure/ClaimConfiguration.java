@@ -1,0 +1,52 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Where claims are kept. */
+@Configuration(proxyBeanMethods = false)
+class ClaimConfiguration {
+
+    private static final String DATA_SOURCE = "exactlyOnceDataSource";
+
+    /** No candidate for injection: the application's own DataSource stays the only one. */
+    @Bean(name = DATA_SOURCE, defaultCandidate = false)
+    PrimaryPinnedDataSource exactlyOnceDataSource(
+            ExactlyOnceProperties properties,
+            ObjectProvider<JdbcConnectionDetails> connectionDetails,
+            ObjectProvider<DataSourceProperties> applicationProperties) {
+        int poolSize = properties.datasource().maximumPoolSize();
+        JdbcConnectionDetails details = connectionDetails.getIfAvailable();
+        if (details != null) {
+            return new PrimaryPinnedDataSource(
+                    details.getJdbcUrl(), details.getUsername(), details.getPassword(), poolSize);
+        }
+        DataSourceProperties application = applicationProperties.getIfAvailable(DataSourceProperties::new);
+        return new PrimaryPinnedDataSource(
+                application.determineUrl(), application.determineUsername(), application.determinePassword(), poolSize);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ClaimStore exactlyOnceClaimStore(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
+        return new PostgresClaimStore(dataSource, properties.datasource().maximumPoolSize());
+    }
+
+    /** After Flyway and Liquibase, also where beans are lazy. */
+    @Bean
+    @DependsOnDatabaseInitialization
+    ClaimDatabase exactlyOnceClaimDatabase(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
+        return new ClaimDatabase(dataSource, properties.claim().initializeSchema());
+    }
+}

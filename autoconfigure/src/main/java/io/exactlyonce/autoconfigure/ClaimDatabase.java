@@ -1,0 +1,46 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.ClaimSchemaProbe;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.PrimaryProbe;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+/**
+ * Makes sure, before the first container is made, that claims can be kept: the server is a primary, and the table is
+ * there. By then all database migrations of the application have run; an application without exactly-once listeners opens
+ * no connection.
+ */
+final class ClaimDatabase {
+
+    private final PrimaryPinnedDataSource dataSource;
+    private final DatabaseInitializationMode mode;
+    private boolean ready;
+
+    ClaimDatabase(PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode) {
+        this.dataSource = dataSource;
+        this.mode = mode;
+    }
+
+    synchronized void requireReady() {
+        if (ready) {
+            return;
+        }
+        new PrimaryProbe(dataSource).verify();
+        initialize();
+        new ClaimSchemaProbe(dataSource).verify();
+        ready = true;
+    }
+
+    private void initialize() {
+        InitializingBean initializer = new ClaimSchemaInitializer(dataSource, mode);
+        try {
+            initializer.afterPropertiesSet();
+        } catch (RuntimeException failure) {
+            throw failure;
+        } catch (Exception failure) {
+            throw new IllegalStateException("Creating the claim table failed", failure);
+        }
+    }
+}

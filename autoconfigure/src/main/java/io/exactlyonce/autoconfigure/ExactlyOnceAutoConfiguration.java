@@ -1,0 +1,126 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.delivery.ClaimTerms;
+import io.exactlyonce.delivery.Deliveries;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.ReturnBackoff;
+import io.exactlyonce.delivery.SafeObservers;
+import io.exactlyonce.listener.ExactlyOnceAdvisor;
+import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
+import io.exactlyonce.listener.ListenerEngine;
+import io.exactlyonce.visibility.RenewalSchedule;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Makes {@link ExactlyOnceListener} methods work. */
+@AutoConfiguration(
+        after = DataSourceAutoConfiguration.class,
+        afterName = {
+            "io.awspring.cloud.autoconfigure.sqs.SqsAutoConfiguration",
+            "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration"
+        })
+@ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
+@EnableConfigurationProperties(ExactlyOnceProperties.class)
+@Import({AutoProxyCreatorRegistrar.class, ClaimConfiguration.class})
+public final class ExactlyOnceAutoConfiguration {
+
+    private static final String OBSERVERS = "exactlyOnceObservers";
+
+    /** No candidate for injection: it is no observer for itself. */
+    @Bean(name = OBSERVERS, defaultCandidate = false)
+    SafeObservers exactlyOnceObservers(ObjectProvider<DeliveryObserver> observers) {
+        return new SafeObservers(observers.orderedStream().toList());
+    }
+
+    @Bean
+    RenewalLifecycle exactlyOnceRenewals(
+            ClaimStore store, ExactlyOnceProperties properties, @Qualifier(OBSERVERS) SafeObservers observers) {
+        ExactlyOnceProperties.Renewal renewal = properties.renewal();
+        return new RenewalLifecycle(
+                store, new RenewalSchedule(renewal.at(), renewal.jitter(), renewal.retries()), observers);
+    }
+
+    @Bean
+    Deliveries exactlyOnceDeliveries(
+            RenewalLifecycle renewals,
+            ExactlyOnceProperties properties,
+            @Qualifier(OBSERVERS) SafeObservers observers) {
+        return new Deliveries(
+                renewals.supervisor(),
+                observers,
+                backoff(properties),
+                System::nanoTime,
+                ExactlyOnceAutoConfiguration::random);
+    }
+
+    @Bean
+    DeliveryProcessor exactlyOnceProcessor(
+            ClaimStore store,
+            ExactlyOnceProperties properties,
+            ObjectProvider<JsonMapper> jsonMapper,
+            @Qualifier(OBSERVERS) SafeObservers observers) {
+        ResultWriter results = jsonMapper.getIfAvailable(JsonMapper::new)::writeValueAsString;
+        ClaimTerms terms = new ClaimTerms(
+                ManagementFactory.getRuntimeMXBean().getName(),
+                properties.claim().lease());
+        return new DeliveryProcessor(
+                store,
+                terms,
+                backoff(properties),
+                results,
+                observers,
+                System::nanoTime,
+                ExactlyOnceAutoConfiguration::random);
+    }
+
+    private static double random() {
+        return ThreadLocalRandom.current().nextDouble();
+    }
+
+    private static ReturnBackoff backoff(ExactlyOnceProperties properties) {
+        return new ReturnBackoff(
+                properties.retry().initialDelay(), properties.retry().maxDelay());
+    }
+
+    @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
+    ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
+            BeanFactory beans,
+            Environment environment,
+            ClaimDatabase database,
+            Deliveries deliveries,
+            @Qualifier(OBSERVERS) SafeObservers observers) {
+        return new ExactlyOnceContainerFactory(beans, environment, () -> {
+            database.requireReady();
+            return new ListenerEngine(deliveries, observers, System::nanoTime);
+        });
+    }
+
+    @Bean
+    ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(BeanFactory beans, Environment environment) {
+        return new ExactlyOnceListenerConfigurer(beans, environment);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<DeliveryProcessor> processor) {
+        return new ExactlyOnceAdvisor(processor::getObject);
+    }
+}

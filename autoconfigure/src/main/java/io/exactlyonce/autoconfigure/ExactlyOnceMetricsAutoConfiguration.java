@@ -1,0 +1,24 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.metrics.ExactlyOnceMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** Measures {@link io.exactlyonce.ExactlyOnceListener} methods where there is a registry for meters. */
+@AutoConfiguration(
+        after = ExactlyOnceAutoConfiguration.class,
+        afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean(MeterRegistry.class)
+public final class ExactlyOnceMetricsAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    ExactlyOnceMetrics exactlyOnceMetrics(MeterRegistry registry) {
+        return new ExactlyOnceMetrics(registry);
+    }
+}

@@ -1,0 +1,114 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+/**
+ * Settings of exactly-once listeners.
+ *
+ * @param claim Claims on idempotency keys.
+ * @param datasource Connection pool for claims.
+ * @param renewal Renewal of visibility windows and leases.
+ * @param retry Return of deliveries that did not succeed.
+ */
+@ConfigurationProperties("exactly-once")
+public record ExactlyOnceProperties(
+        @DefaultValue Claim claim,
+        @DefaultValue Datasource datasource,
+        @DefaultValue Renewal renewal,
+        @DefaultValue Retry retry) {
+
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+
+    /**
+     * Claims on idempotency keys.
+     *
+     * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: the visibility window of
+     *     the delivery.
+     * @param initializeSchema Whether to create the claim table at start-up: 'embedded', 'always' or 'never'.
+     */
+    public record Claim(
+            @Nullable Duration lease,
+            @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+
+        public Claim {
+            if (lease != null) {
+                requireWithin("claim.lease", lease, SHORTEST, VisibilityWindow.CEILING);
+            }
+        }
+    }
+
+    /**
+     * Connection pool for claims.
+     *
+     * @param maximumPoolSize Most connections that claims use, from 2 to 1000.
+     */
+    public record Datasource(@DefaultValue("10") int maximumPoolSize) {
+
+        public Datasource {
+            // One for renewals, which must never wait for claims.
+            requireWithin("datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
+        }
+    }
+
+    /**
+     * Renewal of visibility windows and leases.
+     *
+     * @param at Part of a window or lease after which it is renewed, from 0.1 to 0.8.
+     * @param jitter Part of that interval by which deliveries renew earlier at random, from 0 to 0.5.
+     * @param retries Number of further attempts after a renewal failed, from 1 to 10.
+     */
+    public record Renewal(
+            @DefaultValue("0.5") double at,
+            @DefaultValue("0.1") double jitter,
+            @DefaultValue("3") int retries) {
+
+        public Renewal {
+            requireWithin("renewal.at", at, 0.1, 0.8);
+            requireWithin("renewal.jitter", jitter, 0, 0.5);
+            requireWithin("renewal.retries", retries, 1, 10);
+        }
+    }
+
+    /**
+     * Return of deliveries that did not succeed. The delay doubles with each receive.
+     *
+     * @param initialDelay Time until a message is visible again after its first failure, from 1s to 12h.
+     * @param maxDelay Longest such time, from the initial delay to 12h.
+     */
+    public record Retry(
+            @DefaultValue("1s") Duration initialDelay,
+            @DefaultValue("5m") Duration maxDelay) {
+
+        public Retry {
+            requireWithin("retry.initial-delay", initialDelay, SHORTEST, VisibilityWindow.CEILING);
+            requireWithin("retry.max-delay", maxDelay, initialDelay, VisibilityWindow.CEILING);
+        }
+    }
+
+    private static <T extends Comparable<T>> void requireWithin(String name, T value, T least, T most) {
+        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+            throw new IllegalArgumentException("exactly-once.%s (%s) must be from %s to %s; set it within these bounds"
+                    .formatted(name, text(value), text(least), text(most)));
+        }
+    }
+
+    private static void requireWithin(String name, int value, int least, int most) {
+        requireWithin(name, Integer.valueOf(value), Integer.valueOf(least), Integer.valueOf(most));
+    }
+
+    private static void requireWithin(String name, double value, double least, double most) {
+        requireWithin(name, Double.valueOf(value), Double.valueOf(least), Double.valueOf(most));
+    }
+
+    private static String text(Object value) {
+        if (value instanceof Duration duration) {
+            return duration.toNanosPart() == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+        }
+        return String.valueOf(value);
+    }
+}

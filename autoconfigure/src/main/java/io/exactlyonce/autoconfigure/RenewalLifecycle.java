@@ -1,0 +1,88 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.visibility.RenewalObserver;
+import io.exactlyonce.visibility.RenewalSchedule;
+import io.exactlyonce.visibility.RenewalSupervisor;
+import io.exactlyonce.visibility.RenewalTicker;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+
+/**
+ * The supervisor and its two threads. It starts before listener containers and stops after them, so that deliveries are
+ * renewed while their handlers and acknowledgements finish; its executor is no bean, since Boot would take it for the
+ * application's.
+ */
+final class RenewalLifecycle implements SmartLifecycle {
+
+    /** Containers start last and stop first of all, in the highest phase. */
+    static final int PHASE = Integer.MAX_VALUE - 1;
+
+    private final RenewalSupervisor supervisor;
+    private volatile @Nullable ExecutorService leaseThread;
+    private volatile @Nullable RenewalTicker ticker;
+
+    RenewalLifecycle(ClaimStore store, RenewalSchedule schedule, RenewalObserver observer) {
+        this.supervisor = new RenewalSupervisor(
+                store,
+                schedule,
+                observer,
+                this::onLeaseThread,
+                System::nanoTime,
+                () -> ThreadLocalRandom.current().nextDouble());
+    }
+
+    RenewalSupervisor supervisor() {
+        return supervisor;
+    }
+
+    private void onLeaseThread(Runnable task) {
+        ExecutorService thread = leaseThread;
+        if (thread == null) {
+            throw new RejectedExecutionException("Renewals have stopped");
+        }
+        thread.execute(task);
+    }
+
+    @Override
+    public void start() {
+        leaseThread = Executors.newSingleThreadExecutor(threads("exactly-once-leases-"));
+        ticker = new RenewalTicker(supervisor, threads("exactly-once-renewal-"));
+    }
+
+    @Override
+    public void stop() {
+        RenewalTicker ticking = ticker;
+        if (ticking != null) {
+            ticking.close();
+            ticker = null;
+        }
+        ExecutorService thread = leaseThread;
+        if (thread != null) {
+            thread.shutdown();
+            leaseThread = null;
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return ticker != null;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    private static ThreadFactory threads(String prefix) {
+        CustomizableThreadFactory threads = new CustomizableThreadFactory(prefix);
+        threads.setDaemon(true);
+        return threads;
+    }
+}

@@ -1,0 +1,59 @@
+package io.exactlyonce.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.SafeObservers;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The wiring, without a database: nothing connects before the first container is made. */
+class ExactlyOnceAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    JdbcTemplateAutoConfiguration.class,
+                    ExactlyOnceAutoConfiguration.class,
+                    ExactlyOnceMetricsAutoConfiguration.class))
+            .withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere");
+
+    @Test
+    void startsWithoutMeters() {
+        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryProcessor.class));
+    }
+
+    @Test
+    void startsWithoutMicrometer() {
+        runner.withClassLoader(new FilteredClassLoader(MeterRegistry.class))
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(SafeObservers.class));
+    }
+
+    @Test
+    void applicationsOwnDataSourceStaysTheOnlyCandidate() {
+        runner.run(context -> {
+            Map<String, DataSource> all = context.getBeansOfType(DataSource.class);
+            assertThat(all).hasSize(2);
+            assertThat(context.getBeanProvider(DataSource.class).getIfUnique())
+                    .isNotNull()
+                    .isNotInstanceOf(PrimaryPinnedDataSource.class);
+            assertThat(context.getBean(JdbcTemplate.class).getDataSource())
+                    .isNotInstanceOf(PrimaryPinnedDataSource.class);
+        });
+    }
+
+    @Test
+    void backsOffWithoutSqs() {
+        runner.withPropertyValues("spring.cloud.aws.sqs.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryProcessor.class));
+    }
+}

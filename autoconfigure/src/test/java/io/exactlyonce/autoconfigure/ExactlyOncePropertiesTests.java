@@ -1,0 +1,115 @@
+package io.exactlyonce.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+class ExactlyOncePropertiesTests {
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableConfigurationProperties(ExactlyOnceProperties.class)
+    static class Settings {}
+
+    private final ApplicationContextRunner application =
+            new ApplicationContextRunner().withUserConfiguration(Settings.class);
+
+    @Test
+    void defaultsAreTheDocumentedOnes() {
+        application.run(context -> {
+            ExactlyOnceProperties properties = context.getBean(ExactlyOnceProperties.class);
+
+            assertThat(properties.claim().lease()).isNull();
+            assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
+            assertThat(properties.datasource().maximumPoolSize()).isEqualTo(10);
+            assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(0.5, 0.1, 3));
+            assertThat(properties.retry())
+                    .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5)));
+        });
+    }
+
+    @Test
+    void valuesAreBound() {
+        application
+                .withPropertyValues(
+                        "exactly-once.claim.lease=45s",
+                        "exactly-once.claim.initialize-schema=never",
+                        "exactly-once.datasource.maximum-pool-size=2",
+                        "exactly-once.renewal.at=0.8",
+                        "exactly-once.renewal.jitter=0.5",
+                        "exactly-once.renewal.retries=10",
+                        "exactly-once.retry.initial-delay=2s",
+                        "exactly-once.retry.max-delay=12h")
+                .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
+                        .isEqualTo(new ExactlyOnceProperties(
+                                new ExactlyOnceProperties.Claim(
+                                        Duration.ofSeconds(45), DatabaseInitializationMode.NEVER),
+                                new ExactlyOnceProperties.Datasource(2),
+                                new ExactlyOnceProperties.Renewal(0.8, 0.5, 10),
+                                new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12)))));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "claim.lease, 999ms, 999ms, 1s, 43200s",
+        "claim.lease, 0s, 0s, 1s, 43200s",
+        "claim.lease, -5s, -5s, 1s, 43200s",
+        "claim.lease, 13h, 46800s, 1s, 43200s",
+        "datasource.maximum-pool-size, 1, 1, 2, 1000",
+        "datasource.maximum-pool-size, 1001, 1001, 2, 1000",
+        "renewal.at, 0.09, 0.09, 0.1, 0.8",
+        "renewal.at, 0.81, 0.81, 0.1, 0.8",
+        "renewal.at, NaN, NaN, 0.1, 0.8",
+        "renewal.jitter, -0.1, -0.1, 0.0, 0.5",
+        "renewal.jitter, 0.6, 0.6, 0.0, 0.5",
+        "renewal.retries, 0, 0, 1, 10",
+        "renewal.retries, 11, 11, 1, 10",
+        "retry.initial-delay, 500ms, 500ms, 1s, 43200s",
+        "retry.initial-delay, 13h, 46800s, 1s, 43200s",
+        "retry.max-delay, 13h, 46800s, 1s, 43200s",
+        "retry.max-delay, 900ms, 900ms, 1s, 43200s"
+    })
+    void valueOutOfBoundsStopsTheStartWithValueAndBounds(
+            String property, String value, String shown, String least, String most) {
+        FailureAnalysis analysis = startWith("exactly-once." + property + "=" + value);
+
+        assertThat(analysis.getDescription()).contains("exactly-once." + property);
+        assertThat(analysis.getDescription() + analysis.getAction())
+                .contains("exactly-once.%s (%s) must be from %s to %s".formatted(property, shown, least, most));
+    }
+
+    @Test
+    void longestDelayMustNotBeShorterThanTheFirst() {
+        FailureAnalysis analysis =
+                startWith("exactly-once.retry.initial-delay=60s", "exactly-once.retry.max-delay=30s");
+
+        assertThat(analysis.getDescription()).contains("exactly-once.retry.max-delay (30s) must be from 60s to 43200s");
+    }
+
+    @Test
+    void valueOfTheWrongKindStopsTheStart() {
+        FailureAnalysis analysis = startWith("exactly-once.claim.initialize-schema=sometimes");
+
+        assertThat(analysis.getDescription()).contains("exactly-once.claim.initialize-schema", "sometimes");
+    }
+
+    private FailureAnalysis startWith(String... properties) {
+        AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        application
+                .withInitializer(started::set)
+                .withPropertyValues(properties)
+                .run(context -> failure.set(context.getStartupFailure()));
+        assertThat(failure.get()).isNotNull();
+        return FailureReport.of(failure.get(), started.get());
+    }
+}

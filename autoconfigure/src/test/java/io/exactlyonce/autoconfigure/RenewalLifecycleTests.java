@@ -1,0 +1,63 @@
+package io.exactlyonce.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.visibility.Renewal;
+import io.exactlyonce.visibility.RenewalObserver;
+import io.exactlyonce.visibility.RenewalSchedule;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.SmartLifecycle;
+
+class RenewalLifecycleTests {
+
+    private final ScriptedStore store = new ScriptedStore();
+    private final ScriptedQueue queue = new ScriptedQueue();
+    private final RenewalLifecycle lifecycle =
+            new RenewalLifecycle(store, new RenewalSchedule(0.05, 0, 3), new RenewalObserver() {});
+
+    @AfterEach
+    void stop() {
+        lifecycle.stop();
+    }
+
+    @Test
+    void containersStartLaterAndStopEarlier() {
+        assertThat(lifecycle.getPhase()).isLessThan(SmartLifecycle.DEFAULT_PHASE);
+        assertThat(lifecycle.isAutoStartup()).isTrue();
+    }
+
+    @Test
+    void stoppedLifecycleCanStartAgain() {
+        assertThat(lifecycle.isRunning()).isFalse();
+        lifecycle.start();
+        assertThat(lifecycle.isRunning()).isTrue();
+        lifecycle.stop();
+        assertThat(lifecycle.isRunning()).isFalse();
+        lifecycle.start();
+
+        Renewal renewal = dueDelivery();
+
+        await().until(() -> !queue.requests().isEmpty() && !store.renewals().isEmpty());
+        renewal.stop();
+    }
+
+    /** Both window and lease were due a second ago. */
+    private Renewal dueDelivery() {
+        long begun = System.nanoTime() - Duration.ofSeconds(2).toNanos();
+        Subscription subscription = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(10), queue);
+        Renewal renewal = lifecycle.supervisor().start(subscription, "handle", begun);
+        ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
+        renewal.hold(claim, Duration.ofSeconds(10), begun, () -> {});
+        return renewal;
+    }
+}

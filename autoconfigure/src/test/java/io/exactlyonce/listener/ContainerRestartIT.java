@@ -1,0 +1,178 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsRequests;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+
+/** Listeners are stopped and started while their application runs. */
+@UsesSqs
+class ContainerRestartIT {
+
+    private static final int WINDOW_SECONDS = 2;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    private static final int SHORT_POLL = 1;
+    private static final Duration SHUTDOWN_TIMEOUT = Duration.ofMillis(1_500);
+    private static final int LONG_POLL = 5;
+
+    /** What the names of our threads begin with: one for windows, one for leases, and the connection pool's own. */
+    private static final String OUR_THREADS = "exactly-once-";
+
+    private static final String POOL_THREADS = "exactly-once-claims";
+
+    record Call(int attempt, boolean ambiguous) {}
+
+    static class Listener {
+        private final List<Call> calls = new CopyOnWriteArrayList<>();
+        private final CountDownLatch interrupted = new CountDownLatch(1);
+        private final CountDownLatch finish = new CountDownLatch(1);
+
+        List<Call> calls() {
+            return calls;
+        }
+
+        boolean wasInterrupted() {
+            return interrupted.getCount() == 0;
+        }
+
+        void finish() {
+            finish.countDown();
+        }
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order, Claim claim) throws InterruptedException {
+            calls.add(new Call(claim.attempt(), claim.isAmbiguous()));
+            try {
+                finish.await();
+            } catch (InterruptedException stopping) {
+                interrupted.countDown();
+                throw stopping;
+            }
+        }
+    }
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
+
+    private TestApplication start(int pollSeconds) {
+        TestApplication application = TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of(
+                        "test.queue",
+                        queue,
+                        "spring.cloud.aws.sqs.listener.auto-startup",
+                        "false",
+                        "spring.cloud.aws.sqs.listener.poll-timeout",
+                        pollSeconds + "s"),
+                Listener.class,
+                SqsRequests.class);
+        SqsMessageListenerContainer<?> container = application.container("orders");
+        container.configure(options -> options.listenerShutdownTimeout(SHUTDOWN_TIMEOUT));
+        container.start();
+        return application;
+    }
+
+    private void awaitEmptyQueue() {
+        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+    }
+
+    /**
+     * With a poll that outlasts the stop, too: awspring cancels that, and fails over it with a
+     * ConcurrentModificationException before it has stopped all else.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {SHORT_POLL, LONG_POLL})
+    void handlerThatOutlastsTheStopIsInterruptedAndItsMessageHandledAgainAfterTheStart(int pollSeconds) {
+        try (TestApplication application = start(pollSeconds)) {
+            Listener listener = application.bean(Listener.class);
+            SQS.send(queue, "o1");
+            await().until(() -> listener.calls().size() == 1);
+            await().until(() -> polls(application) >= 2);
+
+            var awspringsFailure = catchThrowable(application.container("orders")::stop);
+            assertThat(listener.wasInterrupted()).isTrue();
+            assertThat(application.claims("RELEASED")).isEqualTo(1);
+            assertThatNothingIsRenewed(application);
+            listener.finish();
+            application.container("orders").start();
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).containsExactly(new Call(1, false), new Call(2, true));
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void containerThatIsRestartedLeavesNeitherThreadsNorDeliveries() {
+        try (TestApplication application = start(SHORT_POLL)) {
+            Listener listener = application.bean(Listener.class);
+            SqsMessageListenerContainer<?> container = application.container("orders");
+            for (int restart = 0; restart < 2; restart++) {
+                container.stop();
+                container.start();
+            }
+            SQS.send(queue, "o1");
+            await().until(() -> leaseRenewals(application) >= 1);
+            listener.finish();
+            awaitEmptyQueue();
+            container.stop();
+
+            assertThatNothingIsRenewed(application);
+            assertThat(threads())
+                    .filteredOn(name -> !name.startsWith(POOL_THREADS))
+                    .hasSize(2);
+            assertThat(listener.calls()).containsExactly(new Call(1, false));
+        }
+        await().untilAsserted(() -> assertThat(threads()).isEmpty());
+    }
+
+    private static void assertThatNothingIsRenewed(TestApplication application) {
+        long soFar = windowRenewals(application);
+        await().during(Duration.ofSeconds(WINDOW_SECONDS)).until(() -> windowRenewals(application) == soFar);
+    }
+
+    /** A return asks for the same as a renewal, but for a shorter time. */
+    private static long windowRenewals(TestApplication application) {
+        return application.bean(SqsRequests.class).of(ChangeMessageVisibilityBatchRequest.class).stream()
+                .flatMap(request -> request.entries().stream())
+                .filter(entry -> entry.visibilityTimeout() == WINDOW_SECONDS)
+                .count();
+    }
+
+    private static int polls(TestApplication application) {
+        return application
+                .bean(SqsRequests.class)
+                .of(ReceiveMessageRequest.class)
+                .size();
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith(OUR_THREADS))
+                .toList();
+    }
+
+    private static double leaseRenewals(TestApplication application) {
+        return application.count(
+                "exactly.once.renewals", "listener", "orders", "target", "lease", "result", "succeeded");
+    }
+}

@@ -1,0 +1,174 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** The claims' database goes away and comes back: its connections end, and it takes no new ones meanwhile. */
+@UsesSqs
+@ExtendWith(OutputCaptureExtension.class)
+class OutageIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+    private static final EmbeddedDatabase DATABASE = EmbeddedDatabase.shared();
+
+    /** Makes the pool give up soon: a failure that takes its usual five seconds would make these tests long. */
+    static class Impatience implements BeanPostProcessor {
+
+        private static final Duration CONNECTION_TIMEOUT = Duration.ofMillis(500);
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String name) {
+            if (bean instanceof PrimaryPinnedDataSource claims
+                    && claims.getTargetDataSource() instanceof HikariDataSource pool) {
+                pool.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
+            }
+            return bean;
+        }
+    }
+
+    record Call(String order, int attempt, boolean ambiguous) {}
+
+    static class Listener {
+        private final List<Call> calls = new CopyOnWriteArrayList<>();
+        private final CountDownLatch interrupted = new CountDownLatch(1);
+        private final CountDownLatch finish = new CountDownLatch(1);
+
+        List<Call> calls() {
+            return calls;
+        }
+
+        boolean wasInterrupted() {
+            return interrupted.getCount() == 0;
+        }
+
+        void finish() {
+            finish.countDown();
+        }
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order, Claim claim) throws InterruptedException {
+            calls.add(new Call(order, claim.attempt(), claim.isAmbiguous()));
+            try {
+                finish.await();
+            } catch (InterruptedException lost) {
+                interrupted.countDown();
+                throw lost;
+            }
+        }
+    }
+
+    private final String queue = SQS.createQueue(2);
+    private final String database = DATABASE.createDatabase();
+
+    private TestApplication start(Map<String, String> properties) {
+        Map<String, String> all = new HashMap<>(properties);
+        all.put("test.queue", queue);
+        return TestApplication.start(database, all, Listener.class, Impatience.class);
+    }
+
+    private static void awaitCall(TestApplication application) {
+        await().until(() -> application.bean(Listener.class).calls().size() == 1);
+    }
+
+    private void assertAcknowledgedAfter(TestApplication application, Call... calls) {
+        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+        assertThat(application.bean(Listener.class).calls()).containsExactly(calls);
+        assertThat(application.claims("COMPLETED")).isEqualTo(1);
+    }
+
+    @Test
+    void handlerGoesOnDuringAnOutageThatIsShorterThanTheLease() {
+        try (TestApplication application = start(Map.of(
+                "exactly-once.claim.lease", "10s",
+                "exactly-once.renewal.at", "0.1",
+                "exactly-once.renewal.retries", "10"))) {
+            SQS.send(queue, "o1");
+            awaitCall(application);
+
+            DATABASE.disconnect(database);
+            await().until(() -> leaseRenewals(application, "failed") >= 1);
+            double renewed = leaseRenewals(application, "succeeded");
+            DATABASE.reconnect(database);
+            await().until(() -> leaseRenewals(application, "succeeded") > renewed);
+
+            Listener listener = application.bean(Listener.class);
+            assertThat(listener.wasInterrupted()).isFalse();
+            listener.finish();
+            assertAcknowledgedAfter(application, new Call("o1", 1, false));
+        }
+    }
+
+    @Test
+    void completionIsRepeatedUntilTheDatabaseIsBack(CapturedOutput output) {
+        try (TestApplication application = start(Map.of())) {
+            SQS.send(queue, "o1");
+            awaitCall(application);
+
+            DATABASE.disconnect(database);
+            application.bean(Listener.class).finish();
+            await().until(() -> output.toString().contains("Completing"));
+            Duration longerThanTheLease = Duration.ofMillis(2_500);
+            await().during(longerThanTheLease).until(() -> SQS.size(queue) == 1);
+            DATABASE.reconnect(database);
+
+            assertAcknowledgedAfter(application, new Call("o1", 1, false));
+        }
+    }
+
+    @Test
+    void handlerIsInterruptedByAnOutageLongerThanTheLeaseAndTheNextAttemptKnows() {
+        try (TestApplication application = start(Map.of())) {
+            Listener listener = application.bean(Listener.class);
+            SQS.send(queue, "o1");
+            awaitCall(application);
+
+            DATABASE.disconnect(database);
+            await().until(listener::wasInterrupted);
+            listener.finish();
+            DATABASE.reconnect(database);
+
+            assertAcknowledgedAfter(application, new Call("o1", 1, false), new Call("o1", 2, true));
+        }
+    }
+
+    @Test
+    void messageThatArrivesDuringAnOutageIsHandledOnceAfterIt(CapturedOutput output) {
+        try (TestApplication application = start(Map.of())) {
+            Listener listener = application.bean(Listener.class);
+            listener.finish();
+
+            DATABASE.disconnect(database);
+            SQS.send(queue, "o1");
+            await().until(() -> output.toString().contains("Claiming"));
+            await().during(Duration.ofMillis(2_500)).until(() -> SQS.size(queue) == 1);
+            assertThat(listener.calls()).isEmpty();
+            DATABASE.reconnect(database);
+
+            assertAcknowledgedAfter(application, new Call("o1", 1, false));
+        }
+    }
+
+    private static double leaseRenewals(TestApplication application, String result) {
+        return application.count("exactly.once.renewals", "listener", "orders", "target", "lease", "result", result);
+    }
+}

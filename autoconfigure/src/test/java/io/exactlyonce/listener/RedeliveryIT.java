@@ -1,0 +1,173 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** The same key again: after the handler's end, while it runs, and after it failed. */
+@UsesSqs
+@ExtendWith(OutputCaptureExtension.class)
+class RedeliveryIT {
+
+    private static final int WINDOW_SECONDS = 2;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    record Order(String orderId) {}
+
+    record Call(String orderId, int attempt, boolean ambiguous, String downstreamKey) {
+        static Call of(Order order, Claim claim) {
+            return new Call(order.orderId(), claim.attempt(), claim.isAmbiguous(), claim.downstreamKey());
+        }
+    }
+
+    /** Fields are out of reach: listeners are behind proxies. */
+    static class Recorder {
+        private final List<Call> calls = new CopyOnWriteArrayList<>();
+
+        List<Call> calls() {
+            return calls;
+        }
+    }
+
+    static class Quick extends Recorder {
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order.orderId")
+        String handle(Order order, Claim claim) {
+            calls().add(Call.of(order, claim));
+            return "done " + order.orderId();
+        }
+    }
+
+    static class Patient extends Recorder {
+        private final CountDownLatch finish = new CountDownLatch(1);
+
+        void finish() {
+            finish.countDown();
+        }
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order, Claim claim) throws InterruptedException {
+            calls().add(Call.of(order, claim));
+            finish.await();
+            claim.ensureHeld();
+        }
+    }
+
+    static class Failing extends Recorder {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order, Claim claim) {
+            calls().add(Call.of(order, claim));
+            if (calls().size() == 1) {
+                throw new IllegalStateException("the payment provider is away");
+            }
+        }
+    }
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
+
+    private TestApplication start(Class<?> listener) {
+        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), listener);
+    }
+
+    private void awaitEmptyQueue() {
+        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+    }
+
+    @Test
+    void redeliveryAfterCompletionIsAcknowledgedWithoutCallingTheHandler() {
+        try (TestApplication application = start(Quick.class)) {
+            Quick listener = application.bean(Quick.class);
+            SQS.send(queue, "{\"orderId\":\"o1\"}");
+            await().until(() -> application.claims("COMPLETED") == 1);
+
+            SQS.send(queue, "{\"orderId\":\"o1\"}");
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).hasSize(1);
+            assertThat(application
+                            .database()
+                            .sql("SELECT result FROM exactly_once_claim")
+                            .query(String.class)
+                            .single())
+                    .isEqualTo("\"done o1\"");
+        }
+    }
+
+    @Test
+    void redeliveryDuringHandlingIsReturnedSilently(CapturedOutput output) {
+        try (TestApplication application = start(Patient.class)) {
+            Patient listener = application.bean(Patient.class);
+            SQS.send(queue, "{\"orderId\":\"o1\"}");
+            await().until(() -> listener.calls().size() == 1);
+
+            SQS.send(queue, "{\"orderId\":\"o1\"}");
+            await().until(() -> claims(application, "held_elsewhere") >= 1);
+            assertThat(SQS.size(queue)).isEqualTo(2);
+
+            listener.finish();
+            awaitEmptyQueue();
+            assertThat(listener.calls()).hasSize(1);
+            assertThat(output).doesNotContain("Exception", "ERROR");
+        }
+    }
+
+    @Test
+    void handlerLongerThanThreeWindowsIsCalledOnce() {
+        try (TestApplication application = start(Patient.class)) {
+            Patient listener = application.bean(Patient.class);
+            SQS.send(queue, "{\"orderId\":\"o1\"}");
+            await().until(() -> listener.calls().size() == 1);
+
+            Duration threeWindows = Duration.ofSeconds(3 * WINDOW_SECONDS + 1);
+            await().during(threeWindows)
+                    .atMost(threeWindows.plusSeconds(5))
+                    .until(() -> listener.calls().size() == 1 && claims(application, "held_elsewhere") == 0);
+            listener.finish();
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).hasSize(1);
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+            assertThat(renewals(application, "window")).isGreaterThanOrEqualTo(4);
+            assertThat(renewals(application, "lease")).isGreaterThanOrEqualTo(4);
+        }
+    }
+
+    @Test
+    void failedHandlerIsRetriedUnderTheSameDownstreamKey() {
+        try (TestApplication application = start(Failing.class)) {
+            Failing listener = application.bean(Failing.class);
+            SQS.send(queue, "{\"orderId\":\"o1\"}");
+
+            awaitEmptyQueue();
+            await().until(() -> application.claims("COMPLETED") == 1);
+            assertThat(listener.calls()).hasSize(2);
+            Call first = listener.calls().get(0);
+            assertThat(listener.calls().get(1)).isEqualTo(new Call("o1", 2, false, first.downstreamKey()));
+            assertThat(first.attempt()).isEqualTo(1);
+        }
+    }
+
+    private static double claims(TestApplication application, String outcome) {
+        return application.count("exactly.once.claims", "listener", "orders", "outcome", outcome);
+    }
+
+    private static double renewals(TestApplication application, String target) {
+        return application.count(
+                "exactly.once.renewals", "listener", "orders", "target", target, "result", "succeeded");
+    }
+}

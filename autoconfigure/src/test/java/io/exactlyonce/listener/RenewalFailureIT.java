@@ -1,0 +1,100 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsRequests;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+
+/** Requests for longer visibility fail while a handler runs. */
+@UsesSqs
+class RenewalFailureIT {
+
+    private static final int WINDOW_SECONDS = 2;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    static class Listener {
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+        private final CountDownLatch finish = new CountDownLatch(1);
+
+        List<String> calls() {
+            return calls;
+        }
+
+        void finish() {
+            finish.countDown();
+        }
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order) throws InterruptedException {
+            calls.add(order);
+            finish.await();
+        }
+    }
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
+
+    private TestApplication start() {
+        return TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of("test.queue", queue),
+                Listener.class,
+                SqsRequests.class);
+    }
+
+    private void assertHandledOnce(TestApplication application) {
+        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+        assertThat(application.bean(Listener.class).calls()).containsExactly("o1");
+        assertThat(application.claims("COMPLETED")).isEqualTo(1);
+    }
+
+    @Test
+    void renewalThatFailsOnceIsRetriedBeforeTheWindowEnds() {
+        try (TestApplication application = start()) {
+            SqsRequests requests = application.bean(SqsRequests.class);
+            requests.failNext(ChangeMessageVisibilityBatchRequest.class, 1);
+            SQS.send(queue, "o1");
+
+            await().until(() -> windowRenewals(application, "succeeded") >= 3);
+            assertThat(windowRenewals(application, "failed")).isEqualTo(1);
+            assertThat(windowRenewals(application, "lost")).isZero();
+            application.bean(Listener.class).finish();
+
+            assertHandledOnce(application);
+            assertThat(requests.received()).hasSize(1);
+        }
+    }
+
+    @Test
+    void messageWhoseWindowIsLostIsDeliveredAgainButHandledOnce() {
+        try (TestApplication application = start()) {
+            SqsRequests requests = application.bean(SqsRequests.class);
+            requests.failAll(ChangeMessageVisibilityBatchRequest.class);
+            SQS.send(queue, "o1");
+
+            await().until(() -> windowRenewals(application, "lost") == 1);
+            await().until(() ->
+                    application.count("exactly.once.claims", "listener", "orders", "outcome", "held_elsewhere") >= 1);
+            assertThat(requests.received()).hasSizeGreaterThanOrEqualTo(2);
+            requests.failNone(ChangeMessageVisibilityBatchRequest.class);
+            application.bean(Listener.class).finish();
+
+            assertHandledOnce(application);
+        }
+    }
+
+    private static double windowRenewals(TestApplication application, String result) {
+        return application.count("exactly.once.renewals", "listener", "orders", "target", "window", "result", result);
+    }
+}

@@ -1,0 +1,144 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsRequests;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
+import software.amazon.awssdk.services.sqs.model.Message;
+
+/**
+ * SQS delivers one message twice: the same id, another receipt handle. ElasticMQ refuses the old handle from then on, so
+ * that the first delivery loses its window too; AWS would not.
+ */
+@UsesSqs
+class SameMessageIT {
+
+    private static final int WINDOW_SECONDS = 2;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    static class Listener {
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+        private final CountDownLatch finish = new CountDownLatch(1);
+
+        List<String> calls() {
+            return calls;
+        }
+
+        void finish() {
+            finish.countDown();
+        }
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order) throws InterruptedException {
+            calls.add(order);
+            finish.await();
+        }
+    }
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
+
+    private TestApplication start(Map<String, String> properties) {
+        Map<String, String> all = new HashMap<>(properties);
+        all.put("test.queue", queue);
+        return TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(), all, Listener.class, SqsRequests.class);
+    }
+
+    private void awaitEmptyQueue() {
+        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+    }
+
+    @Test
+    void messageWhoseDeleteFailsComesAgainAndIsAcknowledgedAsADuplicate() {
+        try (TestApplication application = start(Map.of())) {
+            SqsRequests requests = application.bean(SqsRequests.class);
+            requests.failNext(DeleteMessageBatchRequest.class, 1);
+            application.bean(Listener.class).finish();
+            SQS.send(queue, "o1");
+
+            awaitEmptyQueue();
+            assertOneMessageReceivedTwice(requests);
+            assertThat(application.bean(Listener.class).calls()).containsExactly("o1");
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+            assertThat(claims(application, "already_completed")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void messageThatComesAgainDuringHandlingIsHandledOnce() {
+        try (TestApplication application = start(Map.of())) {
+            SqsRequests requests = application.bean(SqsRequests.class);
+            Listener listener = application.bean(Listener.class);
+            SQS.send(queue, "o1");
+            await().until(() -> listener.calls().size() == 1);
+
+            exposeFirst(requests);
+            await().until(() -> claims(application, "held_elsewhere") >= 1);
+            assertOneMessageReceivedTwice(requests);
+            listener.finish();
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).containsExactly("o1");
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+        }
+    }
+
+    /** SQS rejects a request with the same entry id twice as a whole, and awspring's own would have the message's id. */
+    @Test
+    void messageThatIsTwiceInABatchOfDeletesIsDeletedAndSoAreTheOthers() {
+        try (TestApplication application = start(Map.of("spring.cloud.aws.sqs.listener.auto-startup", "false"))) {
+            SqsRequests requests = application.bean(SqsRequests.class);
+            Listener listener = application.bean(Listener.class);
+            listener.finish();
+            application
+                    .container("orders")
+                    .configure(options ->
+                            options.acknowledgementThreshold(3).acknowledgementInterval(Duration.ofSeconds(3)));
+            application.container("orders").start();
+            SQS.send(queue, "o1");
+            await().until(() -> application.claims("COMPLETED") == 1);
+            exposeFirst(requests);
+            await().until(() -> claims(application, "already_completed") == 1);
+            assertOneMessageReceivedTwice(requests);
+            assertThat(requests.of(DeleteMessageBatchRequest.class)).isEmpty();
+
+            SQS.send(queue, "o2");
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).containsExactly("o1", "o2");
+            assertThat(application.claims("COMPLETED")).isEqualTo(2);
+            assertThat(requests.of(DeleteMessageBatchRequest.class))
+                    .singleElement()
+                    .satisfies(request -> assertThat(request.entries()).hasSize(3));
+        }
+    }
+
+    private void exposeFirst(SqsRequests requests) {
+        SQS.expose(queue, requests.received().get(0).receiptHandle());
+    }
+
+    private static void assertOneMessageReceivedTwice(SqsRequests requests) {
+        assertThat(requests.received()).hasSize(2);
+        assertThat(requests.received())
+                .extracting(Message::messageId)
+                .containsOnly(requests.received().get(0).messageId());
+        assertThat(requests.received()).extracting(Message::receiptHandle).doesNotHaveDuplicates();
+    }
+
+    private static double claims(TestApplication application, String outcome) {
+        return application.count("exactly.once.claims", "listener", "orders", "outcome", outcome);
+    }
+}

@@ -1,0 +1,170 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.StreamingReplica;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Mistakes stop the start, with an analysis that names the value and the remedy; messages stay where they are. */
+@UsesSqs
+@ExtendWith(OutputCaptureExtension.class)
+class StartUpIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+
+    record Order(String orderId) {}
+
+    static class Good {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order) {
+            throw new AssertionError("no message may be handled");
+        }
+    }
+
+    static class DoesNotParse {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId +")
+        void handle(Order order) {}
+    }
+
+    static class UnknownArgument {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#oder.orderId")
+        void handle(Order order) {}
+    }
+
+    static class UnknownProperty {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.ordrId")
+        void handle(Order order) {}
+    }
+
+    static class FinalMethod {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId")
+        final void handle(Order order) {}
+    }
+
+    static class Fifo {
+        @ExactlyOnceListener(queueNames = "orders.fifo", key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
+    private final String queue = SQS.createQueue(30);
+    private final String database = EmbeddedDatabase.shared().createDatabase();
+
+    private void assertStopped(
+            CapturedOutput output, Class<?> listener, Map<String, String> properties, String... explanation) {
+        SQS.send(queue, "{\"orderId\":\"o1\"}");
+        Map<String, String> all = new HashMap<>(Map.of("test.queue", queue));
+        all.putAll(properties);
+        assertThatThrownBy(() -> TestApplication.start(database, all, listener).close())
+                .isInstanceOf(Exception.class);
+        assertThat(output).contains("APPLICATION FAILED TO START").contains(explanation);
+        assertThat(SQS.size(queue)).isEqualTo(1);
+    }
+
+    @Test
+    void keyExpressionThatDoesNotParse(CapturedOutput output) {
+        assertStopped(output, DoesNotParse.class, Map.of(), "'#order.orderId +' does not parse", "write SpEL");
+    }
+
+    @Test
+    void keyExpressionWithAnUnknownArgument(CapturedOutput output) {
+        assertStopped(output, UnknownArgument.class, Map.of(), "'#oder'", "use one of #headers, #message, #order");
+    }
+
+    @Test
+    void keyExpressionWithAnUnknownProperty(CapturedOutput output) {
+        assertStopped(
+                output, UnknownProperty.class, Map.of(), "'ordrId'", "name a property or record component of Order");
+    }
+
+    @Test
+    void methodThatNoProxyCanIntercept(CapturedOutput output) {
+        assertStopped(
+                output, FinalMethod.class, Map.of(), "would run unclaimed", "make it a non-final instance method");
+    }
+
+    @Test
+    void fifoQueue(CapturedOutput output) {
+        assertStopped(output, Fifo.class, Map.of(), "'orders.fifo' is not supported yet", "use a standard queue");
+    }
+
+    @Test
+    void queueThatDoesNotExist(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of("test.queue", "no-such-queue"),
+                "Queue 'no-such-queue' of listener 'orders' is not available",
+                "Create the queue 'no-such-queue' with a dead-letter queue");
+    }
+
+    @Test
+    void databaseThatIsDown(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of("spring.datasource.url", "jdbc:postgresql://127.0.0.1:1/orders"),
+                "No connection to jdbc:postgresql://127.0.0.1:1/orders",
+                "check that the database is up");
+    }
+
+    @Test
+    void tableThatIsNotThere(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of("exactly-once.claim.initialize-schema", "never"),
+                "Table exactly_once_claim is missing",
+                "exactly-once.claim.initialize-schema=always");
+    }
+
+    @Test
+    void replicaInsteadOfAPrimary(CapturedOutput output) throws Exception {
+        EmbeddedDatabase primary = EmbeddedDatabase.shared();
+        try (StreamingReplica replica = new StreamingReplica(primary.dataSource(database), primary.port())) {
+            assertStopped(
+                    output,
+                    Good.class,
+                    Map.of(
+                            "spring.datasource.url",
+                            database.replace(":" + primary.port() + "/", ":" + replica.port() + "/")),
+                    "leads to server 127.0.0.1:" + replica.port() + ", which is a replica or read-only",
+                    "point spring.datasource.url at the primary");
+        }
+    }
+
+    @Test
+    void databaseThatIsReadOnly(CapturedOutput output) {
+        EmbeddedDatabase server = EmbeddedDatabase.shared();
+        String name = database.substring(database.lastIndexOf('/') + 1);
+        JdbcClient.create(server.dataSource(database))
+                .sql("ALTER DATABASE " + name + " SET default_transaction_read_only = on")
+                .update();
+        assertStopped(
+                output,
+                Good.class,
+                Map.of(),
+                "which is a replica or read-only",
+                "point spring.datasource.url at the primary");
+    }
+
+    @Test
+    void propertyOutOfItsBounds(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of("exactly-once.renewal.at", "0.95"),
+                "exactly-once.renewal.at (0.95) must be from 0.1 to 0.8");
+    }
+}

@@ -1,0 +1,71 @@
+package io.exactlyonce.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+
+/** What a scrape of {@code /actuator/prometheus} shows after one order and its duplicate. */
+@UsesSqs
+class PrometheusIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+
+    static class Listener {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order) {}
+    }
+
+    @Test
+    void gaugesTimersAndCountersAreScraped() throws Exception {
+        String queue = SQS.createQueue(30);
+        try (TestApplication application = TestApplication.start(
+                WebApplicationType.SERVLET,
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of("test.queue", queue, "management.endpoints.web.exposure.include", "prometheus"),
+                Listener.class)) {
+            SQS.send(queue, "o1");
+            await().until(() -> application.claims("COMPLETED") == 1);
+            SQS.send(queue, "o1");
+            await().until(() -> SQS.size(queue) == 0);
+
+            String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
+            String tags = "{listener=\"orders\",queue=\"%s\"".formatted(queue);
+            await().untilAsserted(() -> assertThat(scrape(port))
+                    .contains("exactly_once_delivery_seconds" + tags + ",quantile=\"0.5\"}")
+                    .contains("exactly_once_delivery_seconds" + tags + ",quantile=\"0.95\"}")
+                    .contains("exactly_once_delivery_seconds" + tags + ",quantile=\"0.99\"}")
+                    .contains("exactly_once_delivery_seconds_count" + tags + "} 1")
+                    .contains("exactly_once_handler_seconds" + tags + ",quantile=\"0.95\"}")
+                    .contains("exactly_once_handler_seconds_count" + tags + "} 1")
+                    .contains("exactly_once_window_seconds" + tags + "} 30.0")
+                    .containsPattern("exactly_once_window_utilization_ratio\\{[^}]*} 0\\.0\\d*[1-9]")
+                    .contains("exactly_once_claims_total{listener=\"orders\",outcome=\"acquired\",queue=\"%s\"} 1.0"
+                            .formatted(queue))
+                    .contains(
+                            "exactly_once_claims_total{listener=\"orders\",outcome=\"already_completed\",queue=\"%s\"} 1.0"
+                                    .formatted(queue))
+                    .contains(
+                            "exactly_once_renewals_total{listener=\"orders\",queue=\"%s\",result=\"lost\",target=\"lease\"} 0.0"
+                                    .formatted(queue)));
+        }
+    }
+
+    private static String scrape(String port) throws Exception {
+        URI uri = URI.create("http://127.0.0.1:" + port + "/actuator/prometheus");
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+}

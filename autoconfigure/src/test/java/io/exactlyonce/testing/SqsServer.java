@@ -1,0 +1,110 @@
+package io.exactlyonce.testing;
+
+import java.net.URI;
+import java.util.Map;
+import java.util.UUID;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import org.testcontainers.localstack.LocalStackContainer;
+import org.testcontainers.utility.DockerImageName;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.sqs.SqsClient;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+
+/**
+ * An SQS server for tests: one for the whole JVM. Which one, the system property {@code sqs.server} says: {@code
+ * elasticmq} (in this process, the default) or {@code localstack} (in Docker). The tests are the same for both.
+ */
+public final class SqsServer {
+
+    static final String PROPERTY = "sqs.server";
+    static final String LOCALSTACK = "localstack";
+
+    private static final DockerImageName IMAGE = DockerImageName.parse("localstack/localstack:4");
+
+    private final URI endpoint;
+    private final SqsClient client;
+
+    private SqsServer(URI endpoint) {
+        this.endpoint = endpoint;
+        this.client = SqsClient.builder()
+                .endpointOverride(endpoint)
+                .region(Region.US_EAST_1)
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "x")))
+                .build();
+    }
+
+    /** Returns the server of this JVM, and starts it first if need be. */
+    public static SqsServer shared() {
+        return Holder.SHARED;
+    }
+
+    /** Returns whether the tests are to run on LocalStack. */
+    static boolean isLocalStackWanted() {
+        return LOCALSTACK.equals(System.getProperty(PROPERTY));
+    }
+
+    /** Returns where the server listens. */
+    public URI endpoint() {
+        return endpoint;
+    }
+
+    /** Returns a client for a test's own requests. */
+    public SqsClient client() {
+        return client;
+    }
+
+    /** Creates a standard queue with a new name; returns its name. */
+    public String createQueue(int windowSeconds) {
+        String name = "queue-" + UUID.randomUUID();
+        client.createQueue(request -> request.queueName(name)
+                .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds))));
+        return name;
+    }
+
+    /** Returns a queue's URL. */
+    public String urlOf(String queue) {
+        return client.getQueueUrl(request -> request.queueName(queue)).queueUrl();
+    }
+
+    /** Sends a message; returns its id. */
+    public String send(String queue, String body) {
+        return client.sendMessage(request -> request.queueUrl(urlOf(queue)).messageBody(body))
+                .messageId();
+    }
+
+    /** Makes a message visible at once, as if its window had ended. */
+    public void expose(String queue, String receiptHandle) {
+        client.changeMessageVisibility(request ->
+                request.queueUrl(urlOf(queue)).receiptHandle(receiptHandle).visibilityTimeout(0));
+    }
+
+    /** Returns how many messages a queue holds, visible or not. */
+    public int size(String queue) {
+        Map<QueueAttributeName, String> attributes = client.getQueueAttributes(request -> request.queueUrl(urlOf(queue))
+                        .attributeNames(
+                                QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
+                                QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE))
+                .attributes();
+        return attributes.values().stream().mapToInt(Integer::parseInt).sum();
+    }
+
+    @SuppressWarnings("resource") // Both servers end with this JVM.
+    private static SqsServer start() {
+        if (isLocalStackWanted()) {
+            LocalStackContainer container = new LocalStackContainer(IMAGE).withServices("sqs");
+            container.start();
+            return new SqsServer(container.getEndpoint());
+        }
+        var server = SQSRestServerBuilder.withInterface("127.0.0.1")
+                .withDynamicPort()
+                .start();
+        int port = server.waitUntilStarted().localAddress().getPort();
+        return new SqsServer(URI.create("http://127.0.0.1:" + port));
+    }
+
+    private static final class Holder {
+        private static final SqsServer SHARED = start();
+    }
+}

@@ -1,0 +1,119 @@
+package io.exactlyonce.testing;
+
+import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * An application as a user would write it, on this JVM's servers: the starter's auto-configuration, the listeners under
+ * test, and properties.
+ */
+public final class TestApplication implements AutoCloseable {
+
+    private final ConfigurableApplicationContext context;
+    private final DataSource database;
+
+    private TestApplication(ConfigurableApplicationContext context, DataSource database) {
+        this.context = context;
+        this.database = database;
+    }
+
+    /**
+     * Starts an application.
+     *
+     * @param databaseUrl from {@link EmbeddedDatabase#createDatabase()}
+     * @param properties beyond the servers' addresses
+     * @param listeners classes of beans
+     */
+    public static TestApplication start(String databaseUrl, Map<String, String> properties, Class<?>... listeners) {
+        return start(WebApplicationType.NONE, databaseUrl, properties, listeners);
+    }
+
+    /** Starts an application that serves HTTP on a port of its own, or not. */
+    public static TestApplication start(
+            WebApplicationType web, String databaseUrl, Map<String, String> properties, Class<?>... listeners) {
+        List<Class<?>> sources = new ArrayList<>(List.of(listeners));
+        sources.add(Base.class);
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
+                .web(web)
+                .properties(Map.of("spring.jmx.enabled", "false"))
+                .run(arguments(databaseUrl, properties));
+        return new TestApplication(context, EmbeddedDatabase.shared().dataSource(databaseUrl));
+    }
+
+    /** Returns the arguments that point an application to this JVM's servers, as far as the properties do not. */
+    public static String[] arguments(String databaseUrl, Map<String, String> properties) {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("spring.cloud.aws.sqs.endpoint", SqsServer.shared().endpoint().toString());
+        all.put("spring.cloud.aws.region.static", "us-east-1");
+        all.put("spring.cloud.aws.credentials.access-key", "x");
+        all.put("spring.cloud.aws.credentials.secret-key", "x");
+        all.put("spring.cloud.aws.sqs.listener.poll-timeout", "1s");
+        all.put("spring.cloud.aws.sqs.listener.max-delay-between-polls", "500ms");
+        all.put("spring.datasource.url", databaseUrl);
+        all.put("spring.datasource.username", EmbeddedDatabase.shared().username());
+        all.put("spring.main.banner-mode", "off");
+        all.put("server.port", "0");
+        all.put("exactly-once.claim.initialize-schema", "always");
+        all.putAll(properties);
+        return all.entrySet().stream()
+                .map(property -> "--" + property.getKey() + "=" + property.getValue())
+                .toArray(String[]::new);
+    }
+
+    /** Returns a bean. */
+    public <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
+    /** Returns the application's context. */
+    public ConfigurableApplicationContext context() {
+        return context;
+    }
+
+    /** Returns a way to look into the database. */
+    public JdbcClient database() {
+        return JdbcClient.create(database);
+    }
+
+    /** Returns how many claims have a status. */
+    public int claims(String status) {
+        return database()
+                .sql("SELECT count(*) FROM exactly_once_claim WHERE status = ?")
+                .param(status)
+                .query(Integer.class)
+                .single();
+    }
+
+    /** Returns a counter's value. */
+    public double count(String meter, String... tags) {
+        return bean(MeterRegistry.class).get(meter).tags(tags).counter().count();
+    }
+
+    /** Returns a listener's container. */
+    public SqsMessageListenerContainer<?> container(String listener) {
+        return (SqsMessageListenerContainer<?>) Objects.requireNonNull(
+                bean(MessageListenerContainerRegistry.class).getContainerById(listener));
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Base {}
+}

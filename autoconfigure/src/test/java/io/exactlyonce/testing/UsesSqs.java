@@ -1,0 +1,52 @@
+package io.exactlyonce.testing;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.slf4j.LoggerFactory;
+import org.testcontainers.DockerClientFactory;
+
+/** Marks tests that need the {@link SqsServer}. They are skipped where LocalStack is wanted and there is no Docker. */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Tag("sqs")
+@ExtendWith(UsesSqs.Condition.class)
+public @interface UsesSqs {
+
+    /** Decides, and says why. */
+    final class Condition implements ExecutionCondition {
+
+        private static final String NO_DOCKER = "LocalStack needs Docker, and there is none";
+
+        /** Looked for once, and only where it is wanted. */
+        private static final class Docker {
+
+            private static final boolean AVAILABLE = isAvailable();
+
+            /** Says it on the console, too: reports name a skipped test's reason in their XML only. */
+            private static boolean isAvailable() {
+                boolean available = DockerClientFactory.instance().isDockerAvailable();
+                if (!available) {
+                    LoggerFactory.getLogger(UsesSqs.class).warn("Skipping the SQS tests on LocalStack: {}", NO_DOCKER);
+                }
+                return available;
+            }
+        }
+
+        @Override
+        public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+            if (!SqsServer.isLocalStackWanted()) {
+                return ConditionEvaluationResult.enabled("ElasticMQ runs in this process");
+            }
+            return Docker.AVAILABLE
+                    ? ConditionEvaluationResult.enabled("LocalStack runs in Docker")
+                    : ConditionEvaluationResult.disabled(NO_DOCKER);
+        }
+    }
+}
