@@ -1,0 +1,72 @@
+package io.exactlyonce.sample;
+
+import io.exactlyonce.sample.lab.LabSettings;
+import java.util.List;
+
+/**
+ * What the command line asks for.
+ *
+ * @param action what to do
+ * @param settings how large the experiment is
+ * @param arguments what is left for the action itself
+ */
+record Command(Action action, LabSettings settings, List<String> arguments) {
+
+    static final String USAGE = """
+            Usage: java -jar incident-lab.jar [--orders=N]   replay the incident, and exit with 0 if we survive it
+                   java -jar incident-lab.jar worker ...     only a worker; arguments as for any Spring Boot application
+                   java -jar incident-lab.jar provider PORT  only the payment and mail services that a worker calls""";
+
+    private static final int MAX_PORT = 65_535;
+    private static final String ORDERS = "--orders=";
+
+    enum Action {
+        LAB,
+        WORKER,
+        PROVIDER,
+        HELP
+    }
+
+    /** @throws IllegalArgumentException if it asks for nothing that exists */
+    static Command parse(String... args) {
+        List<String> all = List.of(args);
+        String first = all.isEmpty() ? "" : all.get(0);
+        return switch (first) {
+            case "worker" -> new Command(Action.WORKER, LabSettings.standard(), rest(all));
+            case "provider" -> new Command(Action.PROVIDER, LabSettings.standard(), List.of(port(rest(all))));
+            case "--help", "-h" -> new Command(Action.HELP, LabSettings.standard(), List.of());
+            default -> new Command(Action.LAB, settings(all), List.of());
+        };
+    }
+
+    private static String port(List<String> args) {
+        if (args.size() != 1 || !args.get(0).matches("\\d{1,5}") || Integer.parseInt(args.get(0)) > MAX_PORT) {
+            throw new IllegalArgumentException("provider (%s) takes one argument, a port from 0 to %d"
+                    .formatted(String.join(" ", args), MAX_PORT));
+        }
+        return args.get(0);
+    }
+
+    private static LabSettings settings(List<String> args) {
+        LabSettings settings = LabSettings.standard();
+        for (String arg : args) {
+            settings = settings.withOrders(orders(arg));
+        }
+        return settings;
+    }
+
+    private static int orders(String arg) {
+        if (!arg.startsWith(ORDERS)) {
+            throw new IllegalArgumentException("Unknown argument: " + arg);
+        }
+        String value = arg.substring(ORDERS.length());
+        if (!value.matches("\\d{1,9}")) {
+            throw new IllegalArgumentException("--orders (%s) must be a whole number".formatted(value));
+        }
+        return Integer.parseInt(value);
+    }
+
+    private static List<String> rest(List<String> args) {
+        return args.subList(1, args.size());
+    }
+}

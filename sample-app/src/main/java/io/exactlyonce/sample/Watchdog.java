@@ -1,0 +1,22 @@
+package io.exactlyonce.sample;
+
+import java.time.Duration;
+import java.util.Timer;
+import java.util.TimerTask;
+
+/** Ends the JVM, with all its clean-up, if a run hangs where no deadline of its own reaches. */
+final class Watchdog {
+
+    private Watchdog() {}
+
+    static void start(Duration patience, int exitCode) {
+        TimerTask end = new TimerTask() {
+            @Override
+            public void run() {
+                System.out.println("FAILED: the lab did not end within %d s".formatted(patience.toSeconds()));
+                System.exit(exitCode);
+            }
+        };
+        new Timer("lab-watchdog", true).schedule(end, patience.toMillis());
+    }
+}

@@ -1,0 +1,43 @@
+package io.exactlyonce.sample.lab;
+
+import io.exactlyonce.sample.provider.MailObserver;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+
+/**
+ * Kills one worker in the middle of a handler: by condition, not by time. The order is charged, its slow confirmation
+ * has just begun, so nothing is recorded or acknowledged yet.
+ */
+final class Crash implements MailObserver {
+
+    private final int afterOrders;
+    private final Predicate<String> isSlow;
+    private final Killer killer;
+    private final AtomicInteger seen = new AtomicInteger();
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    /**
+     * @param afterOrders how many confirmations to let begin first, so that the run is in full swing
+     * @param isSlow whether an order's handler runs long enough to be killed in its middle
+     */
+    Crash(int afterOrders, Predicate<String> isSlow, Killer killer) {
+        this.afterOrders = afterOrders;
+        this.isSlow = isSlow;
+        this.killer = killer;
+    }
+
+    @Override
+    public void confirmationRequested(String orderId, String worker) {
+        if (seen.incrementAndGet() > afterOrders && isSlow.test(orderId) && done.compareAndSet(false, true)) {
+            killer.kill(worker, orderId);
+        }
+    }
+
+    /** Ends a worker at once. */
+    @FunctionalInterface
+    interface Killer {
+
+        void kill(String worker, String orderId);
+    }
+}

@@ -1,0 +1,54 @@
+package io.exactlyonce.sample.lab;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** The moment by which the run must end; every wait of the lab is bounded by it. */
+final class Deadline {
+
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private final long endNanos;
+
+    private Deadline(long endNanos) {
+        this.endNanos = endNanos;
+    }
+
+    static Deadline in(Duration time) {
+        return new Deadline(System.nanoTime() + time.toNanos());
+    }
+
+    /** Returns this deadline or the one that is so far away, whichever comes first. */
+    Deadline orIn(Duration time) {
+        Deadline other = in(time);
+        return other.endNanos - endNanos < 0 ? other : this;
+    }
+
+    long remainingMillis() {
+        return Math.max(0, TimeUnit.NANOSECONDS.toMillis(endNanos - System.nanoTime()));
+    }
+
+    boolean hasPassed() {
+        return endNanos - System.nanoTime() <= 0;
+    }
+
+    /**
+     * Asks again and again.
+     *
+     * @return whether the condition held before the deadline
+     */
+    boolean waitUntil(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            if (hasPassed()) {
+                return false;
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            LockSupport.parkNanos(POLL.toNanos());
+        }
+        return true;
+    }
+}

@@ -1,0 +1,22 @@
+package io.exactlyonce.sample.lab;
+
+/** The two ways to handle the same orders. */
+enum Kind {
+    NAIVE("naive"),
+    EXACTLY_ONCE("exactly-once");
+
+    private final String label;
+
+    Kind(String label) {
+        this.label = label;
+    }
+
+    /** Returns the name of its worker profile, its queue and its column. */
+    String label() {
+        return label;
+    }
+
+    String database() {
+        return label.replace('-', '_');
+    }
+}

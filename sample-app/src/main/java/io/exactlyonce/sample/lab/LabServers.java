@@ -1,0 +1,18 @@
+package io.exactlyonce.sample.lab;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The servers, which both sides use, each with names of its own.
+ *
+ * @param workspace where servers and workers keep their files
+ */
+record LabServers(Databases databases, Queues queues, Workspace workspace) {
+
+    Map<String, String> environment(Kind kind) {
+        Map<String, String> environment = new HashMap<>(databases.environment(kind));
+        environment.putAll(queues.environment(kind));
+        return environment;
+    }
+}

@@ -1,0 +1,110 @@
+package io.exactlyonce.sample.lab;
+
+import io.exactlyonce.sample.worker.Order;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.elasticmq.rest.sqs.SQSRestServer;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.sqs.SqsClient;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.SendMessageBatchResponse;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A real SQS server in this process, with a standard queue for each side. */
+final class Queues implements AutoCloseable {
+
+    private static final int BATCH = 10;
+    private static final List<QueueAttributeName> COUNTS = List.of(
+            QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
+            QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE,
+            QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_DELAYED);
+
+    private final SQSRestServer server;
+    private final URI endpoint;
+    private final SqsClient client;
+
+    private Queues(SQSRestServer server) {
+        this.server = server;
+        this.endpoint = URI.create(
+                "http://127.0.0.1:" + server.waitUntilStarted().localAddress().getPort());
+        this.client = SqsClient.builder()
+                .endpointOverride(endpoint)
+                .region(Region.of("elasticmq"))
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("lab", "lab")))
+                .build();
+    }
+
+    static Queues start(Duration window) {
+        Queues queues = new Queues(SQSRestServerBuilder.withInterface("127.0.0.1")
+                .withDynamicPort()
+                .start());
+        for (Kind kind : Kind.values()) {
+            queues.create(kind, window);
+        }
+        return queues;
+    }
+
+    URI endpoint() {
+        return endpoint;
+    }
+
+    /** Returns what a worker needs to listen to its queue, as Spring Boot's environment variables. */
+    Map<String, String> environment(Kind kind) {
+        return Map.of("SPRING_CLOUD_AWS_SQS_ENDPOINT", endpoint.toString(), "ORDERS_QUEUE", kind.label());
+    }
+
+    void send(Kind kind, List<Order> orders) {
+        for (int from = 0; from < orders.size(); from += BATCH) {
+            sendBatch(kind, orders.subList(from, Math.min(orders.size(), from + BATCH)));
+        }
+    }
+
+    /** Returns how many messages are in a queue: waiting, in flight or delayed. */
+    long size(Kind kind) {
+        return client
+                .getQueueAttributes(request -> request.queueUrl(url(kind)).attributeNames(COUNTS))
+                .attributes()
+                .values()
+                .stream()
+                .mapToLong(Long::parseLong)
+                .sum();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.stopAndWait();
+    }
+
+    private void create(Kind kind, Duration window) {
+        Map<QueueAttributeName, String> attributes =
+                Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, Long.toString(window.toSeconds()));
+        client.createQueue(request -> request.queueName(kind.label()).attributes(attributes));
+    }
+
+    private void sendBatch(Kind kind, List<Order> orders) {
+        List<SendMessageBatchRequestEntry> entries = new ArrayList<>();
+        for (Order order : orders) {
+            entries.add(SendMessageBatchRequestEntry.builder()
+                    .id(order.orderId())
+                    .messageBody(JsonMapper.shared().writeValueAsString(order))
+                    .build());
+        }
+        SendMessageBatchResponse response =
+                client.sendMessageBatch(request -> request.queueUrl(url(kind)).entries(entries));
+        if (response.hasFailed() && !response.failed().isEmpty()) {
+            throw new IllegalStateException("The SQS server refused orders: " + response.failed());
+        }
+    }
+
+    private String url(Kind kind) {
+        return client.getQueueUrl(request -> request.queueName(kind.label())).queueUrl();
+    }
+}

@@ -1,0 +1,120 @@
+package io.exactlyonce.sample.lab;
+
+import io.exactlyonce.sample.provider.ProviderStub;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** One way to handle the orders, with a queue, a database, a provider and workers that nobody else uses. */
+final class Side implements AutoCloseable {
+
+    private final Kind kind;
+    private final LabServers servers;
+    private final LabSettings settings;
+    private final Workload workload;
+    private final Console console;
+    private final ProviderStub provider;
+    private final WorkerPool workers;
+    private List<String> endedByThemselves = List.of();
+    private boolean drained;
+
+    Side(Kind kind, LabServers servers, LabSettings settings, JavaCommand java, Console console) throws IOException {
+        this.kind = kind;
+        this.servers = servers;
+        this.settings = settings;
+        this.workload = new Workload(settings);
+        this.console = console;
+        Crash crash = new Crash(settings.orders() / 2, workload::outlivesWindow, this::kill);
+        this.provider = ProviderStub.start(0, workload::mailDelay, crash);
+        this.workers = new WorkerPool(kind, java, environment(), servers.workspace());
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    void startWorkers() throws IOException {
+        for (int i = 0; i < settings.workersPerSide(); i++) {
+            workers.startOne();
+        }
+    }
+
+    void awaitWorkers(Deadline deadline) throws InterruptedException {
+        workers.awaitReady(deadline);
+    }
+
+    void send() {
+        servers.queues().send(kind, workload.orders());
+    }
+
+    /** Waits until every message is deleted and no handler waits for an answer; returns whether that came about. */
+    boolean awaitDrained(Deadline deadline) throws InterruptedException {
+        drained = deadline.waitUntil(this::isDrained);
+        return drained;
+    }
+
+    /** Returns what its workers say on their metrics endpoints, those that are up, by their names. */
+    SortedMap<String, Metrics> scrape(Deadline deadline) throws IOException, InterruptedException {
+        SortedMap<String, Metrics> metrics = new TreeMap<>();
+        for (WorkerProcess worker : workers.living()) {
+            if (worker.isReady()) {
+                metrics.put(worker.name(), Metrics.scrape(worker.awaitPort(deadline)));
+            }
+        }
+        return metrics;
+    }
+
+    /** Lets the workers shut down, without waiting for that; ends them at once if time is up and they are still busy. */
+    void requestStop() throws IOException {
+        endedByThemselves = workers.endedByThemselves();
+        if (drained) {
+            workers.requestStop();
+        } else {
+            workers.close();
+        }
+    }
+
+    /** Waits for the end of the workers, and counts only then: nothing moves any more. */
+    SideFigures count() throws SQLException {
+        workers.awaitStop();
+        FulfilmentTable table = new FulfilmentTable(servers.databases().database(kind));
+        return new SideFigures(
+                workload.orderIds(),
+                provider.statement(),
+                table.orders(),
+                Duration.ofMillis(table.p95Millis()),
+                settings.window(),
+                workers.killed(),
+                endedByThemselves,
+                servers.queues().size(kind));
+    }
+
+    @Override
+    public void close() {
+        workers.close();
+        provider.close();
+    }
+
+    private boolean isDrained() {
+        return provider.isIdle() && servers.queues().size(kind) == 0;
+    }
+
+    private Map<String, String> environment() {
+        Map<String, String> environment = new HashMap<>(servers.environment(kind));
+        environment.put("ORDERS_PROVIDERURL", provider.url().toString());
+        return environment;
+    }
+
+    private void kill(String worker, String orderId) {
+        provider.workerIsKilled(worker);
+        WorkerProcess replacement = workers.replace(worker);
+        console.progress(
+                "killed %s with SIGKILL: %s is charged, not recorded; %s starts in its place",
+                worker, orderId, replacement.name());
+    }
+}

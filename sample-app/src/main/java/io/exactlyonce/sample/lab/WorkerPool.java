@@ -1,0 +1,135 @@
+package io.exactlyonce.sample.lab;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The worker processes of one side, the killed ones included. */
+final class WorkerPool implements AutoCloseable {
+
+    private final Kind kind;
+    private final JavaCommand java;
+    private final Map<String, String> environment;
+    private final Workspace workspace;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, WorkerProcess> workers = new LinkedHashMap<>();
+    private final Set<String> killed = new LinkedHashSet<>();
+    private boolean closed;
+
+    WorkerPool(Kind kind, JavaCommand java, Map<String, String> environment, Workspace workspace) {
+        this.kind = kind;
+        this.java = java;
+        this.environment = new HashMap<>(environment);
+        this.workspace = workspace;
+    }
+
+    WorkerProcess startOne() throws IOException {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("The %s workers are being stopped".formatted(kind.label()));
+            }
+            String name = "%s-%d".formatted(kind.label(), workers.size() + 1);
+            String profiles = "--spring.profiles.active=%s,lab".formatted(kind.label());
+            List<String> command = java.with(workspace.temporary(), List.of("worker", profiles));
+            WorkerProcess worker = WorkerProcess.start(name, command, environment, workspace.logs());
+            workers.put(name, worker);
+            return worker;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Kills a worker, and starts another in its place. */
+    WorkerProcess replace(String name) {
+        lock.lock();
+        try {
+            WorkerProcess victim = workers.get(name);
+            if (victim == null) {
+                throw new IllegalArgumentException("No worker is named " + name);
+            }
+            victim.kill();
+            killed.add(name);
+            return startOne();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void awaitReady(Deadline deadline) throws InterruptedException {
+        for (WorkerProcess worker : living()) {
+            worker.awaitPort(deadline);
+        }
+    }
+
+    List<WorkerProcess> living() {
+        lock.lock();
+        try {
+            return workers.values().stream()
+                    .filter(worker -> !killed.contains(worker.name()) && worker.isAlive())
+                    .toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the workers that ended although nobody killed or stopped them. */
+    List<String> endedByThemselves() {
+        lock.lock();
+        try {
+            return workers.values().stream()
+                    .filter(worker -> !killed.contains(worker.name()) && !worker.isAlive())
+                    .map(WorkerProcess::name)
+                    .toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    Set<String> killed() {
+        lock.lock();
+        try {
+            return Set.copyOf(killed);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets them all shut down in good order, without waiting for that; none can be started from now on. */
+    void requestStop() throws IOException {
+        for (WorkerProcess worker : noMore()) {
+            worker.requestStop();
+        }
+    }
+
+    void awaitStop() {
+        noMore().forEach(WorkerProcess::awaitStop);
+    }
+
+    /** Ends them all at once: for runs that are given up. */
+    @Override
+    public void close() {
+        List<WorkerProcess> all = noMore();
+        all.forEach(WorkerProcess::kill);
+        all.forEach(WorkerProcess::close);
+    }
+
+    /** Starts no more, and returns all that were. */
+    private List<WorkerProcess> noMore() {
+        lock.lock();
+        try {
+            closed = true;
+            return List.copyOf(workers.values());
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.exactlyonce.sample.lab;
+
+import io.exactlyonce.sample.worker.Order;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * The orders, and how long each one's handler takes: every third outlives the window, up to three and a half times. The
+ * same in every run.
+ */
+final class Workload {
+
+    private static final int SLOW_EVERY = 3;
+    private static final long SEED = 847;
+
+    private final Duration window;
+    private final Map<String, Duration> mailDelays = new LinkedHashMap<>();
+
+    Workload(LabSettings settings) {
+        this.window = settings.window();
+        Random random = new Random(SEED);
+        for (int i = 1; i <= settings.orders(); i++) {
+            mailDelays.put("order-%04d".formatted(i), i % SLOW_EVERY == 0 ? slow(random) : quick(random));
+        }
+    }
+
+    List<Order> orders() {
+        return mailDelays.keySet().stream().map(id -> new Order(id, 1_999)).toList();
+    }
+
+    Set<String> orderIds() {
+        return mailDelays.keySet();
+    }
+
+    Duration mailDelay(String orderId) {
+        return mailDelays.getOrDefault(orderId, Duration.ZERO);
+    }
+
+    boolean outlivesWindow(String orderId) {
+        return mailDelay(orderId).compareTo(window) > 0;
+    }
+
+    long slowOrders() {
+        return mailDelays.keySet().stream().filter(this::outlivesWindow).count();
+    }
+
+    private Duration slow(Random random) {
+        long millis = window.toMillis();
+        return Duration.ofMillis(millis * 3 / 2 + random.nextLong(millis * 2));
+    }
+
+    private Duration quick(Random random) {
+        return Duration.ofMillis(50 + random.nextLong(250));
+    }
+}

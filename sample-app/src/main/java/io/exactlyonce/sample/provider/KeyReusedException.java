@@ -1,0 +1,10 @@
+package io.exactlyonce.sample.provider;
+
+/** An idempotency key came back with another order: the caller's keys are not unique. */
+final class KeyReusedException extends RuntimeException {
+
+    KeyReusedException(String firstOrderId, String orderId) {
+        super("The idempotency key of order %s came again with order %s: a key must belong to one order"
+                .formatted(firstOrderId, orderId));
+    }
+}

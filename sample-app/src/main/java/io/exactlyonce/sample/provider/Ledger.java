@@ -1,0 +1,85 @@
+package io.exactlyonce.sample.provider;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All charges of one side. An idempotency key works as with real card providers: the first request with it charges, the
+ * next ones are answered with that charge, and a key that comes back with another order is refused. Each answer of that
+ * kind is set down as explained by a crash or not: a key that saves the day too often hides that claims do not work.
+ */
+final class Ledger {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<Charge> charges = new ArrayList<>();
+    private final List<String> explained = new ArrayList<>();
+    private final List<String> unexplained = new ArrayList<>();
+    private final Map<String, Charge> byIdempotencyKey = new HashMap<>();
+    private final CrashEvidence evidence;
+
+    Ledger(LongSupplier nanoClock) {
+        this.evidence = new CrashEvidence(nanoClock);
+    }
+
+    /** Charges an order, or returns the charge that was made under this key before. */
+    Charge charge(String orderId, String worker, @Nullable String idempotencyKey) {
+        lock.lock();
+        try {
+            Charge first = idempotencyKey == null ? null : byIdempotencyKey.get(idempotencyKey);
+            if (first != null) {
+                return honour(first, orderId, worker);
+            }
+            Charge charge = new Charge("ch_" + (charges.size() + 1), orderId, worker);
+            charges.add(charge);
+            if (idempotencyKey != null) {
+                byIdempotencyKey.put(idempotencyKey, charge);
+            }
+            return charge;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Notes that a worker is told that an order's confirmation is sent: what is left of its handler is short. */
+    void answered(String orderId, String worker) {
+        lock.lock();
+        try {
+            evidence.answered(orderId, worker);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Notes that a worker is killed, with what it has in its hands. */
+    void killed(String worker) {
+        lock.lock();
+        try {
+            evidence.killed(worker);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns what has happened so far; does not change afterwards. */
+    Statement statement() {
+        lock.lock();
+        try {
+            return Statement.of(charges, explained, unexplained);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Charge honour(Charge first, String orderId, String worker) {
+        if (!first.orderId().equals(orderId)) {
+            throw new KeyReusedException(first.orderId(), orderId);
+        }
+        (evidence.explains(first, worker) ? explained : unexplained).add(orderId);
+        return first;
+    }
+}

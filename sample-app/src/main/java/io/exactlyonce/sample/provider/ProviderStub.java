@@ -1,0 +1,135 @@
+package io.exactlyonce.sample.provider;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The services that a worker calls, on loopback: {@code POST /charges} takes money at once; {@code POST /confirmations}
+ * answers after the order's own delay. Each side of the lab has its own, so that nothing is shared.
+ */
+public final class ProviderStub implements AutoCloseable {
+
+    private static final JsonMapper JSON = JsonMapper.shared();
+
+    private final Ledger ledger = new Ledger(System::nanoTime);
+    private final AtomicInteger pending = new AtomicInteger();
+    private final Function<String, Duration> mailDelay;
+    private final MailObserver observer;
+    private final HttpServer server;
+    private final ExecutorService requests = Executors.newCachedThreadPool();
+
+    private ProviderStub(HttpServer server, Function<String, Duration> mailDelay, MailObserver observer) {
+        this.server = server;
+        this.mailDelay = mailDelay;
+        this.observer = observer;
+    }
+
+    /**
+     * Starts one.
+     *
+     * @param port where to listen, or 0 for any free port
+     * @param mailDelay how long the confirmation of an order takes
+     * @param observer told of each confirmation before its delay begins
+     */
+    public static ProviderStub start(int port, Function<String, Duration> mailDelay, MailObserver observer)
+            throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        ProviderStub stub = new ProviderStub(server, mailDelay, observer);
+        server.setExecutor(stub.requests);
+        server.createContext("/charges", stub::charge);
+        server.createContext("/confirmations", stub::confirm);
+        server.start();
+        return stub;
+    }
+
+    /** Returns the address that workers call. */
+    public URI url() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    /** Returns the ledger's figures as they are now. */
+    public Statement statement() {
+        return ledger.statement();
+    }
+
+    /** Notes that a worker is killed: call it just before. */
+    public void workerIsKilled(String worker) {
+        ledger.killed(worker);
+    }
+
+    /** Tells whether no handler waits for an answer. */
+    public boolean isIdle() {
+        return pending.get() == 0;
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        requests.shutdownNow();
+    }
+
+    private void charge(HttpExchange exchange) throws IOException {
+        try {
+            Charge charge = ledger.charge(orderId(exchange), worker(exchange), idempotencyKey(exchange));
+            answer(exchange, 200, Map.of("chargeId", charge.chargeId()));
+        } catch (KeyReusedException e) {
+            answer(exchange, 422, Map.of("error", String.valueOf(e.getMessage())));
+        }
+    }
+
+    private void confirm(HttpExchange exchange) throws IOException {
+        String orderId = orderId(exchange);
+        pending.incrementAndGet();
+        String worker = worker(exchange);
+        observer.confirmationRequested(orderId, worker);
+        CompletableFuture.delayedExecutor(mailDelay.apply(orderId).toNanos(), TimeUnit.NANOSECONDS, requests)
+                .execute(() -> answerConfirmation(exchange, orderId, worker));
+    }
+
+    private void answerConfirmation(HttpExchange exchange, String orderId, String worker) {
+        ledger.answered(orderId, worker);
+        pending.decrementAndGet();
+        try {
+            answer(exchange, 200, Map.of());
+        } catch (IOException workerIsGone) {
+            exchange.close();
+        }
+    }
+
+    private static void answer(HttpExchange exchange, int status, Map<String, String> body) throws IOException {
+        byte[] bytes = JSON.writeValueAsBytes(body);
+        exchange.getResponseHeaders().set("Content-Type", "application/json");
+        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    private static String orderId(HttpExchange exchange) {
+        JsonNode body = JSON.readTree(exchange.getRequestBody());
+        return body.required("orderId").asString();
+    }
+
+    private static String worker(HttpExchange exchange) {
+        String worker = exchange.getRequestHeaders().getFirst("Worker");
+        return worker == null ? "unknown" : worker;
+    }
+
+    private static @Nullable String idempotencyKey(HttpExchange exchange) {
+        return exchange.getRequestHeaders().getFirst("Idempotency-Key");
+    }
+}

@@ -1,0 +1,49 @@
+package io.exactlyonce.sample.worker;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import org.springframework.context.annotation.Profile;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * The incident's worker: looks whether the order is processed, charges it, and writes that it is. Between look and write
+ * lies the whole of the handler, and nobody extends the visibility window meanwhile.
+ */
+@Component
+@Profile("naive")
+class NaiveOrders {
+
+    private final Provider provider;
+    private final JdbcClient database;
+    private final String worker;
+
+    NaiveOrders(Provider provider, JdbcClient database, OrdersProperties orders) {
+        this.provider = provider;
+        this.database = database;
+        this.worker = orders.worker();
+    }
+
+    @SqsListener(queueNames = "${orders.queue}", id = "naive-orders")
+    void fulfil(Order order) {
+        Stopwatch stopwatch = Stopwatch.start();
+        if (isProcessed(order)) {
+            return;
+        }
+        String chargeId = provider.charge(order, null);
+        provider.sendConfirmation(order);
+        markProcessed(order, chargeId, stopwatch.millis());
+    }
+
+    private boolean isProcessed(Order order) {
+        return database.sql("SELECT EXISTS (SELECT FROM fulfilment WHERE order_id = ?)")
+                .param(order.orderId())
+                .query(Boolean.class)
+                .single();
+    }
+
+    private void markProcessed(Order order, String chargeId, long millis) {
+        database.sql("INSERT INTO fulfilment (order_id, charge_id, worker, millis) VALUES (?, ?, ?, ?)")
+                .params(order.orderId(), chargeId, worker, millis)
+                .update();
+    }
+}

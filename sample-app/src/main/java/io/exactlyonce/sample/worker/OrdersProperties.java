@@ -1,0 +1,14 @@
+package io.exactlyonce.sample.worker;
+
+import java.net.URI;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * Where orders come from and who is called for them.
+ *
+ * @param queue name or URL of the queue
+ * @param worker name of this worker, which the provider's ledger shows
+ * @param providerUrl address of the payment and mail services
+ */
+@ConfigurationProperties("orders")
+record OrdersProperties(String queue, String worker, URI providerUrl) {}

@@ -1,0 +1,58 @@
+package io.exactlyonce.sample.worker;
+
+import java.net.http.HttpClient;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.stereotype.Component;
+import org.springframework.web.client.RestClient;
+
+/** The services that an order needs: one takes money, one sends a mail and can be slow. */
+@Component
+class Provider {
+
+    private final RestClient http;
+
+    Provider(OrdersProperties orders) {
+        HttpClient client =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        http = RestClient.builder()
+                .requestFactory(new JdkClientHttpRequestFactory(client))
+                .baseUrl(orders.providerUrl().toString())
+                .defaultHeader("Worker", orders.worker())
+                .build();
+    }
+
+    /**
+     * Charges an order.
+     *
+     * @param idempotencyKey what the provider recognises a repetition by, or {@code null} to charge anew each time
+     * @return the charge's id
+     */
+    String charge(Order order, @Nullable String idempotencyKey) {
+        ChargeReply reply = http.post()
+                .uri("/charges")
+                .headers(headers -> {
+                    if (idempotencyKey != null) {
+                        headers.set("Idempotency-Key", idempotencyKey);
+                    }
+                })
+                .body(order)
+                .retrieve()
+                .body(ChargeReply.class);
+        if (reply == null) {
+            throw new IllegalStateException("The payment provider answered without a body");
+        }
+        return reply.chargeId();
+    }
+
+    void sendConfirmation(Order order) {
+        http.post()
+                .uri("/confirmations")
+                .body(Map.of("orderId", order.orderId()))
+                .retrieve()
+                .toBodilessEntity();
+    }
+
+    record ChargeReply(String chargeId) {}
+}

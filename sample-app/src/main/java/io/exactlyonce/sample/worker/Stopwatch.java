@@ -1,0 +1,15 @@
+package io.exactlyonce.sample.worker;
+
+import java.util.concurrent.TimeUnit;
+
+/** How long a handler has been running. */
+record Stopwatch(long startNanos) {
+
+    static Stopwatch start() {
+        return new Stopwatch(System.nanoTime());
+    }
+
+    long millis() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+    }
+}

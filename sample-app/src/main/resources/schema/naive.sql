@@ -1,0 +1,13 @@
+-- As in the incident: nothing keeps an order from being processed twice.
+DO $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(847);
+    CREATE TABLE IF NOT EXISTS fulfilment (
+        order_id     text        NOT NULL,
+        charge_id    text        NOT NULL,
+        worker       text        NOT NULL,
+        millis       bigint      NOT NULL,
+        fulfilled_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+END
+$$

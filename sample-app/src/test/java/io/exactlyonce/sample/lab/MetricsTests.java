@@ -1,0 +1,28 @@
+package io.exactlyonce.sample.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class MetricsTests {
+
+    @Test
+    void excerptHasOurMetersWithoutNoise() {
+        Metrics metrics = Metrics.parse("""
+                # HELP exactly_once_claims_total Claims
+                exactly_once_claims_total{listener="orders",outcome="acquired",queue="q"} 60.0
+                exactly_once_handler_seconds{listener="orders",queue="q",quantile="0.5"} 0.2
+                exactly_once_handler_seconds{listener="orders",queue="q",quantile="0.95"} 6.1
+                exactly_once_handler_seconds_count{listener="orders",queue="q"} 60
+                exactly_once_handler_seconds_sum{listener="orders",queue="q"} 99.0
+                exactly_once_handler_seconds_max{listener="orders",queue="q"} 6.9
+                jvm_threads_live_threads 42.0
+                """);
+
+        assertThat(metrics.excerpt())
+                .containsExactly(
+                        "exactly_once_claims_total{listener=\"orders\",outcome=\"acquired\",queue=\"q\"} 60.0",
+                        "exactly_once_handler_seconds{listener=\"orders\",queue=\"q\",quantile=\"0.95\"} 6.1",
+                        "exactly_once_handler_seconds_count{listener=\"orders\",queue=\"q\"} 60");
+    }
+}
