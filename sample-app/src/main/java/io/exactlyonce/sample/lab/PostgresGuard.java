@@ -18,12 +18,18 @@ final class PostgresGuard implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresGuard.class);
 
-    /** The server writes its process id into the first line of this file, and removes it when it stops. */
+    /**
+     * The server writes its process id into the first line of this file, and removes it when it stops. SIGINT asks for a
+     * fast shutdown; a process that was started in the background may have inherited that it ignores it.
+     */
     private static final String STOP_AT_END_OF_INPUT = """
             while read -r line; do :; done
-            if [ -f "$1/postmaster.pid" ]; then
-                kill -INT "$(head -n 1 "$1/postmaster.pid")"
-            fi
+            for signal in INT TERM; do
+                if [ -f "$1/postmaster.pid" ]; then
+                    kill -s "$signal" "$(head -n 1 "$1/postmaster.pid")"
+                    sleep 3
+                fi
+            done
             """;
 
     private final @Nullable Process shell;
