@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
@@ -40,10 +41,10 @@ final class ClaimKeeper {
      * @throws RuntimeException if the store did not answer
      */
     ClaimOutcome claim(ClaimRequest request) {
-        String what = "Claiming " + request.key();
         try {
             return StoreCalls.untilAnswered(
-                    what,
+                    "Claiming",
+                    request.key(),
                     fewPauses(),
                     () -> true,
                     () -> store.claim(List.of(request)).get(0));
@@ -77,18 +78,19 @@ final class ClaimKeeper {
     }
 
     private boolean record(Completion completion, BooleanSupplier wanted) {
-        String what = "Completing " + completion.claim().key();
-        return StoreCalls.untilAnswered(what, endlessPauses(), wanted, () -> store.complete(List.of(completion)))
+        ClaimKey key = completion.claim().key();
+        return StoreCalls.untilAnswered(
+                        "Completing", key, endlessPauses(), wanted, () -> store.complete(List.of(completion)))
                 .contains(completion.claim());
     }
 
     /** Releases a claim; if the store does not answer, the end of the lease does it. */
     void release(Release release) {
-        String what = "Releasing " + release.claim().key();
+        ClaimKey key = release.claim().key();
         try {
-            StoreCalls.untilAnswered(what, fewPauses(), () -> true, () -> store.release(List.of(release)));
+            StoreCalls.untilAnswered("Releasing", key, fewPauses(), () -> true, () -> store.release(List.of(release)));
         } catch (RuntimeException failure) {
-            log.warn("{} failed; the key can be claimed again when its lease ends", what, failure);
+            log.warn("Releasing {} failed; the key can be claimed again when its lease ends", key, failure);
         }
     }
 

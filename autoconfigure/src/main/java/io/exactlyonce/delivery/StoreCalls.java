@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.ClaimKey;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -21,7 +22,7 @@ final class StoreCalls {
      * @throws RuntimeException what the last call threw; {@link IllegalArgumentException} at once, since repeating the
      *     call cannot help
      */
-    static <T> T untilAnswered(String what, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
+    static <T> T untilAnswered(String what, ClaimKey key, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
         BackOffExecution pauses = backOff.start();
         while (true) {
             try {
@@ -33,7 +34,7 @@ final class StoreCalls {
                 if (pause == BackOffExecution.STOP || !wanted.getAsBoolean() || !slept(pause)) {
                     throw failure;
                 }
-                log.warn("{} failed; trying again", what, failure);
+                log.warn("{} {} failed; trying again", what, key, failure);
             }
         }
     }
