@@ -39,7 +39,10 @@ class ClaimConfiguration {
     @ConditionalOnMissingBean
     ClaimStore exactlyOnceClaimStore(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
-        return new PostgresClaimStore(dataSource, properties.datasource().maximumPoolSize());
+        return new PostgresClaimStore(
+                dataSource,
+                properties.datasource().maximumPoolSize(),
+                properties.claim().retention());
     }
 
     /** After Flyway and Liquibase, also where beans are lazy. */

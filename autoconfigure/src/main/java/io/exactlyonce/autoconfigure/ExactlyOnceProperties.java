@@ -29,16 +29,20 @@ public record ExactlyOnceProperties(
      *
      * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: the visibility window of
      *     the delivery.
+     * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
+     *     its dead-letter queue keep messages.
      * @param initializeSchema Whether to create the claim table at start-up: 'embedded', 'always' or 'never'.
      */
     public record Claim(
             @Nullable Duration lease,
+            @DefaultValue("14d") Duration retention,
             @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
         public Claim {
             if (lease != null) {
                 requireWithin("claim.lease", lease, SHORTEST, VisibilityWindow.CEILING);
             }
+            requireWithin("claim.retention", retention, Duration.ofMinutes(1), Duration.ofDays(3650));
         }
     }
 

@@ -15,6 +15,7 @@ public sealed interface ClaimOutcome {
     default <R extends @Nullable Object> R match(
             Function<Acquired, R> acquired,
             Function<AlreadyCompleted, R> alreadyCompleted,
+            Function<Mismatch, R> mismatch,
             Function<HeldElsewhere, R> heldElsewhere,
             Function<Parked, R> parked) {
         if (this instanceof Acquired outcome) {
@@ -22,6 +23,9 @@ public sealed interface ClaimOutcome {
         }
         if (this instanceof AlreadyCompleted outcome) {
             return alreadyCompleted.apply(outcome);
+        }
+        if (this instanceof Mismatch outcome) {
+            return mismatch.apply(outcome);
         }
         if (this instanceof HeldElsewhere outcome) {
             return heldElsewhere.apply(outcome);
@@ -44,6 +48,13 @@ public sealed interface ClaimOutcome {
      * @param result the stored result as JSON, or {@code null} if there is none
      */
     record AlreadyCompleted(@Nullable String result) implements ClaimOutcome {}
+
+    /**
+     * The key's effect has happened, for a payload with another fingerprint: the sender has used one key for two things.
+     *
+     * @param result the stored result as JSON, or {@code null} if there is none
+     */
+    record Mismatch(@Nullable String result) implements ClaimOutcome {}
 
     /**
      * Another claim holds the key.

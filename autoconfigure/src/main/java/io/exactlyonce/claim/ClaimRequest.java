@@ -2,6 +2,7 @@ package io.exactlyonce.claim;
 
 import java.time.Duration;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request to hold a key.
@@ -11,11 +12,38 @@ import java.util.UUID;
  *     its own claim by it, and every later write names it
  * @param owner who asks, for people who read the table
  * @param lease how long the claim holds unless it is renewed, counted by the store's clock
+ * @param inDoubt what to do with a key whose earlier attempt may have had effects that nobody recorded
+ * @param fingerprint tells this payload from others: 64 hexadecimal digits, or {@code null} not to compare payloads
  */
-public record ClaimRequest(ClaimKey key, UUID claimId, String owner, Duration lease) {
+public record ClaimRequest(
+        ClaimKey key,
+        UUID claimId,
+        String owner,
+        Duration lease,
+        InDoubt inDoubt,
+        @Nullable String fingerprint) {
+
+    private static final int FINGERPRINT_LENGTH = 64;
+
+    /** What becomes of a key whose holder vanished, or was stopped from outside. */
+    public enum InDoubt {
+        /** The request acquires it, and is told that it is ambiguous. */
+        TAKE_OVER,
+        /** It is parked: a person decides. */
+        PARK
+    }
 
     public ClaimRequest {
         Leases.requireValid(lease);
+        if (fingerprint != null && fingerprint.length() != FINGERPRINT_LENGTH) {
+            throw new IllegalArgumentException("fingerprint (%d characters) must have %d hexadecimal digits"
+                    .formatted(fingerprint.length(), FINGERPRINT_LENGTH));
+        }
+    }
+
+    /** A request that takes over what is in doubt, and compares no payloads. */
+    public ClaimRequest(ClaimKey key, UUID claimId, String owner, Duration lease) {
+        this(key, claimId, owner, lease, InDoubt.TAKE_OVER, null);
     }
 
     /** Names the claim that this request makes. */

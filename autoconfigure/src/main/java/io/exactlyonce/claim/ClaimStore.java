@@ -19,7 +19,8 @@ public interface ClaimStore {
 
     /**
      * Tries to claim keys. A key is acquired if nobody has claimed it, if its claim was released, or if its claim's
-     * lease is over; a request whose {@code claimId} holds the key already acquires it again. Of two requests for the
+     * lease is over; a request whose {@code claimId} holds the key already acquires it again. A key that is in doubt (its
+     * lease is over, or it was released as ambiguous) is parked instead if the request says so. Of two requests for the
      * same key in one batch, one is answered as held elsewhere.
      *
      * @param requests at least one
@@ -48,4 +49,11 @@ public interface ClaimStore {
      * @return the claims that were given up; the ones that are missing were not held any more
      */
     Set<ClaimId> release(List<Release> releases);
+
+    /**
+     * Sets claims aside, also after the lease is over, as long as nobody has taken the key over.
+     *
+     * @return the claims that were parked; the ones that are missing were not held any more
+     */
+    Set<ClaimId> park(List<Parking> parkings);
 }

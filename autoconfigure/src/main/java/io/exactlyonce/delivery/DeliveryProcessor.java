@@ -98,6 +98,7 @@ public final class DeliveryProcessor {
         Acquired acquired = outcome.match(
                 mine -> mine,
                 completed -> duplicate(delivery, key),
+                mismatch -> mismatch(delivery, key),
                 held -> heldElsewhere(delivery, key, held),
                 parked -> parked(delivery, key));
         if (acquired == null) {
@@ -110,6 +111,11 @@ public final class DeliveryProcessor {
     private static @Nullable Acquired duplicate(Delivery delivery, ClaimKey key) {
         log.debug("{} is a duplicate: {} is completed", delivery, key);
         delivery.decide(Disposition.ACKNOWLEDGE);
+        return null;
+    }
+
+    private static @Nullable Acquired mismatch(Delivery delivery, ClaimKey key) {
+        log.error("{} is returned: {} is completed, for a message with another payload", delivery, key);
         return null;
     }
 

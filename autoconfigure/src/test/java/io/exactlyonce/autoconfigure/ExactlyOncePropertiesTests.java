@@ -29,6 +29,7 @@ class ExactlyOncePropertiesTests {
             ExactlyOnceProperties properties = context.getBean(ExactlyOnceProperties.class);
 
             assertThat(properties.claim().lease()).isNull();
+            assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(14));
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
             assertThat(properties.datasource().maximumPoolSize()).isEqualTo(10);
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(0.5, 0.1, 3));
@@ -42,6 +43,7 @@ class ExactlyOncePropertiesTests {
         application
                 .withPropertyValues(
                         "exactly-once.claim.lease=45s",
+                        "exactly-once.claim.retention=30d",
                         "exactly-once.claim.initialize-schema=never",
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.renewal.at=0.8",
@@ -52,7 +54,7 @@ class ExactlyOncePropertiesTests {
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
                                 new ExactlyOnceProperties.Claim(
-                                        Duration.ofSeconds(45), DatabaseInitializationMode.NEVER),
+                                        Duration.ofSeconds(45), Duration.ofDays(30), DatabaseInitializationMode.NEVER),
                                 new ExactlyOnceProperties.Datasource(2),
                                 new ExactlyOnceProperties.Renewal(0.8, 0.5, 10),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12)))));
@@ -64,6 +66,8 @@ class ExactlyOncePropertiesTests {
         "claim.lease, 0s, 0s, 1s, 43200s",
         "claim.lease, -5s, -5s, 1s, 43200s",
         "claim.lease, 13h, 46800s, 1s, 43200s",
+        "claim.retention, 59s, 59s, 60s, 315360000s",
+        "claim.retention, 3651d, 315446400s, 60s, 315360000s",
         "datasource.maximum-pool-size, 1, 1, 2, 1000",
         "datasource.maximum-pool-size, 1001, 1001, 2, 1000",
         "renewal.at, 0.09, 0.09, 0.1, 0.8",

@@ -111,6 +111,7 @@ class ExactlyOnceMetricsTests {
         return List.of(
                 new Acquired(1, 1, false),
                 new AlreadyCompleted(null),
+                new ClaimOutcome.Mismatch(null),
                 new HeldElsewhere(Duration.ofSeconds(1)),
                 new Parked());
     }
@@ -124,7 +125,11 @@ class ExactlyOnceMetricsTests {
         metrics.claimed(orders, outcome);
 
         String tag = outcome.match(
-                acquired -> "acquired", completed -> "already_completed", held -> "held_elsewhere", parked -> "parked");
+                acquired -> "acquired",
+                completed -> "already_completed",
+                mismatch -> "mismatch",
+                held -> "held_elsewhere",
+                parked -> "parked");
         assertThat(simple.get("exactly.once.claims")
                         .tag("outcome", tag)
                         .counter()

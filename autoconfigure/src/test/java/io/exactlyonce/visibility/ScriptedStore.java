@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ public final class ScriptedStore implements ClaimStore {
     private final List<List<LeaseRenewal>> renewals = new ArrayList<>();
     private final List<Completion> completions = new ArrayList<>();
     private final List<Release> releases = new ArrayList<>();
+    private final List<Parking> parkings = new ArrayList<>();
     private final Deque<Supplier<ClaimOutcome>> claimAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
@@ -55,6 +57,12 @@ public final class ScriptedStore implements ClaimStore {
         return answer(releaseAnswers, ids(requests, Release::claim));
     }
 
+    @Override
+    public synchronized Set<ClaimId> park(List<Parking> requests) {
+        parkings.addAll(requests);
+        return ids(requests, Parking::claim);
+    }
+
     private static <T> Set<ClaimId> ids(List<T> requests, Function<T, ClaimId> claim) {
         return requests.stream().map(claim).collect(Collectors.toSet());
     }
@@ -77,6 +85,10 @@ public final class ScriptedStore implements ClaimStore {
 
     public synchronized List<Release> releases() {
         return List.copyOf(releases);
+    }
+
+    public synchronized List<Parking> parkings() {
+        return List.copyOf(parkings);
     }
 
     public void onClaim(Supplier<ClaimOutcome> answer) {

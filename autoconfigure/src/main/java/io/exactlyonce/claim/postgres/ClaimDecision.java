@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.util.ArrayList;
@@ -27,12 +28,14 @@ final class ClaimDecision {
     private final FirstClaims firstClaims;
     private final ClaimRows rows;
     private final Takeovers takeovers;
+    private final Parkings parkings;
     private final Renewals renewals;
 
-    ClaimDecision(FirstClaims firstClaims, ClaimRows rows, Takeovers takeovers, Renewals renewals) {
+    ClaimDecision(FirstClaims firstClaims, ClaimRows rows, Takeovers takeovers, Parkings parkings, Renewals renewals) {
         this.firstClaims = firstClaims;
         this.rows = rows;
         this.takeovers = takeovers;
+        this.parkings = parkings;
         this.renewals = renewals;
     }
 
@@ -77,19 +80,24 @@ final class ClaimDecision {
         }
         List<RequestedRow> own = new ArrayList<>();
         Map<ClaimKey, RequestedRow> free = new TreeMap<>();
+        Map<ClaimKey, RequestedRow> inDoubt = new TreeMap<>();
         for (RequestedRow found : find(open)) {
             if (found.isOwn()) {
                 own.add(found);
-            } else if (found.row().isFree()) {
-                free.putIfAbsent(found.key(), found);
+            } else if (!found.row().isFree()) {
+                found.entry().decide(found.row().refusal(found.entry().request()));
+            } else if (found.mustBeParked()) {
+                inDoubt.putIfAbsent(found.key(), found);
             } else {
-                found.entry().decide(found.row().refusal());
+                free.putIfAbsent(found.key(), found);
             }
         }
         holdAgain(own);
         takeovers
                 .takeOver(List.copyOf(free.values()))
                 .forEach(won -> won.entry().decide(won.row().next()));
+        parkings.parkInDoubt(List.copyOf(inDoubt.values()))
+                .forEach(parked -> parked.entry().decide(new Parked()));
     }
 
     /** A row may be gone since the insert met it: its request is left out, and stays open. */

@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param remainingMicros what was left of the lease by the database's clock; not positive when it was over
  * @param nextToken the fencing token of the next claim of this key
+ * @param fingerprint of the payload that the key was last claimed for, or {@code null} if it is not known
  */
 record ClaimRow(
         ClaimKey key,
@@ -23,7 +25,8 @@ record ClaimRow(
         boolean ambiguous,
         long remainingMicros,
         @Nullable String result,
-        long nextToken) {
+        long nextToken,
+        @Nullable String fingerprint) {
 
     enum Status {
         HELD,
@@ -41,14 +44,25 @@ record ClaimRow(
         return status == Status.RELEASED || (status == Status.HELD && remainingMicros <= 0);
     }
 
+    /** Tells whether an attempt at the key may have had effects that nobody recorded. Only for a key that is free. */
+    boolean isInDoubt() {
+        return ambiguous || status == Status.HELD;
+    }
+
     /** Answers a claim of a key that is not free. */
-    ClaimOutcome refusal() {
+    ClaimOutcome refusal(ClaimRequest request) {
         return switch (status) {
-            case COMPLETED -> new ClaimOutcome.AlreadyCompleted(result);
+            case COMPLETED -> completed(request);
             case PARKED -> new ClaimOutcome.Parked();
             case HELD -> new ClaimOutcome.HeldElsewhere(Duration.of(remainingMicros, ChronoUnit.MICROS));
             case RELEASED -> throw new IllegalStateException("A released key is free: " + key);
         };
+    }
+
+    private ClaimOutcome completed(ClaimRequest request) {
+        boolean differs =
+                fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
+        return differs ? new ClaimOutcome.Mismatch(result) : new ClaimOutcome.AlreadyCompleted(result);
     }
 
     /** Answers the claim that holds the row already. */
@@ -58,7 +72,7 @@ record ClaimRow(
 
     /** Answers the claim that takes over: a holder that vanished may have had effects, one that gave up reported none. */
     Acquired next() {
-        return new Acquired(attempt + 1, nextToken, ambiguous || status == Status.HELD);
+        return new Acquired(attempt + 1, nextToken, isInDoubt());
     }
 
     /** Names the row only: a result is no business of a log's. */

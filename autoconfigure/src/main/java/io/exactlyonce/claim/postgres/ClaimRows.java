@@ -22,7 +22,7 @@ final class ClaimRows {
      */
     static final String SELECT = """
             SELECT claim.scope, claim.key, claim.claim_id, claim.status, claim.attempt, claim.fencing_token,
-                   claim.ambiguous, claim.result,
+                   claim.ambiguous, claim.result, encode(claim.fingerprint, 'hex') AS fingerprint,
                    ceil(extract(epoch FROM claim.lease_until - clock_timestamp()) * 1000000)::bigint
                        AS remaining_micros,
                    greatest(claim.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
@@ -64,6 +64,7 @@ final class ClaimRows {
                 row.getBoolean("ambiguous"),
                 row.getLong("remaining_micros"),
                 row.getString("result"),
-                row.getLong("next_token"));
+                row.getLong("next_token"),
+                row.getString("fingerprint"));
     }
 }

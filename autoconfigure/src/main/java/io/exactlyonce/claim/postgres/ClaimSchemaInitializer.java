@@ -10,13 +10,15 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Creates the claims' table if it is missing. It never changes one that is there: later versions of the table come as
- * scripts of their own.
+ * Creates the claims' table if it is missing, and brings one of an earlier version forward. A table that is up to date
+ * stays as it is.
  */
 public final class ClaimSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 
-    /** Where the script is, for Flyway and Liquibase. */
-    public static final String SCRIPT = "classpath:io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql";
+    /** Where the scripts are, for Flyway and Liquibase: one for each version of the table, to be run in this order. */
+    public static final List<String> SCRIPTS = List.of(
+            "classpath:io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql",
+            "classpath:io/exactlyonce/claim/postgres/schema/v2/exactly_once_claim.sql");
 
     /**
      * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
@@ -47,7 +49,7 @@ public final class ClaimSchemaInitializer extends DataSourceScriptDatabaseInitia
 
     private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode) {
         var settings = new DatabaseInitializationSettings();
-        settings.setSchemaLocations(List.of(SCRIPT));
+        settings.setSchemaLocations(SCRIPTS);
         settings.setMode(mode);
         return settings;
     }

@@ -17,9 +17,11 @@ public final class ClaimSchemaProbe {
     /** Inserts no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
     private static final String INSERT_NOTHING = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
-                                            lease_until, result, error, first_claimed_at, claimed_at, completed_at)
+                                            lease_until, result, error, first_claimed_at, claimed_at, completed_at,
+                                            fingerprint, parked_at, expires_at)
             SELECT scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
-                   lease_until, result, error, first_claimed_at, claimed_at, completed_at
+                   lease_until, result, error, first_claimed_at, claimed_at, completed_at,
+                   fingerprint, parked_at, expires_at
             FROM exactly_once_claim WHERE false
             ON CONFLICT (scope, key) DO NOTHING
             """;

@@ -11,8 +11,8 @@ public final class ClaimTableMissingException extends RuntimeException {
         this(
                 table,
                 database,
-                "set exactly-once.claim.initialize-schema=always, or apply %s with Flyway or Liquibase"
-                        .formatted(ClaimSchemaInitializer.SCRIPT),
+                "set exactly-once.claim.initialize-schema=always, or apply with Flyway or Liquibase: "
+                        + String.join(", ", ClaimSchemaInitializer.SCRIPTS),
                 cause);
     }
 

@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,12 +22,13 @@ final class FirstClaims {
      */
     private static final String INSERT = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
-                                            lease_until, first_claimed_at, claimed_at)
+                                            fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
             SELECT wanted.scope, wanted.key, 'HELD', wanted.claim_id, wanted.owner, 1,
-                   (extract(epoch FROM clock.reading) * 1000000)::bigint, false,
-                   clock.reading + wanted.lease_micros * interval '1 microsecond', clock.reading, clock.reading
-            FROM unnest(?, ?, ?, ?, ?) WITH ORDINALITY
-                     AS wanted (scope, key, claim_id, owner, lease_micros, position)
+                   (extract(epoch FROM clock.reading) * 1000000)::bigint, false, decode(wanted.fingerprint, 'hex'),
+                   clock.reading + wanted.lease_micros * interval '1 microsecond', clock.reading, clock.reading,
+                   clock.reading + ? * interval '1 microsecond'
+            FROM unnest(?, ?, ?, ?, ?, ?) WITH ORDINALITY
+                     AS wanted (scope, key, claim_id, owner, lease_micros, fingerprint, position)
             CROSS JOIN (SELECT clock_timestamp() AS reading) AS clock
             ORDER BY wanted.position
             ON CONFLICT (scope, key) DO NOTHING
@@ -34,9 +36,11 @@ final class FirstClaims {
             """;
 
     private final JdbcTemplate jdbc;
+    private final Duration retention;
 
-    FirstClaims(JdbcTemplate jdbc) {
+    FirstClaims(JdbcTemplate jdbc, Duration retention) {
         this.jdbc = jdbc;
+        this.retention = retention;
     }
 
     /** Returns the keys that were acquired. The requests come in key order, each key once. */
@@ -48,12 +52,14 @@ final class FirstClaims {
         return acquired;
     }
 
-    private static void bind(PreparedStatement statement, List<ClaimRequest> requests) throws SQLException {
-        SqlArrays.bind(statement, 1, "text", requests, request -> request.key().scope());
-        SqlArrays.bind(statement, 2, "text", requests, request -> request.key().key());
-        SqlArrays.bind(statement, 3, "uuid", requests, ClaimRequest::claimId);
-        SqlArrays.bind(statement, 4, "text", requests, ClaimRequest::owner);
-        SqlArrays.bind(statement, 5, "int8", requests, request -> LeaseMicros.of(request.lease()));
+    private void bind(PreparedStatement statement, List<ClaimRequest> requests) throws SQLException {
+        statement.setLong(1, LeaseMicros.of(retention));
+        SqlArrays.bind(statement, 2, "text", requests, request -> request.key().scope());
+        SqlArrays.bind(statement, 3, "text", requests, request -> request.key().key());
+        SqlArrays.bind(statement, 4, "uuid", requests, ClaimRequest::claimId);
+        SqlArrays.bind(statement, 5, "text", requests, ClaimRequest::owner);
+        SqlArrays.bind(statement, 6, "int8", requests, request -> LeaseMicros.of(request.lease()));
+        SqlArrays.bind(statement, 7, "text", requests, ClaimRequest::fingerprint);
     }
 
     private static Acquired acquired(ResultSet row) throws SQLException {

@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.List;
@@ -35,17 +36,25 @@ public final class PostgresClaimStore implements ClaimStore {
     private final Renewals renewals;
     private final Completions completions;
     private final Releases releases;
+    private final Parkings parkings;
 
     /**
      * @param dataSource reaches only the primary, with READ COMMITTED as its connections' isolation level
      * @param connections most connections that the DataSource gives at any time, at least 2: one is left to renewals
+     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later
      */
-    public PostgresClaimStore(DataSource dataSource, int connections) {
+    public PostgresClaimStore(DataSource dataSource, int connections, Duration retention) {
         var jdbc = new JdbcTemplate(dataSource);
         this.permits = new ConnectionPermits(connections, PATIENCE);
         this.transaction = new RetryingTransaction(dataSource);
         this.renewals = new Renewals(jdbc);
-        this.claims = new ClaimDecision(new FirstClaims(jdbc), new ClaimRows(jdbc), new Takeovers(jdbc), renewals);
+        this.parkings = new Parkings(jdbc);
+        this.claims = new ClaimDecision(
+                new FirstClaims(jdbc, retention),
+                new ClaimRows(jdbc),
+                new Takeovers(jdbc, retention),
+                parkings,
+                renewals);
         this.completions = new Completions(jdbc);
         this.releases = new Releases(jdbc);
     }
@@ -72,5 +81,10 @@ public final class PostgresClaimStore implements ClaimStore {
     @Override
     public Set<ClaimId> release(List<Release> ends) {
         return permits.execute(() -> transaction.execute(() -> releases.release(ends)));
+    }
+
+    @Override
+    public Set<ClaimId> park(List<Parking> ends) {
+        return permits.execute(() -> transaction.execute(() -> parkings.park(ends)));
     }
 }

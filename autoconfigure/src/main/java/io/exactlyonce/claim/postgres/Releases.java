@@ -12,9 +12,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Gives claims up. The error stays in the row until the next one, also when a later attempt succeeds. */
 final class Releases {
 
-    /** Longest error that is kept, in characters: it is for people, and every update copies the row. */
-    static final int MAX_ERROR_LENGTH = 1_000;
-
     private static final String UPDATE = """
             UPDATE exactly_once_claim
             SET status = 'RELEASED', error = ?, ambiguous = ambiguous OR ?
@@ -36,20 +33,10 @@ final class Releases {
 
     private static void bind(PreparedStatement statement, Release release) throws SQLException {
         ClaimId claim = release.claim();
-        statement.setString(1, storable(release.error()));
+        statement.setString(1, ErrorText.storable(release.error()));
         statement.setBoolean(2, release.ambiguous());
         statement.setString(3, claim.key().scope());
         statement.setString(4, claim.key().key());
         statement.setObject(5, claim.value());
-    }
-
-    /** An error message may hold anything; it must not cost the release. PostgreSQL's text takes no NUL. */
-    private static String storable(String error) {
-        String text = error.replace("\0", "");
-        if (text.length() <= MAX_ERROR_LENGTH) {
-            return text;
-        }
-        boolean cutsPair = Character.isHighSurrogate(text.charAt(MAX_ERROR_LENGTH - 1));
-        return text.substring(0, cutsPair ? MAX_ERROR_LENGTH - 1 : MAX_ERROR_LENGTH);
     }
 }

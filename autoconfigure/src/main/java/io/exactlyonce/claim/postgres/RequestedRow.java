@@ -1,6 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
 
 /**
  * One request of a batch, and the row that was found for its key.
@@ -12,6 +13,11 @@ record RequestedRow(BatchEntry entry, ClaimRow row) {
 
     ClaimKey key() {
         return row.key();
+    }
+
+    /** Tells whether an attempt at this free key may have had effects, and the request leaves such keys to a person. */
+    boolean mustBeParked() {
+        return row.isInDoubt() && entry.request().inDoubt() == InDoubt.PARK;
     }
 
     boolean isOwn() {

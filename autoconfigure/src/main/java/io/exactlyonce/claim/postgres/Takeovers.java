@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -17,23 +18,27 @@ final class Takeovers {
     private static final String UPDATE = """
             UPDATE exactly_once_claim
             SET status = 'HELD', claim_id = ?, owner = ?, attempt = ?, fencing_token = ?, ambiguous = ?,
-                claimed_at = clock_timestamp(), lease_until = clock_timestamp() + ? * interval '1 microsecond'
+                fingerprint = decode(?, 'hex'), claimed_at = clock_timestamp(),
+                lease_until = clock_timestamp() + ? * interval '1 microsecond',
+                expires_at = clock_timestamp() + ? * interval '1 microsecond'
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = ?
               AND (status = 'RELEASED' OR lease_until <= clock_timestamp())
             """;
 
     private final JdbcTemplate jdbc;
+    private final Duration retention;
 
-    Takeovers(JdbcTemplate jdbc) {
+    Takeovers(JdbcTemplate jdbc, Duration retention) {
         this.jdbc = jdbc;
+        this.retention = retention;
     }
 
     /** Returns those that won their key. */
     List<RequestedRow> takeOver(List<RequestedRow> free) {
-        return RowUpdates.run(jdbc, UPDATE, free, RequestedRow::key, Takeovers::bind);
+        return RowUpdates.run(jdbc, UPDATE, free, RequestedRow::key, this::bind);
     }
 
-    private static void bind(PreparedStatement statement, RequestedRow free) throws SQLException {
+    private void bind(PreparedStatement statement, RequestedRow free) throws SQLException {
         ClaimRequest request = free.entry().request();
         ClaimRow row = free.row();
         Acquired next = row.next();
@@ -42,10 +47,12 @@ final class Takeovers {
         statement.setInt(3, next.attempt());
         statement.setLong(4, next.fencingToken());
         statement.setBoolean(5, next.ambiguous());
-        statement.setLong(6, LeaseMicros.of(request.lease()));
-        statement.setString(7, request.key().scope());
-        statement.setString(8, request.key().key());
-        statement.setObject(9, row.claimId());
-        statement.setString(10, row.status().name());
+        statement.setString(6, request.fingerprint());
+        statement.setLong(7, LeaseMicros.of(request.lease()));
+        statement.setLong(8, LeaseMicros.of(retention));
+        statement.setString(9, request.key().scope());
+        statement.setString(10, request.key().key());
+        statement.setObject(11, row.claimId());
+        statement.setString(12, row.status().name());
     }
 }

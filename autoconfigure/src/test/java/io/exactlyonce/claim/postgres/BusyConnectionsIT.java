@@ -30,7 +30,8 @@ class BusyConnectionsIT {
     private static final int CONNECTIONS = 3;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
     private final ExecutorService handlers = Executors.newCachedThreadPool();
 
     @AfterEach
@@ -72,7 +73,7 @@ class BusyConnectionsIT {
     private static void insertWithoutCommit(Connection connection, ClaimKey key) throws SQLException {
         connection.setAutoCommit(false);
         var jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
-        new FirstClaims(jdbc).claim(List.of(request(key)));
+        new FirstClaims(jdbc, TestDatabase.RETENTION).claim(List.of(request(key)));
     }
 
     private static int blockedClaims() {

@@ -29,7 +29,8 @@ class ClaimRowsOnDiskIT {
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
 
     @AfterAll
     static void close() {
@@ -130,7 +131,7 @@ class ClaimRowsOnDiskIT {
     @Test
     void updatesStayHeapOnly() {
         try (TestDatabase fresh = new TestDatabase(2)) {
-            var store = new PostgresClaimStore(fresh.pool(), 2);
+            var store = new PostgresClaimStore(fresh.pool(), 2, TestDatabase.RETENTION);
             List<ClaimRequest> batch =
                     Stream.generate(TestDatabase::request).limit(200).toList();
             store.claim(batch);

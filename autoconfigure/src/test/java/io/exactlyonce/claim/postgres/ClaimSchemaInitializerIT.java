@@ -53,7 +53,8 @@ class ClaimSchemaInitializerIT {
                 })
                 .hasMessageContaining("127.0.0.1:" + server.port())
                 .hasMessageContaining("exactly-once.claim.initialize-schema=always")
-                .hasMessageContaining("classpath:io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql");
+                .hasMessageContaining("classpath:io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql")
+                .hasMessageContaining("classpath:io/exactlyonce/claim/postgres/schema/v2/exactly_once_claim.sql");
     }
 
     @Test

@@ -25,7 +25,8 @@ class FailoverIT {
     private static final int CONNECTIONS = 4;
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), CONNECTIONS);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(database.pool(), CONNECTIONS, TestDatabase.RETENTION);
 
     @AfterEach
     void close() {

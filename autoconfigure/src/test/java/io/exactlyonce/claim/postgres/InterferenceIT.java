@@ -28,7 +28,8 @@ class InterferenceIT {
     private static final String READ = "SELECT claim.scope";
     private static final String TAKE_OVER = "UPDATE exactly_once_claim\nSET status = 'HELD'";
 
-    private final PostgresClaimStore others = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS);
+    private final PostgresClaimStore others =
+            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
 
     @AfterAll
     static void close() {
@@ -128,7 +129,7 @@ class InterferenceIT {
 
     private static ClaimOutcome claimWhile(String statement, int times, Runnable event, ClaimKey key) {
         var dataSource = new InterruptedDataSource(DATABASE.pool(), statement, times, event);
-        return new PostgresClaimStore(dataSource, CONNECTIONS)
+        return new PostgresClaimStore(dataSource, CONNECTIONS, TestDatabase.RETENTION)
                 .claim(List.of(request(key)))
                 .get(0);
     }

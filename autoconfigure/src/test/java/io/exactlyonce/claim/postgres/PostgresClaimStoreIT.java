@@ -11,7 +11,7 @@ class PostgresClaimStoreIT extends ClaimStoreContract {
     private static final int CONNECTIONS = 16;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final ClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS);
+    private final ClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
 
     @Override
     public ClaimStore store() {

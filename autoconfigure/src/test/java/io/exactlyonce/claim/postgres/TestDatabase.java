@@ -17,6 +17,8 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 /** A database of a test's own with the claims' table, its pool, and a way past the store. */
 final class TestDatabase implements AutoCloseable {
 
+    static final Duration RETENTION = Duration.ofDays(14);
+
     private final PrimaryPinnedDataSource pool;
     private final DataSource bypass;
     private final JdbcTemplate jdbc;

@@ -1,0 +1,169 @@
+package io.exactlyonce.claim;
+
+import static io.exactlyonce.claim.Claims.acquire;
+import static io.exactlyonce.claim.Claims.claim;
+import static io.exactlyonce.claim.Claims.complete;
+import static io.exactlyonce.claim.Claims.newKey;
+import static io.exactlyonce.claim.Claims.release;
+import static io.exactlyonce.claim.Claims.renew;
+import static io.exactlyonce.claim.Claims.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What every {@link ClaimStore} does with keys in doubt, and with keys that two payloads share. */
+interface DoubtContract extends StoreUnderTest {
+
+    String ONE_PAYLOAD = ClaimKey.sha256("one payload");
+    String OTHER_PAYLOAD = ClaimKey.sha256("other payload");
+
+    @Test
+    default void parkedKeyIsNotAcquired() {
+        ClaimRequest doubtful = request(newKey());
+        acquire(store(), doubtful);
+
+        assertThat(park(doubtful)).isTrue();
+
+        assertThat(claim(store(), request(doubtful.key()))).isEqualTo(new Parked());
+        assertThat(claim(store(), doubtful)).isEqualTo(new Parked());
+    }
+
+    @Test
+    default void parkedClaimIsNeitherRenewedNorCompletedNorReleased() {
+        ClaimRequest doubtful = request(newKey());
+        acquire(store(), doubtful);
+        park(doubtful);
+
+        assertThat(renew(store(), doubtful)).isFalse();
+        assertThat(complete(store(), doubtful, "1")).isFalse();
+        assertThat(release(store(), doubtful)).isFalse();
+        assertThat(park(doubtful)).isFalse();
+
+        assertThat(claim(store(), request(doubtful.key()))).isEqualTo(new Parked());
+    }
+
+    @Test
+    default void claimThatWasTakenOverIsNotParkedByItsFormerHolder() {
+        ClaimRequest zombie = request(newKey());
+        acquire(store(), zombie);
+        endLease(zombie.id());
+        ClaimRequest successor = request(zombie.key());
+        acquire(store(), successor);
+
+        assertThat(park(zombie)).isFalse();
+
+        assertThat(complete(store(), successor, "1")).isTrue();
+    }
+
+    @Test
+    default void requestThatLeavesDoubtToAPersonParksAnAbandonedKey() {
+        ClaimRequest crashed = request(newKey());
+        acquire(store(), crashed);
+        endLease(crashed.id());
+
+        assertThat(claim(store(), cautious(crashed.key()))).isEqualTo(new Parked());
+
+        assertThat(complete(store(), crashed, "1")).isFalse();
+        assertThat(claim(store(), request(crashed.key()))).isEqualTo(new Parked());
+    }
+
+    @Test
+    default void requestThatLeavesDoubtToAPersonParksAKeyThatWasReleasedInDoubt() {
+        ClaimRequest stopped = request(newKey());
+        acquire(store(), stopped);
+        store().release(List.of(new Release(stopped.id(), "interrupted", true)));
+
+        assertThat(claim(store(), cautious(stopped.key()))).isEqualTo(new Parked());
+    }
+
+    @Test
+    default void requestThatLeavesDoubtToAPersonAcquiresWhatIsNotInDoubt() {
+        ClaimRequest failed = request(newKey());
+        acquire(store(), failed);
+        release(store(), failed);
+
+        assertThat(claim(store(), cautious(failed.key()))).isInstanceOf(Acquired.class);
+        assertThat(claim(store(), cautious(newKey()))).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    default void requestThatLeavesDoubtToAPersonWaitsForALiveHolder() {
+        ClaimRequest alive = request(newKey());
+        acquire(store(), alive);
+
+        assertThat(claim(store(), cautious(alive.key()))).isInstanceOf(HeldElsewhere.class);
+
+        assertThat(complete(store(), alive, "1")).isTrue();
+    }
+
+    @Test
+    default void ofTwoCautiousRequestsForAnAbandonedKeyBothFindItParked() {
+        ClaimRequest crashed = request(newKey());
+        acquire(store(), crashed);
+        endLease(crashed.id());
+
+        assertThat(store().claim(List.of(cautious(crashed.key()), cautious(crashed.key()))))
+                .containsOnly(new Parked());
+    }
+
+    @Test
+    default void completedKeyRefusesAnotherPayloadAndTellsItsResult() {
+        ClaimRequest first = withPayload(newKey(), ONE_PAYLOAD);
+        acquire(store(), first);
+        complete(store(), first, "1");
+
+        assertThat(claim(store(), withPayload(first.key(), OTHER_PAYLOAD))).isEqualTo(new Mismatch("1"));
+        assertThat(claim(store(), withPayload(first.key(), ONE_PAYLOAD))).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    default void payloadsAreComparedOnlyWhereBothAreKnown() {
+        ClaimRequest known = withPayload(newKey(), ONE_PAYLOAD);
+        acquire(store(), known);
+        complete(store(), known, "1");
+        ClaimRequest unknown = request(newKey());
+        acquire(store(), unknown);
+        complete(store(), unknown, "2");
+
+        assertThat(claim(store(), request(known.key()))).isEqualTo(new AlreadyCompleted("1"));
+        assertThat(claim(store(), withPayload(unknown.key(), ONE_PAYLOAD))).isEqualTo(new AlreadyCompleted("2"));
+    }
+
+    @Test
+    default void takeoverIsForItsOwnPayload() {
+        ClaimRequest failed = withPayload(newKey(), ONE_PAYLOAD);
+        acquire(store(), failed);
+        release(store(), failed);
+        ClaimRequest corrected = withPayload(failed.key(), OTHER_PAYLOAD);
+        acquire(store(), corrected);
+        complete(store(), corrected, "1");
+
+        assertThat(claim(store(), withPayload(failed.key(), OTHER_PAYLOAD))).isEqualTo(new AlreadyCompleted("1"));
+        assertThat(claim(store(), withPayload(failed.key(), ONE_PAYLOAD))).isEqualTo(new Mismatch("1"));
+    }
+
+    private boolean park(ClaimRequest request) {
+        return store().park(List.of(new Parking(request.id(), "told to"))).contains(request.id());
+    }
+
+    private static ClaimRequest cautious(ClaimKey key) {
+        return asking(key, InDoubt.PARK, null);
+    }
+
+    private static ClaimRequest withPayload(ClaimKey key, String fingerprint) {
+        return asking(key, InDoubt.TAKE_OVER, fingerprint);
+    }
+
+    private static ClaimRequest asking(ClaimKey key, InDoubt inDoubt, @Nullable String fingerprint) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", Claims.LEASE, inDoubt, fingerprint);
+    }
+}
