@@ -26,6 +26,7 @@ public final class SqsQueueVisibility implements QueueVisibility {
     private static final int BATCH_SIZE = 10;
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
+    private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(10);
 
     private final SqsAsyncClient client;
     private final String queueUrl;
@@ -36,14 +37,15 @@ public final class SqsQueueVisibility implements QueueVisibility {
      *
      * @param client the listener's own client
      * @param queueUrl the queue's URL
-     * @param window of the queue's messages. A request may take a sixth of it, but at least half a second, the SDK's own
-     *     retries included, so that one that hangs leaves time for another
+     * @param window of the queue's messages. A request may take a sixth of it, but half a second at least and ten at
+     *     most, the SDK's own retries included, so that one that hangs leaves time for another
      */
     public SqsQueueVisibility(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
         this.queueUrl = queueUrl;
         Duration share = window.length().dividedBy(6);
-        this.timeout = share.compareTo(SHORTEST_TIMEOUT) > 0 ? share : SHORTEST_TIMEOUT;
+        Duration capped = share.compareTo(LONGEST_TIMEOUT) < 0 ? share : LONGEST_TIMEOUT;
+        this.timeout = capped.compareTo(SHORTEST_TIMEOUT) > 0 ? capped : SHORTEST_TIMEOUT;
     }
 
     @Override
@@ -90,9 +92,15 @@ public final class SqsQueueVisibility implements QueueVisibility {
         for (BatchResultErrorEntry entry : response.failed()) {
             log.debug("Visibility change refused on {}: {} {}", queueUrl, entry.code(), entry.message());
             String handle = batch.get(Integer.parseInt(entry.id())).receiptHandle();
-            results.put(handle, Boolean.TRUE.equals(entry.senderFault()) ? Result.REFUSED : Result.FAILED);
+            results.put(handle, isFinal(entry) ? Result.REFUSED : Result.FAILED);
         }
         return results;
+    }
+
+    /** Being throttled is the sender's fault, too, but may pass. */
+    private static boolean isFinal(BatchResultErrorEntry entry) {
+        return Boolean.TRUE.equals(entry.senderFault())
+                && !(entry.code() != null && entry.code().contains("Throttl"));
     }
 
     private static Map<String, Result> merge(List<CompletableFuture<Map<String, Result>>> requests) {

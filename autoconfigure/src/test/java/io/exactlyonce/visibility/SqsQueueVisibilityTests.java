@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
@@ -63,6 +66,30 @@ class SqsQueueVisibilityTests {
                         Map.entry("handle-1", Result.REFUSED),
                         Map.entry("handle-2", Result.FAILED),
                         Map.entry("handle-3", Result.CHANGED));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 500", "30, 5000", "43200, 10000"})
+    void requestThatHangsIsGivenUpInTimeForAnother(long windowSeconds, long millis) {
+        new SqsQueueVisibility(sqs, URL, VisibilityWindow.ofSeconds(windowSeconds))
+                .change(changes(1))
+                .join();
+
+        assertThat(sqs.requests.get(0).overrideConfiguration())
+                .get()
+                .extracting(limits -> limits.apiCallTimeout().orElseThrow())
+                .isEqualTo(Duration.ofMillis(millis));
+    }
+
+    @Test
+    void throttledEntryMayBeTriedAgain() {
+        sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()
+                .failed(failed(request, 0, true).toBuilder()
+                        .code("RequestThrottled")
+                        .build())
+                .build());
+
+        assertThat(visibility.change(changes(1)).join()).containsOnly(Map.entry("handle-0", Result.FAILED));
     }
 
     @Test
