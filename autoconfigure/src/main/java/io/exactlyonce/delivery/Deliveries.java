@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
@@ -94,9 +95,13 @@ public final class Deliveries {
         return false;
     }
 
-    /** The queue is about to be asked for the delete. */
-    public void acknowledging(Delivery delivery) {
-        delivery.renewal().deleting();
+    /**
+     * The queue is about to be asked for the delete.
+     *
+     * @return completes when it may be asked: when no renewal is under way that began before
+     */
+    public CompletableFuture<Void> acknowledging(Delivery delivery) {
+        return delivery.renewal().deleting();
     }
 
     /** The queue has confirmed the delete. */

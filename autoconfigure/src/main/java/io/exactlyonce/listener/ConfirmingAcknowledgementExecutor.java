@@ -39,8 +39,15 @@ final class ConfirmingAcknowledgementExecutor<T> implements AcknowledgementExecu
     @Override
     public CompletableFuture<Void> execute(Collection<Message<T>> messages) {
         List<Message<T>> batch = List.copyOf(messages);
-        batch.forEach(message -> deliveries.acknowledging(delivery(message)));
         CompletableFuture<Void> confirmed = new CompletableFuture<>();
+        var unused = CompletableFuture.allOf(batch.stream()
+                        .map(message -> deliveries.acknowledging(delivery(message)))
+                        .toArray(CompletableFuture[]::new))
+                .thenRun(() -> delete(batch, confirmed));
+        return confirmed;
+    }
+
+    private void delete(List<Message<T>> batch, CompletableFuture<Void> confirmed) {
         try {
             var unused = client.deleteMessageBatch(
                             request -> request.queueUrl(queueUrl).entries(entries(batch)))
@@ -48,7 +55,6 @@ final class ConfirmingAcknowledgementExecutor<T> implements AcknowledgementExecu
         } catch (RuntimeException failure) {
             answered(batch, null, failure, confirmed);
         }
-        return confirmed;
     }
 
     private List<DeleteMessageBatchRequestEntry> entries(List<Message<T>> batch) {

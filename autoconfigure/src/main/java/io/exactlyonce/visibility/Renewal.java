@@ -48,11 +48,13 @@ public final class Renewal {
     }
 
     /**
-     * The message's delete has begun. Its window is renewed on until that is confirmed; but a renewal that is refused may
+     * The message's delete begins. Its window is renewed on until that is confirmed; but a renewal that is refused may
      * have come after the delete, which is no loss.
+     *
+     * @return completes when no renewal is under way that began before
      */
-    public void deleting() {
-        window.ending();
+    public CompletableFuture<Void> deleting() {
+        return window.ending();
     }
 
     /** Renews the lease no more: the claim has been completed, released or lost. */

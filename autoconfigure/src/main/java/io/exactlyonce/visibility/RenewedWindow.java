@@ -3,19 +3,13 @@ package io.exactlyonce.visibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.RenewalObserver.Result;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The visibility window of one delivery. */
 final class RenewedWindow {
-
-    private static final Logger log = LoggerFactory.getLogger(RenewedWindow.class);
 
     private final Subscription subscription;
     private final String receiptHandle;
@@ -83,9 +77,14 @@ final class RenewedWindow {
         static final Attempt NOT_DUE = new Attempt(Optional.empty(), null);
     }
 
-    /** From now on, a message that the queue does not know any more has just been deleted. */
-    void ending() {
+    /**
+     * From now on, a message that the queue does not know any more has just been deleted.
+     *
+     * @return completes when the renewal that is under way has been answered, if one is
+     */
+    synchronized CompletableFuture<Void> ending() {
         ending = true;
+        return underWay;
     }
 
     /** Records the queue's answer; returns how the attempt ended, or {@code null} if nobody waits for it any more. */
@@ -120,18 +119,7 @@ final class RenewedWindow {
         if (!ours || span.isOver(clock.getAsLong())) {
             return CompletableFuture.completedFuture(null);
         }
-        int seconds = Math.toIntExact(delay.plusNanos(999_999_999).toSeconds());
-        return subscription
-                .visibility()
-                .change(List.of(new Change(receiptHandle, seconds)))
-                .thenAccept(this::warnUnlessChanged);
-    }
-
-    private void warnUnlessChanged(Map<String, QueueVisibility.Result> answers) {
-        QueueVisibility.Result answer = answers.get(receiptHandle);
-        if (answer != QueueVisibility.Result.CHANGED) {
-            log.warn("Returning a message of {}: {}; it will be visible when its window ends", subscription, answer);
-        }
+        return MessageReturn.send(subscription, receiptHandle, delay);
     }
 
     /** Loses the window if it has ended while its renewal is failing, or stays unanswered. */

@@ -432,6 +432,22 @@ class RenewalSupervisorTests {
         assertThat(windowEvents()).isEmpty();
     }
 
+    /** Trap: an extension that is answered after the delete. */
+    @Test
+    void deleteWaitsForARenewalUnderWayAndForNoOther() {
+        Renewal renewal = start("handle");
+        LateAnswer late = queue.answerLater();
+        tickFor(Duration.ofSeconds(15));
+
+        CompletableFuture<Void> deletable = renewal.deleting();
+        assertThat(deletable).isNotDone();
+
+        late.give(Result.CHANGED);
+        assertThat(deletable).isCompleted();
+        tickFor(Duration.ofSeconds(15));
+        assertThat(queue.requests()).hasSize(2);
+    }
+
     @Test
     void pauseBeyondTheWindowNeverRenewsOrReturnsIt() {
         Renewal renewal = start("handle");
