@@ -16,6 +16,9 @@ public record RenewalSchedule(double at, double jitter, int retries) {
     /** No delivery is renewed more often than this, except where its window is shorter than twice of it. */
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
 
+    /** The part of the headroom after which no retry begins, so that the last one can still be answered in time. */
+    private static final double LAST_RETRY = 0.9;
+
     public RenewalSchedule {
         requireWithin("at", at, 0.05, 0.9);
         requireWithin("jitter", jitter, 0, 0.5);
@@ -35,16 +38,21 @@ public record RenewalSchedule(double at, double jitter, int retries) {
     }
 
     /**
-     * Returns how long to wait before the next attempt after a failed one: exponential, with full jitter, and such that
-     * all retries fit into the headroom.
+     * Returns when the next attempt follows after a failed one. The retries share nine tenths of the headroom: each has a
+     * part twice as long as the one before, and comes at a random moment of it. The last one comes in the later half of
+     * its part, so that they are not used up long before the headroom is: an outage that is over by then costs nothing.
      *
      * @param failures how many attempts in a row have failed, from 1 to {@code retries}
      * @param headroom time from the first failure until the window or lease ends
      * @param random from 0 inclusive to 1 exclusive
+     * @return time from the first failure, within the headroom
      */
-    Duration backoff(int failures, Duration headroom, double random) {
-        double longest = headroom.toNanos() * Math.pow(2, failures - 1) / Math.pow(2, retries);
-        return Duration.ofNanos((long) Math.max(0, longest * random));
+    Duration retryAfter(int failures, Duration headroom, double random) {
+        double parts = Math.pow(2, retries) - 1;
+        double part = Math.pow(2, failures - 1);
+        double share = failures == retries ? (1 + random) / 2 : random;
+        double after = headroom.toNanos() * LAST_RETRY * (part - 1 + part * share) / parts;
+        return Duration.ofNanos((long) Math.max(0, after));
     }
 
     private static void requireWithin(String name, double value, double least, double most) {

@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RenewedSpan {
 
-    /** One twentieth of a span's length counts as nearly due. */
-    private static final int NEARLY = 20;
-
     /**
      * How long the answer may take to an attempt that began at the span's end or after it, as happens when the whole JVM
      * was paused. It may have to open a connection first.
@@ -29,40 +26,25 @@ final class RenewedSpan {
         STOPPED
     }
 
-    private final Duration length;
-    private final RenewalSchedule schedule;
-    private final double random;
+    private final SpanTimes times;
 
     private State state = State.WAITING;
-    private long end;
-    private long due;
     private long answerDue;
-    private int failures;
-    private Duration headroom = Duration.ZERO;
 
     /**
      * @param begun when the span was asked for
      * @param random from 0 inclusive to 1 exclusive: this delivery's share of the jitter
      */
     RenewedSpan(Duration length, long begun, RenewalSchedule schedule, double random) {
-        this.length = length;
-        this.schedule = schedule;
-        this.random = random;
-        begin(begun, length);
-    }
-
-    private void begin(long begun, Duration granted) {
-        end = begun + granted.toNanos();
-        due = begun + Math.min(schedule.interval(length, random).toNanos(), granted.toNanos());
-        failures = 0;
+        this.times = new SpanTimes(length, begun, schedule, random);
     }
 
     Duration length() {
-        return length;
+        return times.length();
     }
 
     synchronized boolean isDue(long now) {
-        return state == State.WAITING && due - now <= 0;
+        return state == State.WAITING && times.isDue(now);
     }
 
     /** Tells whether the span goes on: it is not lost, not stopped, and not over by this JVM's clock. */
@@ -71,17 +53,16 @@ final class RenewedSpan {
     }
 
     synchronized boolean isOver(long now) {
-        return end - now <= 0;
+        return times.isOver(now);
     }
 
     /** Begins an attempt if one is due, or nearly due so that it can share the request of others that are. */
     synchronized boolean attempt(long now) {
-        if (state != State.WAITING || due - now > length.toNanos() / NEARLY) {
+        if (state != State.WAITING || !times.isNearlyDue(now)) {
             return false;
         }
         state = State.UNDER_WAY;
-        long late = now + LATE_ANSWER.toNanos();
-        answerDue = late - end > 0 ? late : end;
+        answerDue = times.endOr(now + LATE_ANSWER.toNanos());
         return true;
     }
 
@@ -96,7 +77,7 @@ final class RenewedSpan {
             return null;
         }
         state = State.WAITING;
-        begin(begun, granted);
+        times.begin(begun, granted);
         return Result.SUCCEEDED;
     }
 
@@ -109,16 +90,11 @@ final class RenewedSpan {
         if (state != State.UNDER_WAY) {
             return null;
         }
-        failures++;
-        if (failures > schedule.retries()) {
+        if (!times.retry(now, backoffRandom)) {
             state = State.LOST;
             return Result.LOST;
         }
-        if (failures == 1) {
-            headroom = Duration.ofNanos(Math.max(0, end - now));
-        }
         state = State.WAITING;
-        due = now + schedule.backoff(failures, headroom, backoffRandom).toNanos();
         return Result.FAILED;
     }
 
@@ -133,7 +109,7 @@ final class RenewedSpan {
 
     /** Loses the span if it has ended while its renewal is failing, or stays unanswered. */
     synchronized boolean loseIfInDoubt(long now) {
-        boolean failing = state == State.WAITING && failures > 0 && isOver(now);
+        boolean failing = state == State.WAITING && times.isFailing() && times.isOver(now);
         boolean unanswered = state == State.UNDER_WAY && answerDue - now <= 0;
         if (!failing && !unanswered) {
             return false;

@@ -47,32 +47,44 @@ class RenewalScheduleTests {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 10})
-    void allBackoffsTogetherFitIntoTheHeadroom(int retries) {
+    void allRetriesFollowEachOtherWithinTheHeadroom(int retries) {
         RenewalSchedule patient = new RenewalSchedule(0.5, 0.1, retries);
         Duration headroom = Duration.ofSeconds(15);
-        Duration total = Duration.ZERO;
+        Duration latestBefore = Duration.ZERO;
         for (int failures = 1; failures <= retries; failures++) {
-            total = total.plus(patient.backoff(failures, headroom, ALMOST_ONE));
+            Duration earliest = patient.retryAfter(failures, headroom, 0);
+            assertThat(earliest).isGreaterThanOrEqualTo(latestBefore.minusNanos(1_000));
+            latestBefore = patient.retryAfter(failures, headroom, ALMOST_ONE);
+            assertThat(latestBefore).isGreaterThan(earliest);
         }
 
-        assertThat(total)
-                .isLessThan(headroom)
-                .isGreaterThanOrEqualTo(headroom.dividedBy(2).minusNanos(1));
+        assertThat(latestBefore).isBetween(Duration.ofMillis(13_499), Duration.ofMillis(13_500));
+    }
+
+    /** Trap: full jitter can use the retries up at once, and an outage of a moment costs the lease. */
+    @ParameterizedTest
+    @CsvSource({"1, 6_750", "2, 9_000", "3, 9_642", "10, 10_121"})
+    void lastRetryIsLateInTheHeadroomWhateverChanceSays(int retries, long earliestMillis) {
+        RenewalSchedule patient = new RenewalSchedule(0.5, 0.1, retries);
+
+        assertThat(patient.retryAfter(retries, Duration.ofSeconds(15), 0).toMillis())
+                .isEqualTo(earliestMillis);
     }
 
     @Test
-    void backoffDoublesWithEachFailure() {
-        Duration headroom = Duration.ofSeconds(16);
+    void retriesComeAtRandomMomentsOfPartsThatDouble() {
+        Duration headroom = Duration.ofSeconds(70);
 
-        assertThat(schedule.backoff(1, headroom, 0.5)).isEqualTo(Duration.ofSeconds(1));
-        assertThat(schedule.backoff(2, headroom, 0.5)).isEqualTo(Duration.ofSeconds(2));
-        assertThat(schedule.backoff(3, headroom, 0.5)).isEqualTo(Duration.ofSeconds(4));
+        assertThat(schedule.retryAfter(1, headroom, 0)).isZero();
+        assertThat(schedule.retryAfter(1, headroom, 0.5)).isEqualTo(Duration.ofMillis(4_500));
+        assertThat(schedule.retryAfter(2, headroom, 0.5)).isEqualTo(Duration.ofSeconds(18));
+        assertThat(schedule.retryAfter(3, headroom, 0.5)).isEqualTo(Duration.ofSeconds(54));
     }
 
     @Test
-    void backoffIsNeverNegative() {
-        assertThat(schedule.backoff(1, Duration.ofSeconds(-5), 0.5)).isZero();
-        assertThat(schedule.backoff(3, Duration.ofSeconds(15), 0)).isZero();
+    void retryIsNeverInThePast() {
+        assertThat(schedule.retryAfter(1, Duration.ofSeconds(-5), 0.5)).isZero();
+        assertThat(schedule.retryAfter(3, Duration.ofSeconds(-5), 0.5)).isZero();
     }
 
     @ParameterizedTest

@@ -211,10 +211,10 @@ class RenewalSupervisorTests {
         hold(renewal, clock.getAsLong());
         queue.answer(Result.FAILED, Result.FAILED, Result.FAILED, Result.FAILED);
 
-        tickFor(Duration.ofSeconds(27));
+        tickFor(Duration.ofMillis(27_900));
         assertThat(queue.requests()).hasSize(RETRIES);
 
-        tickFor(Duration.ofSeconds(3));
+        tickFor(Duration.ofMillis(1_600));
         assertThat(windowEvents())
                 .containsExactly(
                         RenewalObserver.Result.FAILED,
@@ -230,15 +230,34 @@ class RenewalSupervisorTests {
         assertThat(store.renewals()).hasSizeGreaterThan(10);
     }
 
+    /** Sharing others' requests would use the retries up early. */
+    @Test
+    void lastRetryIsNotSentEarlyWithOthers() {
+        queue.answer(Result.FAILED, Result.FAILED, Result.FAILED);
+        start("failing");
+        tickFor(Duration.ofSeconds(9));
+        start("other");
+        tickFor(Duration.ofSeconds(15));
+        assertThat(queue.requests()).hasSize(RETRIES + 1);
+        assertThat(queue.requests().get(RETRIES))
+                .extracting(Change::receiptHandle)
+                .containsExactly("other");
+
+        tickFor(Duration.ofMillis(700));
+        assertThat(queue.requests().get(RETRIES + 1))
+                .extracting(Change::receiptHandle)
+                .containsExactly("failing");
+    }
+
     @Test
     void renewalThatSucceedsAtARetryStartsAfresh() {
         start("handle");
         queue.answer(Result.FAILED, Result.FAILED, Result.FAILED);
-        tickFor(Duration.ofMillis(15_300));
+        tickFor(Duration.ofSeconds(25));
         assertThat(windowEvents()).hasSize(4).last().isEqualTo(RenewalObserver.Result.SUCCEEDED);
 
         queue.answer(Result.FAILED, Result.FAILED, Result.FAILED);
-        tickFor(Duration.ofMillis(15_400));
+        tickFor(Duration.ofSeconds(25));
         assertThat(windowEvents()).hasSize(8).last().isEqualTo(RenewalObserver.Result.SUCCEEDED);
     }
 
@@ -565,12 +584,12 @@ class RenewalSupervisorTests {
         Renewal renewal = supervisor.start(slow, "handle", clock.getAsLong());
         hold(renewal, clock.getAsLong());
 
-        for (long seconds = 5; seconds < 43_200; seconds += 5) {
-            clock.advance(Duration.ofSeconds(5));
+        for (long seconds = 1; seconds < 43_200; seconds++) {
+            clock.advance(Duration.ofSeconds(1));
             supervisor.tick();
         }
         assertThat(timesTold).hasValue(0);
-        clock.advance(Duration.ofSeconds(5));
+        clock.advance(Duration.ofSeconds(1));
         supervisor.tick();
 
         assertThat(timesTold).hasValue(1);

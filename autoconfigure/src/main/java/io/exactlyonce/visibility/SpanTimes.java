@@ -1,0 +1,83 @@
+package io.exactlyonce.visibility;
+
+import java.time.Duration;
+
+/** When a span ends, and when it is to be renewed or tried again. Not thread-safe. */
+final class SpanTimes {
+
+    /** One twentieth of a span's length counts as nearly due. */
+    private static final int NEARLY = 20;
+
+    private final Duration length;
+    private final RenewalSchedule schedule;
+    private final double random;
+
+    private long end;
+    private long due;
+    private int failures;
+    private long firstFailure;
+    private Duration headroom = Duration.ZERO;
+
+    /**
+     * @param begun when the span was asked for
+     * @param random from 0 inclusive to 1 exclusive: this delivery's share of the jitter
+     */
+    SpanTimes(Duration length, long begun, RenewalSchedule schedule, double random) {
+        this.length = length;
+        this.schedule = schedule;
+        this.random = random;
+        begin(begun, length);
+    }
+
+    Duration length() {
+        return length;
+    }
+
+    /** Begins anew, with at most the span's own length. */
+    void begin(long begun, Duration granted) {
+        end = begun + granted.toNanos();
+        due = begun + Math.min(interval().toNanos(), granted.toNanos());
+        failures = 0;
+    }
+
+    private Duration interval() {
+        return schedule.interval(length, random);
+    }
+
+    /** Plans the next attempt after one that failed; returns whether there is any left. */
+    boolean retry(long now, double backoffRandom) {
+        failures++;
+        if (failures > schedule.retries()) {
+            return false;
+        }
+        if (failures == 1) {
+            firstFailure = now;
+            headroom = Duration.ofNanos(Math.max(0, end - now));
+        }
+        due = firstFailure
+                + schedule.retryAfter(failures, headroom, backoffRandom).toNanos();
+        return true;
+    }
+
+    boolean isFailing() {
+        return failures > 0;
+    }
+
+    boolean isDue(long now) {
+        return due - now <= 0;
+    }
+
+    /** Tells whether the next attempt may share a request with others. The last retry waits for its own moment. */
+    boolean isNearlyDue(long now) {
+        return due - now <= (failures == schedule.retries() ? 0 : length.toNanos() / NEARLY);
+    }
+
+    boolean isOver(long now) {
+        return end - now <= 0;
+    }
+
+    /** Returns the end, or a moment if that is later. */
+    long endOr(long moment) {
+        return moment - end > 0 ? moment : end;
+    }
+}
