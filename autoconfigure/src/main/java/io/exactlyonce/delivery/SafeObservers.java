@@ -46,6 +46,11 @@ public final class SafeObservers implements DeliveryObserver {
         tell(observer -> observer.renewed(subscription, target, result));
     }
 
+    @Override
+    public void paused(Duration length) {
+        tell(observer -> observer.paused(length));
+    }
+
     /** Returns how often an observer has thrown. */
     public long failures() {
         return failures.sum();

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentMap;
 public final class ExactlyOnceMetrics implements DeliveryObserver {
 
     private final MeterRegistry registry;
+    private final Timer pauses;
     private final ConcurrentMap<Key, SubscriptionMeters> meters = new ConcurrentHashMap<>();
 
     private record Key(String listener, String queue) {}
@@ -19,6 +21,9 @@ public final class ExactlyOnceMetrics implements DeliveryObserver {
     /** @param registry where the meters are registered */
     public ExactlyOnceMetrics(MeterRegistry registry) {
         this.registry = registry;
+        this.pauses = Timer.builder(MeterNames.RENEWAL_PAUSES)
+                .description("How much later than planned renewals were looked for: pauses of the JVM or its machine")
+                .register(registry);
     }
 
     @Override
@@ -44,6 +49,11 @@ public final class ExactlyOnceMetrics implements DeliveryObserver {
     @Override
     public void renewed(Subscription subscription, Target target, Result result) {
         metersOf(subscription).renewed(target, result);
+    }
+
+    @Override
+    public void paused(Duration length) {
+        pauses.record(length);
     }
 
     private SubscriptionMeters metersOf(Subscription subscription) {

@@ -9,6 +9,7 @@ final class MeterNames {
     static final String WINDOW_UTILIZATION = "exactly.once.window.utilization";
     static final String CLAIMS = "exactly.once.claims";
     static final String RENEWALS = "exactly.once.renewals";
+    static final String RENEWAL_PAUSES = "exactly.once.renewal.pauses";
 
     static final String LISTENER = "listener";
     static final String QUEUE = "queue";

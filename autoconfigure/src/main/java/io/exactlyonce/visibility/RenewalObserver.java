@@ -1,5 +1,7 @@
 package io.exactlyonce.visibility;
 
+import java.time.Duration;
+
 /** Learns of renewals. Called by the threads that renew: it must not block. */
 public interface RenewalObserver {
 
@@ -20,4 +22,7 @@ public interface RenewalObserver {
 
     /** Called after each attempt at each delivery. */
     default void renewed(Subscription subscription, Target target, Result result) {}
+
+    /** Nothing could be renewed for a while: the JVM or its machine was paused. */
+    default void paused(Duration length) {}
 }

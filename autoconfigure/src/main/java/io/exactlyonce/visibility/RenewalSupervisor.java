@@ -23,6 +23,7 @@ public final class RenewalSupervisor {
     private final DoubleSupplier random;
     private final Set<RenewedWindow> windows = ConcurrentHashMap.newKeySet();
     private final Set<RenewedLease> leases = ConcurrentHashMap.newKeySet();
+    private final LateTicks lateTicks;
     private final WindowRenewer windowRenewer;
     private final LeaseRenewer leaseRenewer;
 
@@ -45,6 +46,7 @@ public final class RenewalSupervisor {
         this.random = random;
         this.windowRenewer = new WindowRenewer(observer, clock, random);
         this.leaseRenewer = new LeaseRenewer(store, observer, leaseExecutor, clock, random);
+        this.lateTicks = new LateTicks(observer, clock.getAsLong());
     }
 
     /**
@@ -63,9 +65,15 @@ public final class RenewalSupervisor {
         return new Renewal(this, window);
     }
 
+    /** Ticks follow from now on. */
+    void begin() {
+        lateTicks.reset(now());
+    }
+
     /** Renews whatever is due. Never throws for a renewal that fails, and never waits for one. */
     public void tick() {
         long now = now();
+        lateTicks.tick(now, windows);
         // First, so that a lease which ended in a pause is asked for before it is given up: the answer comes later.
         leaseRenewer.loseInDoubt(leases, now);
         windowRenewer.loseInDoubt(windows, now);

@@ -28,6 +28,7 @@ public final class RenewalTicker implements AutoCloseable {
      */
     public RenewalTicker(RenewalSupervisor supervisor, ThreadFactory threads) {
         this.supervisor = supervisor;
+        supervisor.begin();
         this.thread = Executors.newSingleThreadScheduledExecutor(threads);
         var unused = thread.scheduleWithFixedDelay(this::tick, TICK.toMillis(), TICK.toMillis(), TimeUnit.MILLISECONDS);
     }

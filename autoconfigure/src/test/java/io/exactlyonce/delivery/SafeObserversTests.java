@@ -30,6 +30,7 @@ class SafeObserversTests {
         observers.handled(orders, Duration.ofSeconds(1));
         observers.delivered(orders, Duration.ofSeconds(2));
         observers.renewed(orders, Target.LEASE, Result.LOST);
+        observers.paused(Duration.ofSeconds(3));
 
         assertThat(told)
                 .containsExactly(
@@ -37,7 +38,8 @@ class SafeObserversTests {
                         "claimed orders Parked[]",
                         "handled orders PT1S",
                         "delivered orders PT2S",
-                        "renewed orders LEASE LOST");
+                        "renewed orders LEASE LOST",
+                        "paused PT3S");
     }
 
     @Test
@@ -78,6 +80,11 @@ class SafeObserversTests {
             fail();
         }
 
+        @Override
+        public void paused(Duration length) {
+            fail();
+        }
+
         private static void fail() {
             throw new IllegalStateException("broken observer");
         }
@@ -108,6 +115,11 @@ class SafeObserversTests {
         @Override
         public void renewed(Subscription subscription, Target target, Result result) {
             told.add("renewed " + subscription.queue() + " " + target + " " + result);
+        }
+
+        @Override
+        public void paused(Duration length) {
+            told.add("paused " + length);
         }
     }
 }

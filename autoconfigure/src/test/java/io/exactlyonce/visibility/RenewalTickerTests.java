@@ -10,12 +10,16 @@ class RenewalTickerTests {
     @Test
     void lookThatFailsDoesNotEndTheLooks() {
         AtomicInteger looks = new AtomicInteger();
+        Thread maker = Thread.currentThread();
         RenewalSupervisor broken = new RenewalSupervisor(
                 new ScriptedStore(),
                 new RenewalSchedule(0.5, 0.1, 3),
                 new RenewalObserver() {},
                 Runnable::run,
                 () -> {
+                    if (Thread.currentThread() == maker) {
+                        return 0;
+                    }
                     looks.incrementAndGet();
                     throw new IllegalStateException("no clock");
                 },
