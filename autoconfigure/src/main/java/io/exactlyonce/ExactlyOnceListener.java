@@ -82,4 +82,12 @@ public @interface ExactlyOnceListener {
 
     /** Whose key it is: the same key in two scopes is two claims. Default: the queue's name. */
     String scope() default "";
+
+    /**
+     * Longest run of the handler: {@code 5m}, {@code 90s} or ISO ({@code PT5M}), from 1 s to 12 h. At the timeout the
+     * handler is interrupted once, and neither its message nor its claim is renewed any more. Interruption is advice: a
+     * handler that goes on keeps its key until the claim's lease ends, and may still complete if nobody has taken the key
+     * over. Default: no timeout, but nothing is renewed beyond SQS's ceiling of 12 h after the receive.
+     */
+    String timeout() default "";
 }

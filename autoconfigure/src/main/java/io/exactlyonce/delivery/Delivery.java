@@ -2,6 +2,7 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.visibility.Renewal;
 import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -113,6 +114,10 @@ public final class Delivery {
     HandlerRun enterHandler() {
         HandlerRun begun = new HandlerRun();
         run = begun;
+        Duration timeout = subscription.timeout();
+        if (timeout != null) {
+            renewal().limit(timeout, this::stopHandler);
+        }
         if (stopRequested) {
             begun.interrupt();
         }
@@ -123,7 +128,7 @@ public final class Delivery {
         return run != null;
     }
 
-    /** Interrupts the handler if it is running, and keeps it from beginning: its claim is lost. */
+    /** Interrupts the handler if it is running, and keeps it from beginning: its claim is lost, or its time is up. */
     void stopHandler() {
         stopRequested = true;
         HandlerRun begun = run;

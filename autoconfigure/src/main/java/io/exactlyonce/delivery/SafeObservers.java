@@ -47,6 +47,11 @@ public final class SafeObservers implements DeliveryObserver {
     }
 
     @Override
+    public void timedOut(Subscription subscription) {
+        tell(observer -> observer.timedOut(subscription));
+    }
+
+    @Override
     public void paused(Duration length) {
         tell(observer -> observer.paused(length));
     }

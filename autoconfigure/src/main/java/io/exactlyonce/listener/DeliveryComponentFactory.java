@@ -11,15 +11,17 @@ final class DeliveryComponentFactory<T> extends StandardSqsComponentFactory<T> {
 
     private final ListenerEngine engine;
     private final String listener;
+    private final ContainerSettings settings;
 
-    DeliveryComponentFactory(ListenerEngine engine, String listener) {
+    DeliveryComponentFactory(ListenerEngine engine, String listener, ContainerSettings settings) {
         this.engine = engine;
         this.listener = listener;
+        this.settings = settings;
     }
 
     @Override
     public MessageSource<T> createMessageSource(SqsContainerOptions options) {
-        return new DeliveryMessageSource<>(engine, listener);
+        return new DeliveryMessageSource<>(engine, listener, settings);
     }
 
     @Override

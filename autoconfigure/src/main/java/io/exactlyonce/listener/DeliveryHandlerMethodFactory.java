@@ -40,8 +40,10 @@ final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFact
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, method);
-        return ListenerMethodFactory.isExactlyOnce(method)
-                ? new DeliveryHandlerMethod(handler, methods.read(bean, method))
-                : handler;
+        if (!ListenerMethodFactory.isExactlyOnce(method)) {
+            return handler;
+        }
+        ContainerSettings.complete(methods.timeout(method));
+        return new DeliveryHandlerMethod(handler, methods.read(bean, method));
     }
 }

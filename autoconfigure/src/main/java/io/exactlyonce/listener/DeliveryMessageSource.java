@@ -24,15 +24,17 @@ final class DeliveryMessageSource<T> extends StandardSqsMessageSource<T> {
 
     private final ListenerEngine engine;
     private final String listener;
+    private final ContainerSettings settings;
 
     private @Nullable SqsAsyncClient client;
     private @Nullable Duration configuredWindow;
     private @Nullable Class<?> payloadType;
     private volatile @Nullable Subscription subscription;
 
-    DeliveryMessageSource(ListenerEngine engine, String listener) {
+    DeliveryMessageSource(ListenerEngine engine, String listener, ContainerSettings settings) {
         this.engine = engine;
         this.listener = listener;
+        this.settings = settings;
     }
 
     @Override
@@ -73,7 +75,11 @@ final class DeliveryMessageSource<T> extends StandardSqsMessageSource<T> {
         String url = queue.getQueueUrl();
         VisibilityWindow window = window(queue);
         Subscription begun = new Subscription(
-                listener, url.substring(url.lastIndexOf('/') + 1), window, new SqsQueueVisibility(sqs, url, window));
+                listener,
+                url.substring(url.lastIndexOf('/') + 1),
+                window,
+                settings.timeout(),
+                new SqsQueueVisibility(sqs, url, window));
         subscription = begun;
         engine.observer().subscribed(begun);
         return new ConfirmingAcknowledgementExecutor<>(engine.deliveries(), sqs, url);

@@ -57,10 +57,11 @@ public final class ExactlyOnceContainerFactory
             }
         }
         ListenerEngine ready = engine.get();
+        ContainerSettings settings = ContainerSettings.begin();
         SqsMessageListenerContainer<Object> container = original.get().createContainer(endpoint);
         container.configure(options -> configure(container.getContainerOptions(), options));
         container.setComponentFactories(
-                List.of(new DeliveryComponentFactory<>(ready, Objects.requireNonNull(endpoint.getId()))));
+                List.of(new DeliveryComponentFactory<>(ready, Objects.requireNonNull(endpoint.getId()), settings)));
         return container;
     }
 

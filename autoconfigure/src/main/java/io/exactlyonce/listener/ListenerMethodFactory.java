@@ -6,6 +6,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -66,6 +67,17 @@ final class ListenerMethodFactory {
             return null;
         }
         return KeyExpression.parse(text, method);
+    }
+
+    /**
+     * Returns the listener's timeout, if it has one.
+     *
+     * @throws InvalidListenerException if it is no duration, or out of bounds
+     */
+    @Nullable Duration timeout(Method method) {
+        ExactlyOnceListener annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExactlyOnceListener.class);
+        String text = annotation == null ? "" : placeholders.apply(annotation.timeout());
+        return text.isBlank() ? null : HandlerTimeout.parse(text.strip(), method);
     }
 
     private @Nullable String scope(ExactlyOnceListener annotation, Method method) {

@@ -52,6 +52,11 @@ public final class ExactlyOnceMetrics implements DeliveryObserver {
     }
 
     @Override
+    public void timedOut(Subscription subscription) {
+        metersOf(subscription).timedOut();
+    }
+
+    @Override
     public void paused(Duration length) {
         pauses.record(length);
     }

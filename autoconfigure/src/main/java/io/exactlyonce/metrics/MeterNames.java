@@ -5,6 +5,7 @@ final class MeterNames {
 
     static final String DELIVERY = "exactly.once.delivery";
     static final String HANDLER = "exactly.once.handler";
+    static final String HANDLER_TIMEOUTS = "exactly.once.handler.timeouts";
     static final String WINDOW = "exactly.once.window";
     static final String WINDOW_UTILIZATION = "exactly.once.window.utilization";
     static final String CLAIMS = "exactly.once.claims";

@@ -27,6 +27,7 @@ final class SubscriptionMeters {
 
     private final Timer delivery;
     private final Timer handler;
+    private final Counter handlerTimeouts;
     private final Map<String, Counter> claims = new HashMap<>();
     private final Map<String, Counter> renewals = new HashMap<>();
     private volatile VisibilityWindow window;
@@ -40,6 +41,7 @@ final class SubscriptionMeters {
                 tags,
                 "From a message's receive to its confirmed delete, or until it was abandoned");
         handler = timer(registry, MeterNames.HANDLER, tags, "The handler's own time");
+        handlerTimeouts = registry.counter(MeterNames.HANDLER_TIMEOUTS, tags);
         registerGauges(registry, tags);
         for (String outcome : OutcomeTag.ALL) {
             claims.put(outcome, registry.counter(MeterNames.CLAIMS, tags.and(MeterNames.OUTCOME, outcome)));
@@ -91,6 +93,10 @@ final class SubscriptionMeters {
 
     void handled(Duration elapsed) {
         handler.record(elapsed);
+    }
+
+    void timedOut() {
+        handlerTimeouts.increment();
     }
 
     void delivered(Duration elapsed) {

@@ -19,6 +19,7 @@ public final class Renewal {
     private final RenewalSupervisor supervisor;
     private final RenewedWindow window;
     private volatile @Nullable RenewedLease lease;
+    private @Nullable HandlerLimit limit;
 
     Renewal(RenewalSupervisor supervisor, RenewedWindow window) {
         this.supervisor = supervisor;
@@ -37,10 +38,51 @@ public final class Renewal {
     }
 
     /**
-     * The claim's completion has begun. Its lease is renewed on, since that may take long; but a renewal that finds the
-     * claim no longer held may have come after the completion, which is no loss.
+     * The handler begins. If it is still running at its timeout, it is told to stop, and nothing is renewed any more: one
+     * that does not heed it keeps its claim until the lease ends.
+     *
+     * @param onTimeout called once at the timeout; must not block
+     */
+    public synchronized void limit(Duration timeout, Runnable onTimeout) {
+        HandlerLimit begun = new HandlerLimit(this, window.subscription(), timeout, supervisor.now(), onTimeout);
+        limit = begun;
+        supervisor.enforce(begun);
+    }
+
+    /** Renews no more, unless the handler has ended in time. */
+    synchronized boolean timeOut(HandlerLimit over) {
+        if (limit != over) {
+            return false;
+        }
+        limit = null;
+        window.leaveToItsEnd();
+        RenewedLease held = lease;
+        if (held != null) {
+            held.leaveToItsEnd();
+        }
+        return true;
+    }
+
+    /** The handler has ended. Whatever is left to do is done under renewal again, even if it ended too late. */
+    private synchronized void endLimit() {
+        HandlerLimit ended = limit;
+        limit = null;
+        if (ended != null) {
+            supervisor.forget(ended);
+        }
+        window.renewAgain();
+        RenewedLease held = lease;
+        if (held != null) {
+            held.renewAgain();
+        }
+    }
+
+    /**
+     * The handler has ended, and the claim's completion has begun. Its lease is renewed on, since that may take long; but
+     * a renewal that finds the claim no longer held may have come after the completion, which is no loss.
      */
     public void completing() {
+        endLimit();
         RenewedLease held = lease;
         if (held != null) {
             held.ending();
@@ -59,6 +101,7 @@ public final class Renewal {
 
     /** Renews the lease no more: the claim has been completed, released or lost. */
     public void letGo() {
+        endLimit();
         RenewedLease held = lease;
         if (held != null) {
             supervisor.forget(held);

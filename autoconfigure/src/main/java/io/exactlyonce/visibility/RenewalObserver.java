@@ -23,6 +23,9 @@ public interface RenewalObserver {
     /** Called after each attempt at each delivery. */
     default void renewed(Subscription subscription, Target target, Result result) {}
 
+    /** A handler ran longer than its listener's timeout, and was told to stop. */
+    default void timedOut(Subscription subscription) {}
+
     /** Nothing could be renewed for a while: the JVM or its machine was paused. */
     default void paused(Duration length) {}
 }

@@ -23,6 +23,8 @@ public final class RenewalSupervisor {
     private final DoubleSupplier random;
     private final Set<RenewedWindow> windows = ConcurrentHashMap.newKeySet();
     private final Set<RenewedLease> leases = ConcurrentHashMap.newKeySet();
+    private final Set<HandlerLimit> limits = ConcurrentHashMap.newKeySet();
+    private final RenewalObserver observer;
     private final LateTicks lateTicks;
     private final WindowRenewer windowRenewer;
     private final LeaseRenewer leaseRenewer;
@@ -42,6 +44,7 @@ public final class RenewalSupervisor {
             LongSupplier clock,
             DoubleSupplier random) {
         this.schedule = schedule;
+        this.observer = observer;
         this.clock = clock;
         this.random = random;
         this.windowRenewer = new WindowRenewer(observer, clock, random);
@@ -74,6 +77,7 @@ public final class RenewalSupervisor {
     public void tick() {
         long now = now();
         lateTicks.tick(now, windows);
+        limits.stream().filter(limit -> limit.isOver(now)).forEach(this::end);
         // First, so that a lease which ended in a pause is asked for before it is given up: the answer comes later.
         leaseRenewer.loseInDoubt(leases, now);
         windowRenewer.loseInDoubt(windows, now);
@@ -105,6 +109,19 @@ public final class RenewalSupervisor {
     void forget(RenewedLease lease) {
         leases.remove(lease);
         lease.stop();
+    }
+
+    void enforce(HandlerLimit limit) {
+        limits.add(limit);
+    }
+
+    void forget(HandlerLimit limit) {
+        limits.remove(limit);
+    }
+
+    private void end(HandlerLimit limit) {
+        limits.remove(limit);
+        limit.enforce(observer);
     }
 
     long now() {

@@ -76,9 +76,17 @@ final class RenewedLease {
         return span.failed(now, random);
     }
 
-    /** Loses the lease at its ceiling, or if it has ended while its renewal is failing or stays unanswered. */
+    /** Loses the lease at its ceiling, or if it has ended while its renewal is failing, unanswered or not wanted. */
     boolean loseIfInDoubt(long now) {
         return now - ceiling >= 0 ? span.lost() != null : span.loseIfInDoubt(now);
+    }
+
+    void leaveToItsEnd() {
+        span.leaveToItsEnd();
+    }
+
+    void renewAgain() {
+        span.renewAgain();
     }
 
     void tellLost() {

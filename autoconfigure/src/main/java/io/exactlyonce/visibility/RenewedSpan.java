@@ -30,6 +30,7 @@ final class RenewedSpan {
 
     private State state = State.WAITING;
     private long answerDue;
+    private boolean leftToItsEnd;
 
     /**
      * @param begun when the span was asked for
@@ -44,7 +45,7 @@ final class RenewedSpan {
     }
 
     synchronized boolean isDue(long now) {
-        return state == State.WAITING && times.isDue(now);
+        return state == State.WAITING && !leftToItsEnd && times.isDue(now);
     }
 
     /** Tells whether the span goes on: it is not lost, not stopped, and not over by this JVM's clock. */
@@ -58,7 +59,7 @@ final class RenewedSpan {
 
     /** Begins an attempt if one is due, or nearly due so that it can share the request of others that are. */
     synchronized boolean attempt(long now) {
-        if (state != State.WAITING || !times.isNearlyDue(now)) {
+        if (leftToItsEnd || state != State.WAITING || !times.isNearlyDue(now)) {
             return false;
         }
         state = State.UNDER_WAY;
@@ -79,6 +80,16 @@ final class RenewedSpan {
         state = State.WAITING;
         times.begin(begun, granted);
         return Result.SUCCEEDED;
+    }
+
+    /** Renews the span no more, but lets it last until its end. */
+    synchronized void leaveToItsEnd() {
+        leftToItsEnd = true;
+    }
+
+    /** Renews the span again. */
+    synchronized void renewAgain() {
+        leftToItsEnd = false;
     }
 
     /**
@@ -107,11 +118,15 @@ final class RenewedSpan {
         return Result.LOST;
     }
 
-    /** Loses the span if it has ended while its renewal is failing, or stays unanswered. */
+    /**
+     * Loses the span if it has ended while its renewal is failing, stays unanswered or is not wanted. In the last case it
+     * is lost a moment earlier, since nothing can save it: an interrupted handler has that moment to stop in.
+     */
     synchronized boolean loseIfInDoubt(long now) {
         boolean failing = state == State.WAITING && times.isFailing() && times.isOver(now);
+        boolean ended = state == State.WAITING && leftToItsEnd && times.isInItsLastMoment(now);
         boolean unanswered = state == State.UNDER_WAY && answerDue - now <= 0;
-        if (!failing && !unanswered) {
+        if (!failing && !ended && !unanswered) {
             return false;
         }
         state = State.LOST;

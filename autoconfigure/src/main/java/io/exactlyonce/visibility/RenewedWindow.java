@@ -122,7 +122,15 @@ final class RenewedWindow {
         return MessageReturn.send(subscription, receiptHandle, delay);
     }
 
-    /** Loses the window if it has ended while its renewal is failing, or stays unanswered. */
+    void leaveToItsEnd() {
+        span.leaveToItsEnd();
+    }
+
+    void renewAgain() {
+        span.renewAgain();
+    }
+
+    /** Loses the window if it has ended while its renewal is failing, unanswered or not wanted. */
     boolean loseIfInDoubt(long now) {
         return span.loseIfInDoubt(now);
     }

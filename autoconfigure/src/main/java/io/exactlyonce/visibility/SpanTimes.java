@@ -5,8 +5,10 @@ import java.time.Duration;
 /** When a span ends, and when it is to be renewed or tried again. Not thread-safe. */
 final class SpanTimes {
 
-    /** One twentieth of a span's length counts as nearly due. */
+    /** One twentieth of a span's length counts as nearly due, and as its last moment. */
     private static final int NEARLY = 20;
+
+    private static final Duration LONGEST_LAST_MOMENT = Duration.ofSeconds(1);
 
     private final Duration length;
     private final RenewalSchedule schedule;
@@ -74,6 +76,10 @@ final class SpanTimes {
 
     boolean isOver(long now) {
         return end - now <= 0;
+    }
+
+    boolean isInItsLastMoment(long now) {
+        return end - now <= Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
     }
 
     /** Returns the end, or a moment if that is later. */

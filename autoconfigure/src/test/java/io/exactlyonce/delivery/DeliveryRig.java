@@ -72,6 +72,13 @@ final class DeliveryRig implements DeliveryObserver {
         return processor().process(delivery, KEY, handler);
     }
 
+    void tickFor(Duration duration) {
+        for (long millis = 0; millis < duration.toMillis(); millis += 100) {
+            clock.advance(Duration.ofMillis(100));
+            supervisor.tick();
+        }
+    }
+
     /** Has another worker take the key over, and the next renewal notice it. */
     void loseLease() {
         store.onRenew(requested -> Set.of());

@@ -8,6 +8,8 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
@@ -15,6 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class HandlerCallTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();
@@ -232,6 +236,82 @@ class HandlerCallTests {
         });
 
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void handlerThatTimesOutIsInterruptedOnceAndItsClaimReleasedOnlyAfterItStopped() {
+        Delivery limited = receiveLimited();
+
+        assertThatThrownBy(() -> rig.process(limited, claim -> {
+                    rig.tickFor(TIMEOUT);
+                    assertThat(Thread.interrupted()).isTrue();
+                    claim.ensureHeld();
+                    rig.tickFor(Duration.ofSeconds(2));
+                    assertThat(Thread.interrupted()).isFalse();
+                    assertThat(rig.store.releases()).isEmpty();
+                    throw new InterruptedException("stopped");
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+        assertThat(rig.deliveries.settle(limited)).isFalse();
+        assertThat(rig.returns()).last().isEqualTo(4);
+    }
+
+    /** Interruption is advice. */
+    @Test
+    void handlerThatIgnoresItsTimeoutIsCompletedIfNobodyTookTheKeyOver() throws Throwable {
+        Delivery limited = receiveLimited();
+
+        rig.process(limited, claim -> {
+            rig.tickFor(TIMEOUT.plusMinutes(2));
+            assertThatThrownBy(claim::ensureHeld).isInstanceOf(ClaimLostException.class);
+            return "charged";
+        });
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.store.completions()).hasSize(1);
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+    }
+
+    @Test
+    void handlerThatIgnoresItsTimeoutIsDiscardedIfSomebodyTookTheKeyOver() {
+        Delivery limited = receiveLimited();
+        rig.store.onComplete(requested -> Set.of());
+
+        assertThatThrownBy(() -> rig.process(limited, claim -> {
+                    rig.tickFor(TIMEOUT.plusMinutes(2));
+                    return "charged";
+                }))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.deliveries.settle(limited)).isFalse();
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    /** Its completion may take long, and belongs to nobody's timeout. */
+    @Test
+    void timeoutAfterTheHandlerInterruptsNobody() throws Throwable {
+        Delivery limited = receiveLimited();
+        rig.store.onComplete(requested -> {
+            rig.tickFor(TIMEOUT.plusMinutes(1));
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            return requested;
+        });
+
+        rig.process(limited, claim -> "charged");
+
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(5);
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+    }
+
+    private Delivery receiveLimited() {
+        Subscription limited =
+                new Subscription("limited", "orders", new VisibilityWindow(DeliveryRig.WINDOW), TIMEOUT, rig.queue);
+        return rig.receive(limited, "limited handle", 1);
     }
 
     @Test

@@ -30,6 +30,7 @@ class SafeObserversTests {
         observers.handled(orders, Duration.ofSeconds(1));
         observers.delivered(orders, Duration.ofSeconds(2));
         observers.renewed(orders, Target.LEASE, Result.LOST);
+        observers.timedOut(orders);
         observers.paused(Duration.ofSeconds(3));
 
         assertThat(told)
@@ -39,6 +40,7 @@ class SafeObserversTests {
                         "handled orders PT1S",
                         "delivered orders PT2S",
                         "renewed orders LEASE LOST",
+                        "timed out orders",
                         "paused PT3S");
     }
 
@@ -81,6 +83,11 @@ class SafeObserversTests {
         }
 
         @Override
+        public void timedOut(Subscription subscription) {
+            fail();
+        }
+
+        @Override
         public void paused(Duration length) {
             fail();
         }
@@ -115,6 +122,11 @@ class SafeObserversTests {
         @Override
         public void renewed(Subscription subscription, Target target, Result result) {
             told.add("renewed " + subscription.queue() + " " + target + " " + result);
+        }
+
+        @Override
+        public void timedOut(Subscription subscription) {
+            told.add("timed out " + subscription.queue());
         }
 
         @Override

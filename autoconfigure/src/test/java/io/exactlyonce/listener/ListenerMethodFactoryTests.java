@@ -7,10 +7,12 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +68,33 @@ class ListenerMethodFactoryTests {
         @ExactlyOnceListener("orders")
         void twoClaims(String order, Claim one, Claim two) {}
 
+        @ExactlyOnceListener(queueNames = "orders", timeout = "90s")
+        void ninetySeconds(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "PT12H")
+        void isoTimeout(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "${timeout}")
+        void placeholderTimeout(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "soon")
+        void unreadableTimeout(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "999ms")
+        void shortTimeout(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "721m")
+        void longTimeout(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "-5s")
+        void negativeTimeout(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "300")
+        void timeoutWithoutUnit(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", timeout = "999999999999999999d")
+        void hugeTimeout(String order) {}
+
         void notAnnotated(String order) {
             privateMethod(order);
         }
@@ -78,9 +107,33 @@ class ListenerMethodFactoryTests {
         public void fulfil(String order) {}
     }
 
-    private final Map<String, String> properties = Map.of("${key}", "#order", "${scope}", "fulfilment");
+    private final Map<String, String> properties =
+            Map.of("${key}", "#order", "${scope}", "fulfilment", "${timeout}", "5m");
     private final ListenerMethodFactory factory = new ListenerMethodFactory(
             text -> properties.getOrDefault(text, text), ExactlyOnceListener.CONTAINER_FACTORY::equals);
+
+    @ParameterizedTest
+    @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
+    void timeoutIsReadAsADuration(String method, @Nullable Duration timeout) {
+        assertThat(factory.timeout(ListenerRig.method(Listeners.class, method))).isEqualTo(timeout);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "unreadableTimeout, 'soon', is no duration",
+        "shortTimeout, 999ms, must be from 1s to 12h",
+        "longTimeout, 721m, must be from 1s to 12h",
+        "negativeTimeout, -5s, must be from 1s to 12h",
+        "timeoutWithoutUnit, 300, must be from 1s to 12h",
+        "hugeTimeout, 999999999999999999d, is no duration"
+    })
+    void timeoutOutOfBoundsIsRefusedWithValueAndRemedy(String method, String value, String problem) {
+        assertThatThrownBy(() -> factory.timeout(ListenerRig.method(Listeners.class, method)))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners." + method)
+                .hasMessageContaining("its timeout '" + value + "' " + problem)
+                .hasMessageContaining("90s or 5m");
+    }
 
     @Test
     void proxiedMethodIsRead() {

@@ -53,6 +53,11 @@ class StartUpIT {
         final void handle(Order order) {}
     }
 
+    static class TimesOutAtOnce {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId", timeout = "${test.timeout}")
+        void handle(Order order) {}
+    }
+
     static class Fifo {
         @ExactlyOnceListener(queueNames = "orders.fifo", key = "#order.orderId")
         void handle(Order order) {}
@@ -92,6 +97,16 @@ class StartUpIT {
     void methodThatNoProxyCanIntercept(CapturedOutput output) {
         assertStopped(
                 output, FinalMethod.class, Map.of(), "would run unclaimed", "make it a non-final instance method");
+    }
+
+    @Test
+    void timeoutOutOfItsBounds(CapturedOutput output) {
+        assertStopped(
+                output,
+                TimesOutAtOnce.class,
+                Map.of("test.timeout", "5ms"),
+                "its timeout '5ms' must be from 1s to 12h",
+                "such as 90s or 5m");
     }
 
     @Test

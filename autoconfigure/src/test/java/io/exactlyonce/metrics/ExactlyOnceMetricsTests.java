@@ -48,6 +48,7 @@ class ExactlyOnceMetricsTests {
                 "exactly_once_delivery_seconds{" + ORDERS + ",quantile=\"0.95\"} ",
                 "exactly_once_delivery_seconds{" + ORDERS + ",quantile=\"0.99\"} ",
                 "exactly_once_handler_seconds_count{" + ORDERS + "} 0",
+                "exactly_once_handler_timeouts_total{" + ORDERS + "} 0.0",
                 "exactly_once_renewal_pauses_seconds_count 0",
                 "exactly_once_renewal_pauses_seconds_max 0.0",
                 "exactly_once_handler_seconds{" + ORDERS + ",quantile=\"0.5\"} ",
@@ -109,18 +110,25 @@ class ExactlyOnceMetricsTests {
         metrics.handled(orders, Duration.ofSeconds(1));
         metrics.delivered(orders, Duration.ofSeconds(1));
         metrics.renewed(orders, Target.WINDOW, Result.SUCCEEDED);
+        metrics.timedOut(orders);
         metrics.paused(Duration.ofSeconds(1));
 
         assertThat(simple.getMeters()).hasSize(meters);
     }
 
     @Test
-    void pausesAreMeasured() {
+    void timeoutsAndPausesAreCounted() {
         ExactlyOnceMetrics metrics = new ExactlyOnceMetrics(simple);
         metrics.subscribed(orders);
+        metrics.timedOut(orders);
         metrics.paused(Duration.ofSeconds(3));
         metrics.paused(Duration.ofSeconds(2));
 
+        assertThat(simple.get("exactly.once.handler.timeouts")
+                        .tags("listener", "fulfilment", "queue", "orders")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
         Timer pauses = simple.get("exactly.once.renewal.pauses").timer();
         assertThat(pauses.count()).isEqualTo(2);
         assertThat(pauses.max(TimeUnit.SECONDS)).isEqualTo(3);

@@ -16,8 +16,10 @@ final class RenewalRig implements RenewalObserver {
     final ScriptedQueue queue = new ScriptedQueue();
     final List<Result> windowResults = new ArrayList<>();
     final List<Result> leaseResults = new ArrayList<>();
+    final List<Subscription> timedOut = new ArrayList<>();
     final List<Duration> pauses = new ArrayList<>();
     final AtomicInteger timesLost = new AtomicInteger();
+    final AtomicInteger timesTimedOut = new AtomicInteger();
     final RenewalSupervisor supervisor;
 
     RenewalRig(RenewalSchedule schedule) {
@@ -41,6 +43,10 @@ final class RenewalRig implements RenewalObserver {
         return renewal;
     }
 
+    void limit(Renewal renewal, Duration timeout) {
+        renewal.limit(timeout, timesTimedOut::incrementAndGet);
+    }
+
     void tickFor(Duration duration) {
         for (long tick = duration.dividedBy(RenewalTicker.TICK); tick > 0; tick--) {
             clock.advance(RenewalTicker.TICK);
@@ -51,6 +57,11 @@ final class RenewalRig implements RenewalObserver {
     @Override
     public void renewed(Subscription subscription, Target target, Result result) {
         (target == Target.WINDOW ? windowResults : leaseResults).add(result);
+    }
+
+    @Override
+    public void timedOut(Subscription subscription) {
+        timedOut.add(subscription);
     }
 
     @Override

@@ -1,0 +1,36 @@
+package io.exactlyonce.listener;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a container's components need to know of its listener method. Awspring does not tell a container factory for which
+ * method it makes a container; but while it is made, and on the same thread, so is the method's handler.
+ */
+final class ContainerSettings {
+
+    private static final ThreadLocal<@Nullable ContainerSettings> LATEST = new ThreadLocal<>();
+
+    private volatile @Nullable Duration timeout;
+
+    /** Returns the settings of a container that is about to be made. */
+    static ContainerSettings begin() {
+        ContainerSettings begun = new ContainerSettings();
+        LATEST.set(begun);
+        return begun;
+    }
+
+    /** Sets what the method of the container that is being made says. */
+    static void complete(@Nullable Duration timeout) {
+        ContainerSettings latest = LATEST.get();
+        LATEST.remove();
+        if (latest != null) {
+            latest.timeout = timeout;
+        }
+    }
+
+    /** Returns the longest run of the handler; {@code null} for no timeout. */
+    @Nullable Duration timeout() {
+        return timeout;
+    }
+}
