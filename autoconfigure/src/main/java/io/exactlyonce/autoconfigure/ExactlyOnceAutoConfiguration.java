@@ -54,8 +54,15 @@ public final class ExactlyOnceAutoConfiguration {
     RenewalLifecycle exactlyOnceRenewals(
             ClaimStore store, ExactlyOnceProperties properties, @Qualifier(OBSERVERS) SafeObservers observers) {
         ExactlyOnceProperties.Renewal renewal = properties.renewal();
-        return new RenewalLifecycle(
-                store, new RenewalSchedule(renewal.at(), renewal.jitter(), renewal.retries()), observers);
+        RenewalSchedule schedule =
+                new RenewalSchedule(renewal.enabled(), renewal.at(), renewal.jitter(), renewal.retries());
+        return new RenewalLifecycle(store, schedule, observers);
+    }
+
+    @Bean
+    @ConditionalOnProperty(name = "exactly-once.renewal.enabled", havingValue = "false")
+    StaticWindowAudit exactlyOnceStaticWindowAudit() {
+        return new StaticWindowAudit();
     }
 
     @Bean

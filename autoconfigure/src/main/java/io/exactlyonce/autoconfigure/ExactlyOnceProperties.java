@@ -62,11 +62,13 @@ public record ExactlyOnceProperties(
     /**
      * Renewal of visibility windows and leases.
      *
+     * @param enabled Whether windows and leases are renewed. If not, both must cover the handler.
      * @param at Part of a window or lease after which it is renewed, from 0.1 to 0.8.
      * @param jitter Part of that interval by which deliveries renew earlier at random, from 0 to 0.5.
      * @param retries Number of further attempts after a renewal failed, spread over the time that is left, from 1 to 10.
      */
     public record Renewal(
+            @DefaultValue("true") boolean enabled,
             @DefaultValue("0.5") double at,
             @DefaultValue("0.1") double jitter,
             @DefaultValue("3") int retries) {

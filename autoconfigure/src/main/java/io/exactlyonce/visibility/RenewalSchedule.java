@@ -5,13 +5,14 @@ import java.time.Duration;
 /**
  * When to renew, and when to try again. Pure arithmetic.
  *
+ * @param enabled whether anything is renewed at all; if not, windows and leases last for their length, once
  * @param at the part of a window after which it is renewed, from 0.05 to 0.9; half of it by default, so that a
  *     renewal that fails leaves as much time again for further attempts
  * @param jitter the part of that interval by which each delivery renews earlier, from 0 to 0.5, so that deliveries
  *     received together are not renewed in one burst for ever
  * @param retries how often a failed attempt is repeated before the renewal counts as lost, from 1 to 10
  */
-public record RenewalSchedule(double at, double jitter, int retries) {
+public record RenewalSchedule(boolean enabled, double at, double jitter, int retries) {
 
     /** No delivery is renewed more often than this, except where its window is shorter than twice of it. */
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
@@ -23,6 +24,11 @@ public record RenewalSchedule(double at, double jitter, int retries) {
         requireWithin("at", at, 0.05, 0.9);
         requireWithin("jitter", jitter, 0, 0.5);
         requireWithin("retries", retries, 1, 10);
+    }
+
+    /** Makes a schedule that renews. */
+    public RenewalSchedule(double at, double jitter, int retries) {
+        this(true, at, jitter, retries);
     }
 
     /**

@@ -26,6 +26,7 @@ final class RenewedSpan {
         STOPPED
     }
 
+    private final RenewalSchedule schedule;
     private final SpanTimes times;
 
     private State state = State.WAITING;
@@ -37,7 +38,9 @@ final class RenewedSpan {
      * @param random from 0 inclusive to 1 exclusive: this delivery's share of the jitter
      */
     RenewedSpan(Duration length, long begun, RenewalSchedule schedule, double random) {
+        this.schedule = schedule;
         this.times = new SpanTimes(length, begun, schedule, random);
+        this.leftToItsEnd = !schedule.enabled();
     }
 
     Duration length() {
@@ -89,7 +92,7 @@ final class RenewedSpan {
 
     /** Renews the span again. */
     synchronized void renewAgain() {
-        leftToItsEnd = false;
+        leftToItsEnd = !schedule.enabled();
     }
 
     /**

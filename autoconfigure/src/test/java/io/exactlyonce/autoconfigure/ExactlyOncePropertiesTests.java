@@ -32,7 +32,7 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(14));
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
             assertThat(properties.datasource().maximumPoolSize()).isEqualTo(10);
-            assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(0.5, 0.1, 3));
+            assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5)));
         });
@@ -46,6 +46,7 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.claim.retention=30d",
                         "exactly-once.claim.initialize-schema=never",
                         "exactly-once.datasource.maximum-pool-size=2",
+                        "exactly-once.renewal.enabled=false",
                         "exactly-once.renewal.at=0.8",
                         "exactly-once.renewal.jitter=0.5",
                         "exactly-once.renewal.retries=10",
@@ -56,7 +57,7 @@ class ExactlyOncePropertiesTests {
                                 new ExactlyOnceProperties.Claim(
                                         Duration.ofSeconds(45), Duration.ofDays(30), DatabaseInitializationMode.NEVER),
                                 new ExactlyOnceProperties.Datasource(2),
-                                new ExactlyOnceProperties.Renewal(0.8, 0.5, 10),
+                                new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12)))));
     }
 
