@@ -5,6 +5,7 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +60,16 @@ public final class Delivery {
     /** Returns what names this receipt towards SQS. */
     public String receiptHandle() {
         return receiptHandle;
+    }
+
+    /**
+     * Lets the handler change the message's visibility itself, as {@link Renewal#choose} says.
+     *
+     * @param wanted the visibility, from now on
+     * @param request sends the change
+     */
+    public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
+        return renewal().choose(wanted, request);
     }
 
     int receiveCount() {

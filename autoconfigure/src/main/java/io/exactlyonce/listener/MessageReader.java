@@ -56,7 +56,8 @@ final class MessageReader<T> {
         Delivery delivery = new Delivery(
                 subscription, message.messageId(), message.receiptHandle(), receiveCount(message), receivedAt);
         try {
-            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message)).attachTo(convert(message)));
+            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message))
+                    .attachTo(DeliveryVisibility.attachTo(convert(message), delivery, context)));
         } catch (RuntimeException | StackOverflowError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();

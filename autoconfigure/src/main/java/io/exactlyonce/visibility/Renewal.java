@@ -3,6 +3,7 @@ package io.exactlyonce.visibility;
 import io.exactlyonce.claim.ClaimId;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +76,18 @@ public final class Renewal {
         if (held != null) {
             held.renewAgain();
         }
+    }
+
+    /**
+     * Lets the handler change the message's visibility itself. A longer one than ours is not shortened, neither by a
+     * renewal nor by a return; a shorter one lasts until the next renewal, and zero gives the window up.
+     *
+     * @param wanted the visibility, from now on
+     * @param request sends the change; called when no renewal is under way that would overwrite it
+     * @return the request's outcome; fails with {@link IllegalStateException} once the window is over or lost
+     */
+    public CompletableFuture<Void> choose(Duration wanted, Supplier<CompletableFuture<Void>> request) {
+        return window.choose(wanted, request);
     }
 
     /**

@@ -62,7 +62,12 @@ final class RenewedSpan {
 
     /** Begins an attempt if one is due, or nearly due so that it can share the request of others that are. */
     synchronized boolean attempt(long now) {
-        if (leftToItsEnd || state != State.WAITING || !times.isNearlyDue(now)) {
+        return !leftToItsEnd && times.isNearlyDue(now) && take(now);
+    }
+
+    /** Begins an attempt, due or not, unless another is under way or the span is over for good. */
+    synchronized boolean take(long now) {
+        if (state != State.WAITING) {
             return false;
         }
         state = State.UNDER_WAY;
@@ -83,6 +88,29 @@ final class RenewedSpan {
         state = State.WAITING;
         times.begin(begun, granted);
         return Result.SUCCEEDED;
+    }
+
+    /** Begins the span anew with a length that the handler chose, also if the handler has ended since. */
+    synchronized void chosen(long begun, Duration wanted) {
+        if (state == State.LOST) {
+            return;
+        }
+        if (state == State.UNDER_WAY) {
+            state = State.WAITING;
+        }
+        times.choose(begun, wanted);
+    }
+
+    /** An attempt of the handler's own came to nothing: everything stays as it was planned. */
+    synchronized void notChosen() {
+        if (state == State.UNDER_WAY) {
+            state = State.WAITING;
+        }
+    }
+
+    /** Tells whether the handler chose the end of the span, and chose it later than a moment. */
+    synchronized boolean isChosenBeyond(long moment) {
+        return times.isChosenBeyond(moment);
     }
 
     /** Renews the span no more, but lets it last until its end. */

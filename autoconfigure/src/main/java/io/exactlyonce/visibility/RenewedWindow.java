@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The visibility window of one delivery. */
@@ -114,12 +115,41 @@ final class RenewedWindow {
         return underWay;
     }
 
-    /** Makes the message visible after a delay, unless the window is over or lost. Call it after {@link #stop()}. */
+    /**
+     * Makes the message visible after a delay, unless the window is over or lost, or the handler itself chose a longer
+     * one. Call it after {@link #stop()}.
+     */
     CompletableFuture<Void> returnAfter(Duration delay, boolean ours) {
-        if (!ours || span.isOver(clock.getAsLong())) {
+        long now = clock.getAsLong();
+        if (!ours || span.isOver(now) || span.isChosenBeyond(now + delay.toNanos())) {
             return CompletableFuture.completedFuture(null);
         }
         return MessageReturn.send(subscription, receiptHandle, delay);
+    }
+
+    /**
+     * Lets the handler change the visibility itself. The change waits for a renewal that is under way, which would
+     * overwrite it, and later renewals respect it.
+     *
+     * @param request sends the change
+     */
+    CompletableFuture<Void> choose(Duration wanted, Supplier<CompletableFuture<Void>> request) {
+        CompletableFuture<Void> chosen = new CompletableFuture<>();
+        synchronized (this) {
+            CompletableFuture<Void> renewing = underWay;
+            if (!renewing.isDone()) {
+                return renewing.thenCompose(answered -> choose(wanted, request));
+            }
+            long now = clock.getAsLong();
+            if (span.isOver(now) || !span.take(now)) {
+                return CompletableFuture.failedFuture(new IllegalStateException(
+                        "The visibility of a message of %s cannot be changed any more: its window is over, and it may be another consumer's"
+                                .formatted(subscription)));
+            }
+            underWay = chosen;
+        }
+        return HandlerChoice.send(span, clock.getAsLong(), wanted, request)
+                .whenComplete((ignored, failure) -> chosen.complete(null));
     }
 
     void leaveToItsEnd() {

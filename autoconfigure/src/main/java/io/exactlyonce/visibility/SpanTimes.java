@@ -19,6 +19,7 @@ final class SpanTimes {
     private int failures;
     private long firstFailure;
     private Duration headroom = Duration.ZERO;
+    private boolean chosenByHandler;
 
     /**
      * @param begun when the span was asked for
@@ -37,8 +38,23 @@ final class SpanTimes {
 
     /** Begins anew, with at most the span's own length. */
     void begin(long begun, Duration granted) {
+        begin(begun, granted, Math.min(interval().toNanos(), granted.toNanos()));
+        chosenByHandler = false;
+    }
+
+    /**
+     * Begins anew with a length that the handler chose. A longer one than ours is kept until it is about to end, with the
+     * lead that every renewal has; a shorter one is renewed at its half.
+     */
+    void choose(long begun, Duration wanted) {
+        Duration lead = length.minus(interval());
+        begin(begun, wanted, (wanted.compareTo(length) < 0 ? wanted.dividedBy(2) : wanted.minus(lead)).toNanos());
+        chosenByHandler = true;
+    }
+
+    private void begin(long begun, Duration granted, long interval) {
         end = begun + granted.toNanos();
-        due = begun + Math.min(interval().toNanos(), granted.toNanos());
+        due = begun + interval;
         failures = 0;
     }
 
@@ -80,6 +96,11 @@ final class SpanTimes {
 
     boolean isInItsLastMoment(long now) {
         return end - now <= Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
+    }
+
+    /** Tells whether the handler chose the end, and chose it later than a moment. */
+    boolean isChosenBeyond(long moment) {
+        return chosenByHandler && end - moment > 0;
     }
 
     /** Returns the end, or a moment if that is later. */

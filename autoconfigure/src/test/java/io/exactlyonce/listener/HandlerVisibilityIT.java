@@ -1,0 +1,128 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.awspring.cloud.sqs.listener.QueueMessageVisibility;
+import io.awspring.cloud.sqs.listener.Visibility;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsRequests;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
+
+/** A handler changes its message's visibility itself, by awspring's parameter. */
+@UsesSqs
+class HandlerVisibilityIT {
+
+    private static final int WINDOW_SECONDS = 4;
+    private static final int CHOSEN_SECONDS = 10;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    /** Fields are out of reach: listeners are behind proxies. */
+    static class Recorder {
+        private final List<Long> calls = new CopyOnWriteArrayList<>();
+        private final CountDownLatch finish = new CountDownLatch(1);
+
+        List<Long> calls() {
+            return calls;
+        }
+
+        void finish() {
+            finish.countDown();
+        }
+
+        void awaitFinish() throws InterruptedException {
+            finish.await();
+        }
+    }
+
+    static class Patient extends Recorder {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order, Visibility visibility) throws InterruptedException {
+            visibility.changeTo(CHOSEN_SECONDS);
+            calls().add(System.nanoTime());
+            awaitFinish();
+        }
+    }
+
+    static class Failing extends Recorder {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order, QueueMessageVisibility visibility) {
+            calls().add(System.nanoTime());
+            if (calls().size() == 1) {
+                visibility.changeTo(CHOSEN_SECONDS);
+                throw new IllegalStateException("try again later");
+            }
+        }
+    }
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
+
+    private TestApplication start(Class<?> listener) {
+        return TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), listener, SqsRequests.class);
+    }
+
+    private void awaitEmptyQueue() {
+        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+    }
+
+    /** Trap: a renewal overwrote a longer visibility that the handler had set. */
+    @Test
+    void renewalsLeaveItAloneUntilItIsAboutToEnd() {
+        try (TestApplication application = start(Patient.class)) {
+            Patient listener = application.bean(Patient.class);
+            SqsRequests requests = application.bean(SqsRequests.class);
+            SQS.send(queue, "o1");
+            await().until(() -> listener.calls().size() == 1);
+            assertThat(requests.of(ChangeMessageVisibilityRequest.class)).hasSize(1);
+            int before = requests.of(ChangeMessageVisibilityBatchRequest.class).size();
+
+            Duration quiet = Duration.ofSeconds(CHOSEN_SECONDS - WINDOW_SECONDS);
+            await().during(quiet.minusSeconds(1))
+                    .atMost(quiet)
+                    .until(() -> requests.of(ChangeMessageVisibilityBatchRequest.class)
+                                    .size()
+                            == before);
+            await().atMost(Duration.ofSeconds(10))
+                    .until(() -> requests.of(ChangeMessageVisibilityBatchRequest.class)
+                                    .size()
+                            >= before + 3);
+            listener.finish();
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).hasSize(1);
+            assertThat(requests.received()).hasSize(1);
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void returnAfterAFailureLeavesItAlone() {
+        try (TestApplication application = start(Failing.class)) {
+            Failing listener = application.bean(Failing.class);
+            SQS.send(queue, "o1");
+
+            await().atMost(Duration.ofSeconds(30)).until(() -> listener.calls().size() == 2);
+            awaitEmptyQueue();
+            assertThat(Duration.ofNanos(
+                            listener.calls().get(1) - listener.calls().get(0)))
+                    .isGreaterThan(Duration.ofSeconds(CHOSEN_SECONDS - 1));
+            SqsRequests requests = application.bean(SqsRequests.class);
+            String first = requests.received().get(0).receiptHandle();
+            assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class))
+                    .flatExtracting(ChangeMessageVisibilityBatchRequest::entries)
+                    .noneMatch(entry -> entry.receiptHandle().equals(first));
+        }
+    }
+}
