@@ -15,7 +15,14 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+import software.amazon.awssdk.services.sqs.model.SqsException;
+import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /** Requests for longer visibility fail while a handler runs. */
 @UsesSqs
@@ -23,6 +30,9 @@ class RenewalFailureIT {
 
     private static final int WINDOW_SECONDS = 2;
     private static final SqsServer SQS = SqsServer.shared();
+
+    private static final List<Class<? extends SqsRequest>> ALL = List.of(
+            ChangeMessageVisibilityBatchRequest.class, ReceiveMessageRequest.class, DeleteMessageBatchRequest.class);
 
     static class Listener {
         private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -89,6 +99,38 @@ class RenewalFailureIT {
             assertThat(requests.received()).hasSizeGreaterThanOrEqualTo(2);
             requests.failNone(ChangeMessageVisibilityBatchRequest.class);
             application.bean(Listener.class).finish();
+
+            assertHandledOnce(application);
+        }
+    }
+
+    /** Handlers go on under their claims; what they have done is known when the message comes again. */
+    @ParameterizedTest
+    @CsvSource({"RequestThrottled, 403", "ExpiredToken, 403", "ServiceUnavailable, 503"})
+    void handlerGoesOnUnderItsClaimWhileSqsAnswersNothingElseForTwoWindows(String code, int status) {
+        try (TestApplication application = start()) {
+            SqsRequests requests = application.bean(SqsRequests.class);
+            SQS.send(queue, "o1");
+            await().until(() -> application.bean(Listener.class).calls().size() == 1);
+            requests.failBy(SqsException.builder()
+                    .statusCode(status)
+                    .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
+                    .message(code)
+                    .build());
+            ALL.forEach(requests::failAll);
+            int before = requests.of(ChangeMessageVisibilityBatchRequest.class).size();
+
+            await().during(Duration.ofSeconds(2 * WINDOW_SECONDS))
+                    .atMost(Duration.ofSeconds(3 * WINDOW_SECONDS))
+                    .until(() -> application.count(
+                                    "exactly.once.renewals", "listener", "orders", "target", "lease", "result", "lost")
+                            == 0);
+            await().until(() -> windowRenewals(application, "lost") == 1);
+            assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class).size() - before)
+                    .isEqualTo(4);
+            application.bean(Listener.class).finish();
+            await().until(() -> application.claims("COMPLETED") == 1);
+            ALL.forEach(requests::failNone);
 
             assertHandledOnce(application);
         }

@@ -25,6 +25,7 @@ public final class SqsRequests implements SqsAsyncClientCustomizer, ExecutionInt
     private final List<SdkRequest> requests = new CopyOnWriteArrayList<>();
     private final List<Message> received = new CopyOnWriteArrayList<>();
     private final Map<Class<?>, AtomicInteger> failuresLeft = new ConcurrentHashMap<>();
+    private volatile RuntimeException failure = SdkClientException.create("The test lets this request fail");
 
     /** Lets the next requests of a type fail. */
     public void failNext(Class<? extends SqsRequest> type, int times) {
@@ -34,6 +35,11 @@ public final class SqsRequests implements SqsAsyncClientCustomizer, ExecutionInt
     /** Lets all requests of a type fail from now on. */
     public void failAll(Class<? extends SqsRequest> type) {
         failNext(type, Integer.MAX_VALUE);
+    }
+
+    /** Says how requests fail that are to fail: by an answer of SQS, or as if it could not be reached. */
+    public void failBy(RuntimeException failure) {
+        this.failure = failure;
     }
 
     /** Lets no request of a type fail any more. */
@@ -64,7 +70,7 @@ public final class SqsRequests implements SqsAsyncClientCustomizer, ExecutionInt
         requests.add(request);
         AtomicInteger left = failuresLeft.get(request.getClass());
         if (left != null && left.getAndDecrement() > 0) {
-            throw SdkClientException.create("The test lets this request fail");
+            throw failure;
         }
     }
 
