@@ -1,7 +1,9 @@
 package io.exactlyonce.visibility;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -28,5 +30,34 @@ class RenewalTickerTests {
         try (var ticker = new RenewalTicker(broken, Thread::new)) {
             await().until(() -> ticker != null && looks.get() >= 2);
         }
+    }
+
+    @Test
+    void timeBeforeTheFirstLookIsNoPause() {
+        FakeClock clock = new FakeClock();
+        AtomicInteger looks = new AtomicInteger();
+        AtomicInteger pauses = new AtomicInteger();
+        RenewalObserver observer = new RenewalObserver() {
+            @Override
+            public void paused(Duration length) {
+                pauses.incrementAndGet();
+            }
+        };
+        RenewalSupervisor stopped = new RenewalSupervisor(
+                new ScriptedStore(),
+                new RenewalSchedule(0.5, 0.1, 3),
+                observer,
+                Runnable::run,
+                () -> {
+                    looks.incrementAndGet();
+                    return clock.getAsLong();
+                },
+                () -> 0);
+        clock.advance(Duration.ofMinutes(1));
+
+        try (var ticker = new RenewalTicker(stopped, Thread::new)) {
+            await().until(() -> ticker != null && looks.get() >= 4);
+        }
+        assertThat(pauses).hasValue(0);
     }
 }
