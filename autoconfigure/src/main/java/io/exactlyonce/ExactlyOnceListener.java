@@ -40,11 +40,11 @@ public @interface ExactlyOnceListener {
     /** Bean name of the container factory that prepares listener containers for exactly-once handling. */
     String CONTAINER_FACTORY = "exactlyOnceListenerContainerFactory";
 
-    /** Names, URLs or ARNs of the standard queues to listen to. */
+    /** Names, URLs or ARNs of the queues to listen to: all of them standard ones, or all of them FIFO ones. */
     @AliasFor(annotation = SqsListener.class, attribute = "value")
     String[] value() default {};
 
-    /** Names, URLs or ARNs of the standard queues to listen to. */
+    /** Names, URLs or ARNs of the queues to listen to: all of them standard ones, or all of them FIFO ones. */
     @AliasFor(annotation = SqsListener.class, attribute = "queueNames")
     String[] queueNames() default {};
 

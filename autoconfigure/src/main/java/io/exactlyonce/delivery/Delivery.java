@@ -101,6 +101,11 @@ public final class Delivery {
         return disposition;
     }
 
+    /** Tells whether the message is to be deleted, or has been: its key is completed. */
+    public boolean isToBeAcknowledged() {
+        return Disposition.ACKNOWLEDGE.equals(disposition);
+    }
+
     /** Claims the right to settle this delivery: only the first caller has it. */
     boolean beginSettling() {
         return settled.compareAndSet(false, true);

@@ -1,23 +1,26 @@
 package io.exactlyonce.listener;
 
+import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
-import io.awspring.cloud.sqs.listener.source.StandardSqsMessageSource;
+import io.awspring.cloud.sqs.listener.source.AbstractSqsMessageSource;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /** Polls a queue, and notes of each message what SQS itself says of it, before any sender's header can interfere. */
-final class DeliveryMessageSource<T> extends StandardSqsMessageSource<T> {
+final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
 
     /** A message's window begins when SQS sends it, so this much earlier than it is here. */
     private static final Duration ON_ITS_WAY = Duration.ofMillis(200);
@@ -53,6 +56,14 @@ final class DeliveryMessageSource<T> extends StandardSqsMessageSource<T> {
     public void setPayloadDeserializationType(@Nullable Class<?> payloadDeserializationType) {
         super.setPayloadDeserializationType(payloadDeserializationType);
         this.payloadType = payloadDeserializationType;
+    }
+
+    /** On a FIFO queue, a receive whose reply is lost can be repeated with this id, instead of waiting for the window's end. */
+    @Override
+    protected void customizeRequest(ReceiveMessageRequest.Builder builder) {
+        if (FifoUtils.isFifo(getPollingEndpointName())) {
+            builder.receiveRequestAttemptId(UUID.randomUUID().toString());
+        }
     }
 
     @Override
@@ -117,9 +128,7 @@ final class DeliveryMessageSource<T> extends StandardSqsMessageSource<T> {
         long receivedAt = engine.clock().getAsLong() - ON_ITS_WAY.toNanos();
         MessageReader<T> reader = new MessageReader<>(
                 getMessagingMessageConverter(), getMessageConversionContext(), payloadType, engine.deliveries());
-        return messages.stream()
-                .flatMap(message -> reader.read(message, current, receivedAt).stream())
-                .toList();
+        return new PolledMessages<>(reader, current, receivedAt).read(messages);
     }
 
     /** Waits, as awspring does, for handlers and acknowledgements until its timeouts; then ends what is left. */

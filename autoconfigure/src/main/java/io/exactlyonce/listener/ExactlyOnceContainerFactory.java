@@ -48,20 +48,14 @@ public final class ExactlyOnceContainerFactory
 
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
-        for (String queue : endpoint.getLogicalNames()) {
-            if (queue.endsWith(".fifo")) {
-                throw new InvalidListenerException(
-                        "Listener '%s': FIFO queue '%s' is not supported yet, since a message that is returned would lose its place"
-                                .formatted(endpoint.getId(), queue),
-                        "use a standard queue");
-            }
-        }
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
         SqsMessageListenerContainer<Object> container = original.get().createContainer(endpoint);
         container.configure(options -> configure(container.getContainerOptions(), options));
-        container.setComponentFactories(
-                List.of(new DeliveryComponentFactory<>(ready, Objects.requireNonNull(endpoint.getId()), settings)));
+        String listener = Objects.requireNonNull(endpoint.getId());
+        container.setComponentFactories(List.of(
+                new DeliveryComponentFactory<>(ready, listener, settings),
+                new FifoDeliveryComponentFactory<>(ready, listener, settings)));
         return container;
     }
 
@@ -69,17 +63,20 @@ public final class ExactlyOnceContainerFactory
     private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options) {
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(queueNotFound)
-                .queueAttributeNames(
-                        plus(configured.getQueueAttributeNames().stream(), QueueAttributeName.VISIBILITY_TIMEOUT))
+                .queueAttributeNames(plus(
+                        configured.getQueueAttributeNames().stream(), Set.of(QueueAttributeName.VISIBILITY_TIMEOUT)))
                 .messageAttributeNames(
-                        plus(configured.getMessageAttributeNames().stream(), ReceivedMessage.KEY_ATTRIBUTE))
+                        plus(configured.getMessageAttributeNames().stream(), Set.of(ReceivedMessage.KEY_ATTRIBUTE)))
                 .messageSystemAttributeNames(plus(
                         configured.getMessageSystemAttributeNames().stream().map(MessageSystemAttributeName::fromValue),
-                        MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT));
+                        Set.of(
+                                MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT,
+                                MessageSystemAttributeName.MESSAGE_GROUP_ID,
+                                MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID)));
     }
 
-    private static <T> Set<T> plus(Stream<T> configured, T needed) {
-        return Stream.concat(configured, Stream.of(needed)).collect(Collectors.toUnmodifiableSet());
+    private static <T> Set<T> plus(Stream<T> configured, Set<T> needed) {
+        return Stream.concat(configured, needed.stream()).collect(Collectors.toUnmodifiableSet());
     }
 
     @Override

@@ -53,15 +53,26 @@ final class MessageReader<T> {
     /** Returns the message with its delivery attached, or nothing if it cannot be read. */
     Optional<org.springframework.messaging.Message<T>> read(
             Message message, Subscription subscription, long receivedAt) {
-        Delivery delivery = new Delivery(
-                subscription, message.messageId(), message.receiptHandle(), receiveCount(message), receivedAt);
+        Delivery delivery = delivery(message, subscription, receivedAt);
         try {
-            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message))
+            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group(message))
                     .attachTo(DeliveryVisibility.attachTo(convert(message), delivery, context)));
         } catch (RuntimeException | StackOverflowError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
         }
+    }
+
+    /** Makes a message visible again at once. */
+    void returnUnread(Message message, Subscription subscription, long receivedAt) {
+        Delivery delivery = delivery(message, subscription, receivedAt);
+        deliveries.begin(List.of(delivery));
+        deliveries.settleWhileStopping(delivery);
+    }
+
+    private static Delivery delivery(Message message, Subscription subscription, long receivedAt) {
+        return new Delivery(
+                subscription, message.messageId(), message.receiptHandle(), receiveCount(message), receivedAt);
     }
 
     @SuppressWarnings("unchecked") // The converter makes what the listener takes, as in awspring.
@@ -84,6 +95,11 @@ final class MessageReader<T> {
         log.debug("Why {} cannot be read", delivery, unreadable);
         deliveries.begin(List.of(delivery));
         deliveries.settle(delivery);
+    }
+
+    /** Returns a message's group on a FIFO queue; empty on a standard one. */
+    static String group(Message message) {
+        return message.attributes().getOrDefault(MessageSystemAttributeName.MESSAGE_GROUP_ID, "");
     }
 
     private static int receiveCount(Message message) {

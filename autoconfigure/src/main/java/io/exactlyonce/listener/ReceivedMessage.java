@@ -12,8 +12,9 @@ import org.springframework.messaging.Message;
  *
  * @param delivery the delivery
  * @param keyAttribute the message attribute that carries the idempotency key, if there is one
+ * @param group the message's group on a FIFO queue, empty on a standard one
  */
-record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute) {
+record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group) {
 
     /** The message attribute that senders may put the idempotency key into. */
     static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
@@ -24,6 +25,11 @@ record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute) {
         // A message attribute of the same name would otherwise win.
         Message<T> clean = MessageHeaderUtils.removeHeaderIfPresent(message, HEADER);
         return MessageHeaderUtils.addHeaderIfAbsent(clean, HEADER, this);
+    }
+
+    /** Returns the group that SQS names, whatever the message's headers say. */
+    static String groupOf(Message<?> message) {
+        return of(message).map(ReceivedMessage::group).orElse("");
     }
 
     static Optional<ReceivedMessage> of(Message<?> message) {

@@ -16,14 +16,6 @@ class ExactlyOnceContainerFactoryTests {
             });
 
     @Test
-    void fifoQueueIsRefusedBeforeTheDatabaseIsAsked() {
-        assertThatThrownBy(() -> factory.createContainer(endpoint("orders", "parcels.fifo")))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("Listener 'fulfilment'")
-                .hasMessageContaining("'parcels.fifo' is not supported yet");
-    }
-
-    @Test
     void databaseIsProvedReadyBeforeTheContainerIsMade() {
         assertThatThrownBy(() -> factory.createContainer(endpoint("orders"))).hasMessage("the database was asked");
     }

@@ -147,6 +147,6 @@ class ExactlyOnceInterceptorTests {
     private void bind(String method) {
         ListenerMethod read = new ListenerMethodFactory(text -> text, factory -> true)
                 .read(proxy, ListenerRig.method(Listener.class, method));
-        new CurrentMessage(new ReceivedMessage(delivery, null), ListenerRig.message(Map.of()), read).bind();
+        new CurrentMessage(new ReceivedMessage(delivery, null, ""), ListenerRig.message(Map.of()), read).bind();
     }
 }

@@ -267,7 +267,7 @@ class ListenerMethodFactoryTests {
     }
 
     private ClaimKey key(String method) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null);
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "");
         return read(proxy(new Listeners()), method).key(received, ListenerRig.message(Map.of()), new Object[] {"A-1"});
     }
 

@@ -37,11 +37,11 @@ class ListenerMethodTests {
 
     private final Object[] arguments = {new Parcel()};
     private final Message<String> message = ListenerRig.message(Map.of());
-    private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null);
+    private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null, "");
 
     @Test
     void keyIsWhatTheExpressionSays() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute");
+        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "");
 
         assertThat(method("#parcel.number", null).key(withAttribute, message, arguments))
                 .isEqualTo(new ClaimKey("orders", "P-7"));
@@ -49,7 +49,7 @@ class ListenerMethodTests {
 
     @Test
     void withoutExpressionTheKeyIsTheMessageAttribute() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute");
+        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "");
 
         assertThat(method(null, null).key(withAttribute, message, arguments))
                 .isEqualTo(new ClaimKey("orders", "attribute"));
@@ -62,7 +62,7 @@ class ListenerMethodTests {
 
     @Test
     void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
-        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "");
+        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "");
 
         assertThatThrownBy(() -> method(null, null).key(blank, message, arguments))
                 .isInstanceOf(InvalidKeyException.class)

@@ -37,7 +37,8 @@ class SettlingAcknowledgementHandlerTests {
             clock,
             () -> 0);
     private final Delivery delivery = ListenerRig.delivery();
-    private final Message<String> message = new ReceivedMessage(delivery, null).attachTo(ListenerRig.message(Map.of()));
+    private final Message<String> message =
+            new ReceivedMessage(delivery, null, "").attachTo(ListenerRig.message(Map.of()));
     private final SettlingAcknowledgementHandler<String> handler = new SettlingAcknowledgementHandler<>(deliveries);
     private final List<Message<String>> acknowledged = new ArrayList<>();
     private final AcknowledgementCallback<String> callback = new AcknowledgementCallback<>() {

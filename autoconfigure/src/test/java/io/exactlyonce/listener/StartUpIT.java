@@ -58,11 +58,6 @@ class StartUpIT {
         void handle(Order order) {}
     }
 
-    static class Fifo {
-        @ExactlyOnceListener(queueNames = "orders.fifo", key = "#order.orderId")
-        void handle(Order order) {}
-    }
-
     private final String queue = SQS.createQueue(30);
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
@@ -107,11 +102,6 @@ class StartUpIT {
                 Map.of("test.timeout", "5ms"),
                 "its timeout '5ms' must be from 1s to 12h",
                 "such as 90s or 5m");
-    }
-
-    @Test
-    void fifoQueue(CapturedOutput output) {
-        assertStopped(output, Fifo.class, Map.of(), "'orders.fifo' is not supported yet", "use a standard queue");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.exactlyonce.testing;
 
 import java.net.URI;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
@@ -61,6 +62,41 @@ public final class SqsServer {
         client.createQueue(request -> request.queueName(name)
                 .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds))));
         return name;
+    }
+
+    /** Creates a FIFO queue with a new name and a dead-letter queue of its own; returns its name. */
+    public String createFifoQueue(int windowSeconds, int maxReceiveCount) {
+        String name = "queue-" + UUID.randomUUID() + ".fifo";
+        Map<QueueAttributeName, String> fifo = Map.of(QueueAttributeName.FIFO_QUEUE, "true");
+        client.createQueue(request -> request.queueName(deadLettersOf(name)).attributes(fifo));
+        Map<QueueAttributeName, String> attributes = new HashMap<>(fifo);
+        attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds));
+        attributes.put(
+                QueueAttributeName.REDRIVE_POLICY,
+                "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"
+                        .formatted(arnOf(deadLettersOf(name)), maxReceiveCount));
+        client.createQueue(request -> request.queueName(name).attributes(attributes));
+        return name;
+    }
+
+    /** Returns the name of a FIFO queue's dead-letter queue. */
+    public static String deadLettersOf(String queue) {
+        return "dead-" + queue;
+    }
+
+    private String arnOf(String queue) {
+        return client.getQueueAttributes(
+                        request -> request.queueUrl(urlOf(queue)).attributeNames(QueueAttributeName.QUEUE_ARN))
+                .attributes()
+                .get(QueueAttributeName.QUEUE_ARN);
+    }
+
+    /** Sends a message of a group to a FIFO queue. */
+    public void send(String queue, String group, String deduplicationId, String body) {
+        client.sendMessage(request -> request.queueUrl(urlOf(queue))
+                .messageGroupId(group)
+                .messageDeduplicationId(deduplicationId)
+                .messageBody(body));
     }
 
     /** Returns a queue's URL. */

@@ -1,0 +1,77 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
+import io.exactlyonce.delivery.Deliveries;
+import io.exactlyonce.delivery.Delivery;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.springframework.messaging.Message;
+
+/**
+ * Handles the messages of one group in their order. The first one that does not end in its deletion, whatever the
+ * reason, stops the rest of the group: they are made visible again at once. SQS hands out nothing of a group while any of
+ * its messages is in flight, so that the order holds however long the stopped one stays away.
+ */
+final class MessageGroupSink<T> extends OrderedMessageSink<T> {
+
+    private final Deliveries deliveries;
+
+    MessageGroupSink(Deliveries deliveries) {
+        this.deliveries = deliveries;
+    }
+
+    @Override
+    public CompletableFuture<Void> emit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
+        return super.emit(group, context).whenComplete((done, failure) -> returnRest(group));
+    }
+
+    /** What is not settled by now has not begun. */
+    private void returnRest(Collection<Message<T>> group) {
+        for (Message<T> message : group) {
+            delivery(message).ifPresent(deliveries::settleWhileStopping);
+        }
+    }
+
+    @Override
+    protected CompletableFuture<Void> execute(Message<T> message, MessageProcessingContext<T> context) {
+        return super.execute(message, context)
+                .whenComplete((done, failure) -> settleLeft(message, context))
+                .thenCompose(done -> isDeleted(message)
+                        ? CompletableFuture.<Void>completedFuture(null)
+                        : CompletableFuture.failedFuture(new GroupStopped()));
+    }
+
+    /** An interceptor that throws keeps a message from the pipeline's last stage. */
+    private void settleLeft(Message<T> message, MessageProcessingContext<T> context) {
+        if (delivery(message).filter(deliveries::settle).isPresent()) {
+            var unused = context.getAcknowledgmentCallback().onAcknowledge(message);
+        }
+    }
+
+    private static boolean isDeleted(Message<?> message) {
+        return delivery(message).filter(Delivery::isToBeAcknowledged).isPresent();
+    }
+
+    private static Optional<Delivery> delivery(Message<?> message) {
+        return ReceivedMessage.of(message).map(ReceivedMessage::delivery);
+    }
+
+    @Override
+    protected Void logError(Throwable failure, Message<T> message) {
+        Throwable cause = failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
+        return cause instanceof GroupStopped ? null : super.logError(failure, message);
+    }
+
+    /** A signal rather than a failure: the message that stops its group has said why, as far as there is anything to say. */
+    private static final class GroupStopped extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+
+        GroupStopped() {
+            super("The group's rest waits for a message that was not deleted", null, false, false);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsRequests;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+
+/** Groups of FIFO queues: in order, whatever happens to one of their messages. */
+@UsesSqs
+@ExtendWith(OutputCaptureExtension.class)
+class FifoIT {
+
+    private static final int WINDOW_SECONDS = 2;
+    private static final int RECEIVES = 3;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    record Step(String name, long millis, int failures) {
+
+        static String quick(String name) {
+            return json(name, 0, 0);
+        }
+
+        static String slow(String name, long millis) {
+            return json(name, millis, 0);
+        }
+
+        static String failing(String name, int failures) {
+            return json(name, 0, failures);
+        }
+
+        private static String json(String name, long millis, int failures) {
+            return "{\"name\":\"%s\",\"millis\":%d,\"failures\":%d}".formatted(name, millis, failures);
+        }
+    }
+
+    static class Steps {
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+
+        List<String> calls() {
+            return calls;
+        }
+
+        List<String> callsOf(String group) {
+            return calls.stream().filter(name -> name.startsWith(group)).toList();
+        }
+
+        @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name")
+        void handle(Step step, Claim claim) throws InterruptedException {
+            calls.add(step.name());
+            // The work itself: what is under test is a handler that takes its time.
+            new CountDownLatch(1).await(step.millis(), TimeUnit.MILLISECONDS);
+            if (claim.attempt() <= step.failures()) {
+                throw new IllegalStateException("attempt " + claim.attempt());
+            }
+        }
+    }
+
+    static class ByDeduplicationId extends Steps {
+        @Override
+        @ExactlyOnceListener(
+                id = "steps",
+                queueNames = "${test.queue}",
+                key = "#headers['Sqs_Msa_MessageDeduplicationId']",
+                scope = "all")
+        void handle(Step step, Claim claim) {
+            calls().add(claim.key());
+        }
+    }
+
+    private final String queue = SQS.createFifoQueue(WINDOW_SECONDS, RECEIVES);
+
+    private TestApplication start(Class<?> listener) {
+        return TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), listener, SqsRequests.class);
+    }
+
+    private void send(String group, String body) {
+        SQS.send(queue, group, UUID.randomUUID().toString(), body);
+    }
+
+    private void awaitEmptyQueue() {
+        await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
+    }
+
+    @Test
+    void messageThatWaitsLongerThanTheWindowBehindOthersOfItsGroupIsHandledOnceAndInOrder() {
+        for (int i = 1; i <= 5; i++) {
+            send("a", Step.slow("a" + i, 800));
+        }
+        try (TestApplication application = start(Steps.class)) {
+            awaitEmptyQueue();
+
+            assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a2", "a3", "a4", "a5");
+            assertThat(claims(application, "acquired")).isEqualTo(5);
+            assertThat(claims(application, "held_elsewhere") + claims(application, "already_completed"))
+                    .isZero();
+        }
+    }
+
+    @Test
+    void failedMessageStopsTheRestOfItsGroupWhichIsVisibleAgainAtOnce() {
+        send("a", Step.quick("a1"));
+        send("a", Step.failing("a2", 1));
+        send("a", Step.quick("a3"));
+        send("b", Step.quick("b1"));
+        send("b", Step.quick("b2"));
+        try (TestApplication application = start(Steps.class)) {
+            Steps steps = application.bean(Steps.class);
+            awaitEmptyQueue();
+
+            assertThat(steps.callsOf("a")).containsExactly("a1", "a2", "a2", "a3");
+            assertThat(steps.callsOf("b")).containsExactly("b1", "b2");
+            assertThat(returnedAtOnce(application)).isEqualTo(1);
+            assertThat(SQS.size(SqsServer.deadLettersOf(queue))).isZero();
+        }
+    }
+
+    @Test
+    void messageThatCannotBeReadStopsItsGroupUntilItIsInTheDeadLetterQueue(CapturedOutput output) {
+        send("a", Step.quick("a1"));
+        send("a", "no JSON at all");
+        send("a", Step.quick("a3"));
+        send("b", Step.quick("b1"));
+        try (TestApplication application = start(Steps.class)) {
+            Steps steps = application.bean(Steps.class);
+            await().until(() -> output.toString().contains("cannot be read"));
+            await().until(() -> steps.calls().contains("b1"));
+            assertThat(steps.callsOf("a")).containsExactly("a1");
+
+            awaitEmptyQueue();
+
+            assertThat(steps.callsOf("a")).containsExactly("a1", "a3");
+            assertThat(SQS.size(SqsServer.deadLettersOf(queue))).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void messageWhoseKeyIsHeldElsewhereStopsItsGroupQuietly(CapturedOutput output) {
+        try (TestApplication application = start(Steps.class)) {
+            application
+                    .bean(ClaimStore.class)
+                    .claim(List.of(new ClaimRequest(
+                            new ClaimKey(queue, "a1"), UUID.randomUUID(), "another worker", Duration.ofSeconds(3))));
+            send("a", Step.quick("a1"));
+            send("a", Step.quick("a2"));
+
+            awaitEmptyQueue();
+
+            assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a2");
+            assertThat(claims(application, "held_elsewhere")).isPositive();
+            assertThat(output).doesNotContain("ERROR", "Exception");
+        }
+    }
+
+    @Test
+    void duplicateIsDroppedByTheQueueWithinFiveMinutesAndByItsClaimAfterwards() {
+        try (TestApplication application = start(Steps.class)) {
+            SQS.send(queue, "a", "same", Step.quick("a1"));
+            SQS.send(queue, "a", "same", Step.quick("a1"));
+            await().until(() -> application.claims("COMPLETED") == 1);
+
+            SQS.send(queue, "a", "five-minutes-later", Step.quick("a1"));
+            await().until(() -> claims(application, "already_completed") == 1);
+            awaitEmptyQueue();
+
+            assertThat(application.bean(Steps.class).calls()).containsExactly("a1");
+        }
+    }
+
+    @Test
+    void deduplicationIdCanBeTheKey() {
+        try (TestApplication application = start(ByDeduplicationId.class)) {
+            SQS.send(queue, "a", "order-7", Step.quick("a1"));
+
+            await().until(() -> application.bean(Steps.class).calls().equals(List.of("order-7")));
+        }
+    }
+
+    private static long returnedAtOnce(TestApplication application) {
+        return application.bean(SqsRequests.class).of(ChangeMessageVisibilityBatchRequest.class).stream()
+                .flatMap(request -> request.entries().stream())
+                .filter(entry -> entry.visibilityTimeout() == 0)
+                .count();
+    }
+
+    private static double claims(TestApplication application, String outcome) {
+        return application.count("exactly.once.claims", "listener", "steps", "outcome", outcome);
+    }
+}
