@@ -12,7 +12,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  * A small connection pool for claims alone. Handlers that hold connections for long cannot starve it, so leases are
  * renewed in time.
  *
- * <p>Guaranteed: each physical connection has proved that its server is a primary before anyone gets it; and once a write
+ * <p>Guaranteed: each physical connection has proved that its server is a primary before anyone gets it; and once a connection broke or
  * met a read-only server, no connection that was open by then is given out again.
  *
  * <p>Not guaranteed: that the primary has all that an earlier primary committed. After a failover to an asynchronous
@@ -108,7 +108,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         pool.setInitializationFailTimeout(-1);
         // Here and not in each transaction, where it would cost a round trip.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-        pool.setExceptionOverride(new ReadOnlyEviction(pool));
+        pool.setExceptionOverride(new FailoverEviction(pool));
         return pool;
     }
 }

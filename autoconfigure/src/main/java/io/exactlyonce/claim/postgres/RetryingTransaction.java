@@ -1,7 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.primary.ConnectionFailure;
 import java.sql.SQLException;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +16,14 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * A transaction of its own, whatever the caller has open, that is repeated when PostgreSQL rolled it back for the sake
- * of another, and once when its server turned out to take no writes any more: the pool has thrown such connections out by
- * then, and a new one leads to the primary. These transactions have done nothing and nobody has been told a result, so
- * repeating them is safe. Any other failure is the caller's.
+ * of another, and once when its connection broke or its server turned out to take no writes any more: the pool has thrown
+ * such connections out by then, and a new one leads to the primary. Any other failure is the caller's.
+ *
+ * <p>What runs here must be repeatable with the same arguments, as the store's calls are. A transaction that was rolled back
+ * has done nothing; one whose connection broke in its commit may have happened, and finds its own writes.
+ *
+ * <p>Nothing is repeated for a reply that did not come in time. The socket's timeout is spent by then, a renewal that
+ * hangs has a lease to lose, and its caller knows how long it may still try.
  *
  * <p>The isolation level is the connection pool's: asking for it here would cost a round trip in each transaction. What
  * runs here needs READ COMMITTED to see what others committed meanwhile; under a stricter level it fails, but claims
@@ -27,11 +33,12 @@ final class RetryingTransaction {
 
     private static final String DEADLOCK_DETECTED = "40P01";
     private static final String SERIALIZATION_FAILURE = "40001";
-    private static final String READ_ONLY_SQL_TRANSACTION = "25006";
 
-    /** Most tries, by the SQLSTATE that the last one ended with. Any other is not tried again. */
-    private static final Map<String, Integer> MAX_TRIES =
-            Map.of(DEADLOCK_DETECTED, 5, SERIALIZATION_FAILURE, 5, READ_ONLY_SQL_TRANSACTION, 2);
+    /** SQLSTATEs of transactions that another one was preferred to. */
+    private static final Set<String> ROLLED_BACK = Set.of(DEADLOCK_DETECTED, SERIALIZATION_FAILURE);
+
+    private static final int MAX_TRIES_ROLLED_BACK = 5;
+    private static final int MAX_TRIES_STALE = 2;
 
     private final TransactionTemplate transaction;
 
@@ -69,9 +76,13 @@ final class RetryingTransaction {
     private static int maxTries(Throwable failure) {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql && sql.getSQLState() != null) {
-                return MAX_TRIES.getOrDefault(sql.getSQLState(), 1);
+                return ROLLED_BACK.contains(sql.getSQLState()) ? MAX_TRIES_ROLLED_BACK : maxTriesStale(failure);
             }
         }
         return 1;
+    }
+
+    private static int maxTriesStale(Throwable failure) {
+        return ConnectionFailure.isStale(failure) ? MAX_TRIES_STALE : 1;
     }
 }

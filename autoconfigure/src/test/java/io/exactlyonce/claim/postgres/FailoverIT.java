@@ -50,6 +50,40 @@ class FailoverIT {
                 .containsExactly(released.id());
     }
 
+    /** Connections that were used a moment ago, so that the pool gives them out without a look. */
+    @Test
+    void everyCallSucceedsWhenAllSessionsHaveEnded() throws SQLException {
+        ClaimRequest completed = request();
+        ClaimRequest released = request();
+
+        endSessions();
+        assertThat(store.claim(List.of(completed, released))).hasOnlyElementsOfType(Acquired.class);
+        endSessions();
+        assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
+                .containsExactly(completed.id());
+        endSessions();
+        assertThat(store.complete(List.of(new Completion(completed.id(), "1")))).containsExactly(completed.id());
+        endSessions();
+        assertThat(store.release(List.of(new Release(released.id(), "failed", false))))
+                .containsExactly(released.id());
+    }
+
+    @Test
+    void everyCallCanLoseTheReplyToItsCommit() {
+        ClaimRequest completed = request();
+
+        assertThat(losingReplies().claim(List.of(completed))).hasOnlyElementsOfType(Acquired.class);
+        assertThat(losingReplies().renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
+                .containsExactly(completed.id());
+        assertThat(losingReplies().complete(List.of(new Completion(completed.id(), "1"))))
+                .containsExactly(completed.id());
+        assertThat(database.row(completed.key())).containsEntry("status", "COMPLETED");
+    }
+
+    private PostgresClaimStore losingReplies() {
+        return new PostgresClaimStore(new LosesFirstCommitReply(database.pool()), CONNECTIONS);
+    }
+
     @Test
     void storeWorksAsSoonAsTheServerTakesWritesAgain() throws SQLException {
         makeSessionsReadOnly();
@@ -63,16 +97,30 @@ class FailoverIT {
     }
 
     private void makeSessionsReadOnly() throws SQLException {
-        List<Connection> all = new ArrayList<>();
-        for (int i = 0; i < CONNECTIONS; i++) {
-            all.add(database.pool().getConnection());
-        }
-        for (Connection connection : all) {
+        for (Connection connection : borrowAll()) {
             try (connection;
                     Statement statement = connection.createStatement()) {
                 statement.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
             }
         }
+    }
+
+    private void endSessions() throws SQLException {
+        for (Connection connection : borrowAll()) {
+            connection.close();
+        }
+        database.jdbc().queryForList("""
+                SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'exactly-once-claims'
+                """);
+    }
+
+    private List<Connection> borrowAll() throws SQLException {
+        List<Connection> all = new ArrayList<>();
+        for (int i = 0; i < CONNECTIONS; i++) {
+            all.add(database.pool().getConnection());
+        }
+        return all;
     }
 
     /** Holds for new sessions. */

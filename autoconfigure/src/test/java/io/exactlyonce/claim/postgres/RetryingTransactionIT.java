@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.SocketTimeoutException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -50,11 +52,12 @@ class RetryingTransactionIT {
         assertThat(tries).hasValue(5);
     }
 
-    @Test
-    void workThatMetAReadOnlyServerIsRepeatedOnce() {
+    @ParameterizedTest
+    @ValueSource(strings = {"25006", "08006", "57P01", "57P02", "57P03"})
+    void workWhoseConnectionIsOfNoUseAnyMoreIsRepeatedOnce(String sqlState) {
         String result = transaction.execute(() -> {
             if (tries.incrementAndGet() == 1) {
-                fail("25006");
+                fail(sqlState);
             }
             return "done";
         });
@@ -62,9 +65,31 @@ class RetryingTransactionIT {
         assertThat(result).isEqualTo("done");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"25006", "08006", "57P01"})
+    void serverThatStaysOfNoUseIsReported(String sqlState) {
+        assertThatThrownBy(() -> failAlways(sqlState)).isInstanceOf(DataAccessException.class);
+        assertThat(tries).hasValue(2);
+    }
+
     @Test
-    void serverThatStaysReadOnlyIsReported() {
-        assertThatThrownBy(() -> failAlways("25006")).isInstanceOf(DataAccessException.class);
+    void replyThatDidNotComeInTimeIsNotWaitedForTwice() {
+        assertThatThrownBy(() -> transaction.<String>execute(() -> {
+                    tries.incrementAndGet();
+                    throw new DataAccessResourceFailureException(
+                            "late", new SQLException("late", "08006", new SocketTimeoutException("Read timed out")));
+                }))
+                .isInstanceOf(DataAccessResourceFailureException.class);
+        assertThat(tries).hasValue(1);
+    }
+
+    /** The server had committed; its reply was lost with the connection. */
+    @Test
+    void workWhoseCommitGotNoReplyIsRepeated() {
+        var losesReplies = new LosesFirstCommitReply(DATABASE.pool());
+
+        new RetryingTransaction(losesReplies).execute(tries::incrementAndGet);
+
         assertThat(tries).hasValue(2);
     }
 

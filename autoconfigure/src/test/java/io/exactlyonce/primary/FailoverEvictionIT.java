@@ -9,12 +9,14 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
 
-class ReadOnlyEvictionIT {
+class FailoverEvictionIT {
 
     private final EmbeddedDatabase server = EmbeddedDatabase.shared();
+    private final String url = server.createDatabase();
     private final PrimaryPinnedDataSource pool =
-            new PrimaryPinnedDataSource(server.createDatabase(), server.username(), server.password(), 3);
+            new PrimaryPinnedDataSource(url, server.username(), server.password(), 3);
 
     @AfterEach
     void close() {
@@ -41,6 +43,25 @@ class ReadOnlyEvictionIT {
                 Connection third = pool.getConnection()) {
             assertThat(new int[] {backend(first), backend(second), backend(third)})
                     .doesNotContain(failing, idle, inUse);
+        }
+    }
+
+    /** What was used a moment ago is given out without a look: its server may be gone with that of the broken one. */
+    @Test
+    void noConnectionIsGivenOutAgainOnceOneBroke() throws SQLException {
+        int idle;
+        try (Connection broken = pool.getConnection();
+                Statement statement = broken.createStatement()) {
+            try (Connection other = pool.getConnection()) {
+                idle = backend(other);
+            }
+            new JdbcTemplate(server.dataSource(url))
+                    .queryForList("SELECT pg_terminate_backend(?, 5000)", backend(broken));
+            assertThatThrownBy(() -> statement.execute("SELECT 1")).isInstanceOf(SQLException.class);
+        }
+
+        try (Connection connection = pool.getConnection()) {
+            assertThat(backend(connection)).isNotEqualTo(idle);
         }
     }
 
