@@ -2,7 +2,9 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -22,17 +24,13 @@ class ClaimConfiguration {
     @Bean(name = DATA_SOURCE, defaultCandidate = false)
     PrimaryPinnedDataSource exactlyOnceDataSource(
             ExactlyOnceProperties properties,
+            @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<JdbcConnectionDetails> connectionDetails,
             ObjectProvider<DataSourceProperties> applicationProperties) {
-        int poolSize = properties.datasource().maximumPoolSize();
-        JdbcConnectionDetails details = connectionDetails.getIfAvailable();
-        if (details != null) {
-            return new PrimaryPinnedDataSource(
-                    details.getJdbcUrl(), details.getUsername(), details.getPassword(), poolSize);
-        }
-        DataSourceProperties application = applicationProperties.getIfAvailable(DataSourceProperties::new);
-        return new PrimaryPinnedDataSource(
-                application.determineUrl(), application.determineUsername(), application.determinePassword(), poolSize);
+        return ClaimPool.of(
+                properties,
+                marked.getIfAvailable(),
+                () -> ClaimPool.application(connectionDetails.getIfAvailable(), applicationProperties));
     }
 
     @Bean
@@ -41,7 +39,7 @@ class ClaimConfiguration {
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
         return new PostgresClaimStore(
                 dataSource,
-                properties.datasource().maximumPoolSize(),
+                dataSource.maximumPoolSize(),
                 properties.claim().retention());
     }
 
@@ -49,7 +47,8 @@ class ClaimConfiguration {
     @Bean
     @DependsOnDatabaseInitialization
     ClaimDatabase exactlyOnceClaimDatabase(
-            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            ExactlyOnceProperties properties) {
         return new ClaimDatabase(dataSource, properties.claim().initializeSchema());
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -32,11 +33,14 @@ public record ExactlyOnceProperties(
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
      *     its dead-letter queue keep messages.
      * @param initializeSchema Whether to create the claim table at start-up: 'embedded', 'always' or 'never'.
+     * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
+     *     'remote_apply', 'remote_write' or 'local'.
      */
     public record Claim(
             @Nullable Duration lease,
             @DefaultValue("14d") Duration retention,
-            @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+            @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+            @DefaultValue("on") SynchronousCommit synchronousCommit) {
 
         public Claim {
             if (lease != null) {
@@ -49,13 +53,43 @@ public record ExactlyOnceProperties(
     /**
      * Connection pool for claims.
      *
+     * @param url JDBC URL of the primary that keeps claims. Default: the application's own.
+     * @param username User for that URL.
+     * @param password Password for that URL.
      * @param maximumPoolSize Most connections that claims use, from 2 to 1000.
      */
-    public record Datasource(@DefaultValue("10") int maximumPoolSize) {
+    public record Datasource(
+            @Nullable String url,
+            @Nullable String username,
+            @Nullable String password,
+            @DefaultValue("10") int maximumPoolSize) {
+
+        private static final String POSTGRESQL = "jdbc:postgresql:";
 
         public Datasource {
+            requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
             requireWithin("datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
+        }
+
+        /** URLs may hold a password, so that messages quote no more than what comes before the host. */
+        private static void requireUrl(@Nullable String url, boolean credentials) {
+            if (url == null && credentials) {
+                throw new IllegalArgumentException("exactly-once.datasource.username and .password are for"
+                        + " exactly-once.datasource.url, which is missing; set it as well, or remove them to use the"
+                        + " application's connection details");
+            }
+            if (url != null && !url.startsWith(POSTGRESQL)) {
+                throw new IllegalArgumentException(
+                        "exactly-once.datasource.url (%s...) must begin with %s; claims need PostgreSQL"
+                                .formatted(url.substring(0, url.indexOf("//") + 1), POSTGRESQL));
+            }
+        }
+
+        /** Without URL and password. */
+        @Override
+        public String toString() {
+            return "Datasource[maximumPoolSize=%d]".formatted(maximumPoolSize);
         }
     }
 

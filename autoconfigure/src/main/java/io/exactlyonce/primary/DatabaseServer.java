@@ -5,5 +5,12 @@ package io.exactlyonce.primary;
  *
  * @param address address and port, or {@code local socket}
  * @param version its {@code server_version}
+ * @param database the connection's database
+ * @param startedAt when the server started, in seconds since 1970: two servers that share an address differ in it
  */
-public record DatabaseServer(String address, String version) {}
+public record DatabaseServer(String address, String version, String database, String startedAt) {
+
+    boolean isSameServerAs(DatabaseServer other) {
+        return address.equals(other.address) && startedAt.equals(other.startedAt);
+    }
+}

@@ -1,5 +1,8 @@
 package io.exactlyonce.primary;
 
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -10,6 +13,10 @@ import java.util.regex.Pattern;
 record JdbcUrl(String value) {
 
     private static final Pattern CREDENTIALS = Pattern.compile("//[^/@]*@");
+    private static final String TARGET_SERVER_TYPE = "targetServerType=";
+
+    /** The driver's other values accept a replica, at least when no primary answers. */
+    private static final Set<String> PRIMARY_ONLY = Set.of("primary", "master");
 
     /** Returns the URL without credentials and parameters, for messages. */
     String withoutSecrets() {
@@ -19,6 +26,19 @@ record JdbcUrl(String value) {
     /** Tells whether the URL names several hosts, so that the driver chooses among them. */
     boolean namesSeveralHosts() {
         return withoutParameters().contains(",");
+    }
+
+    /** Returns the value of {@code targetServerType} with which the driver may choose a replica among several hosts. */
+    Optional<String> permittedReplicas() {
+        return namesSeveralHosts() ? targetServerType().filter(type -> !PRIMARY_ONLY.contains(type)) : Optional.empty();
+    }
+
+    /** The last one counts, as for the driver. */
+    private Optional<String> targetServerType() {
+        return Arrays.stream(value.substring(withoutParameters().length()).split("[?&]"))
+                .filter(parameter -> parameter.startsWith(TARGET_SERVER_TYPE))
+                .map(parameter -> parameter.substring(TARGET_SERVER_TYPE.length()))
+                .reduce((first, second) -> second);
     }
 
     private String withoutParameters() {

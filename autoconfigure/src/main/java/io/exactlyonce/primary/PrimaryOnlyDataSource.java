@@ -8,17 +8,19 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /** Opens physical connections, and hands out only those whose server proved to be a primary. */
 final class PrimaryOnlyDataSource extends DelegatingDataSource {
 
+    private final SessionSettings settings;
     private volatile int loginTimeout;
 
-    PrimaryOnlyDataSource(DataSource driver) {
+    PrimaryOnlyDataSource(DataSource driver, SessionSettings settings) {
         super(driver);
+        this.settings = settings;
     }
 
     @Override
     public Connection getConnection() throws SQLException {
         Connection connection = super.getConnection();
         try {
-            PrimaryCheck.requirePrimary(connection);
+            settings.apply(connection, PrimaryCheck.requirePrimary(connection));
             return connection;
         } catch (SQLException | RuntimeException refused) {
             close(connection, refused);

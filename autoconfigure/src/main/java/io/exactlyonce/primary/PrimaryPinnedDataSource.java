@@ -1,22 +1,23 @@
 package io.exactlyonce.primary;
 
 import com.zaxxer.hikari.HikariDataSource;
+import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Properties;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * A small connection pool for claims alone. Handlers that hold connections for long cannot starve it, so leases are
  * renewed in time.
  *
- * <p>Guaranteed: each physical connection has proved that its server is a primary before anyone gets it; and once a connection broke or
- * met a read-only server, no connection that was open by then is given out again.
+ * <p>Guaranteed: each physical connection has proved that its server is a primary before anyone gets it; and once a
+ * connection broke or met a read-only server, none that was open by then is given out again. Commits wait for what {@link
+ * SynchronousCommit} says. Around somebody else's pool, each connection proves it whenever it is borrowed.
  *
  * <p>Not guaranteed: that the primary has all that an earlier primary committed. After a failover to an asynchronous
- * replica it may not.
+ * replica it may not. Nor what a session was set to, behind a pooler that gives each transaction another session.
  *
  * <p>It opens nothing until it is first used, and it keeps one idle connection only: many instances that wait for work
  * must not use up the server's connections. It also starts while the database is down: {@link PrimaryProbe} reports that,
@@ -24,87 +25,130 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  */
 public final class PrimaryPinnedDataSource extends DelegatingDataSource implements AutoCloseable {
 
-    private static final String POOL_NAME = "exactly-once-claims";
-
-    /**
-     * Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a lease of 30 s,
-     * renewed when half of it is over, a renewal that hangs for this long and then waits for a new connection has lost
-     * 8 of its 15 s, and can still be tried again.
-     */
-    private static final Duration SOCKET_TIMEOUT = Duration.ofSeconds(5);
-
-    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(3);
+    static final String POOL_NAME = "exactly-once-claims";
+    static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(3);
 
     private static final int MINIMUM_IDLE = 1;
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
 
-    private static final Duration ONE_OF_SEVERAL = Duration.ofSeconds(1);
+    private final PoolSource source;
+    private final @Nullable JdbcUrl url;
+    private final SessionSettings settings;
+    private final DataSource unproved;
+    private final DataSource unpooled;
+    private final @Nullable HikariDataSource ownPool;
+    private final int maximumPoolSize;
 
-    private final JdbcUrl url;
-    private final HikariDataSource pool;
-
-    /**
-     * @param url JDBC URL; a PostgreSQL one that names several hosts gets {@code targetServerType=primary}, unless it
-     *     sets that parameter itself
-     * @param username user, or {@code null} if the URL or the driver knows it
-     * @param password password, or {@code null} if there is none
-     * @param maximumPoolSize most connections at any time
-     */
+    /** As the other constructor, from the application's connection details and with durable commits. */
     public PrimaryPinnedDataSource(
             String url, @Nullable String username, @Nullable String password, int maximumPoolSize) {
-        this(new JdbcUrl(url), driver(url, username, password), maximumPoolSize, CONNECTION_TIMEOUT);
+        this(
+                new ConnectionTarget(PoolSource.APPLICATION, url, username, password),
+                maximumPoolSize,
+                SynchronousCommit.ON);
     }
 
-    PrimaryPinnedDataSource(JdbcUrl url, DataSource driver, int maximumPoolSize, Duration connectionTimeout) {
-        this.url = url;
-        this.pool = pool(new PrimaryOnlyDataSource(driver), maximumPoolSize, connectionTimeout);
-        setTargetDataSource(pool);
+    /**
+     * Makes a pool.
+     *
+     * @param target where to; a PostgreSQL URL that names several hosts gets {@code targetServerType=primary}, unless it
+     *     sets that parameter itself
+     * @param maximumPoolSize most connections at any time
+     * @param synchronousCommit what commits wait for
+     */
+    public PrimaryPinnedDataSource(ConnectionTarget target, int maximumPoolSize, SynchronousCommit synchronousCommit) {
+        this(target, PrimaryDriver.of(target), maximumPoolSize, new SessionSettings(synchronousCommit));
     }
 
-    JdbcUrl url() {
-        return url;
+    PrimaryPinnedDataSource(ConnectionTarget target, DataSource driver, int maximumPoolSize, SessionSettings settings) {
+        this.source = target.source();
+        this.url = target.jdbcUrl();
+        this.settings = settings;
+        this.unproved = driver;
+        this.unpooled = new PrimaryOnlyDataSource(driver, settings);
+        this.maximumPoolSize = maximumPoolSize;
+        this.ownPool = pool(unpooled, maximumPoolSize);
+        setTargetDataSource(ownPool);
+    }
+
+    private PrimaryPinnedDataSource(DataSource foreign, int maximumPoolSize, SessionSettings settings) {
+        this.source = PoolSource.MARKED_BEAN;
+        this.url = null;
+        this.settings = settings;
+        this.unproved = foreign;
+        this.unpooled = new ProvenDataSource(foreign, settings);
+        this.maximumPoolSize = maximumPoolSize;
+        this.ownPool = null;
+        setTargetDataSource(unpooled);
+    }
+
+    /**
+     * Takes connections from somebody else's pool, which is neither configured nor closed.
+     *
+     * @param foreign marked {@link ExactlyOnceDataSource}
+     * @param maximumPoolSize most connections that it gives at any time, unless it is a HikariCP pool, which knows
+     * @param synchronousCommit what commits wait for
+     */
+    public static PrimaryPinnedDataSource around(
+            DataSource foreign, int maximumPoolSize, SynchronousCommit synchronousCommit) {
+        return new PrimaryPinnedDataSource(
+                foreign, sizeOf(foreign).orElse(maximumPoolSize), new SessionSettings(synchronousCommit));
+    }
+
+    /** Returns how many connections it gives at any time. */
+    public int maximumPoolSize() {
+        return maximumPoolSize;
+    }
+
+    PoolSource source() {
+        return source;
+    }
+
+    /** Returns the JDBC URL, unless somebody else's pool alone knows it. */
+    Optional<JdbcUrl> url() {
+        return Optional.ofNullable(url);
+    }
+
+    SessionSettings settings() {
+        return settings;
+    }
+
+    /** Returns where connections come from before any of them has proved anything. */
+    DataSource unproved() {
+        return unproved;
+    }
+
+    /** Returns a way to the primary that takes no connection from those that renewals wait for, as far as that is ours. */
+    DataSource unpooled() {
+        return unpooled;
     }
 
     @Override
     public void close() {
-        pool.close();
-    }
-
-    static DataSource driver(String url, @Nullable String username, @Nullable String password) {
-        var driver = new DriverManagerDataSource();
-        driver.setUrl(url);
-        driver.setUsername(username);
-        driver.setPassword(password);
-        driver.setConnectionProperties(driverDefaults(new JdbcUrl(url)));
-        return driver;
-    }
-
-    /** Parameters of the URL override these. Without limits of its own the driver waits for a dead server for ever. */
-    private static Properties driverDefaults(JdbcUrl url) {
-        var defaults = new Properties();
-        defaults.setProperty("ApplicationName", POOL_NAME);
-        defaults.setProperty("loginTimeout", String.valueOf(CONNECTION_TIMEOUT.toSeconds()));
-        defaults.setProperty("socketTimeout", String.valueOf(SOCKET_TIMEOUT.toSeconds()));
-        defaults.setProperty("tcpKeepAlive", "true");
-        // The driver's messages would quote keys and results, which may be personal data.
-        defaults.setProperty("logServerErrorDetail", "false");
-        if (url.namesSeveralHosts()) {
-            defaults.setProperty("targetServerType", "primary");
-            // A host that drops packets must leave time for the next one.
-            defaults.setProperty("connectTimeout", String.valueOf(ONE_OF_SEVERAL.toSeconds()));
+        if (ownPool != null) {
+            ownPool.close();
         }
-        return defaults;
+    }
+
+    private static Optional<Integer> sizeOf(DataSource foreign) {
+        try {
+            return foreign.isWrapperFor(HikariDataSource.class)
+                    ? Optional.of(foreign.unwrap(HikariDataSource.class).getMaximumPoolSize())
+                    : Optional.empty();
+        } catch (SQLException unknown) {
+            return Optional.empty();
+        }
     }
 
     /** Made without a configuration object, which would start it: this way its first connection does. */
-    private static HikariDataSource pool(DataSource primary, int maximumPoolSize, Duration connectionTimeout) {
+    private static HikariDataSource pool(DataSource primary, int maximumPoolSize) {
         var pool = new HikariDataSource();
         pool.setPoolName(POOL_NAME);
         pool.setDataSource(primary);
         pool.setMaximumPoolSize(maximumPoolSize);
         pool.setMinimumIdle(MINIMUM_IDLE);
         pool.setIdleTimeout(IDLE_TIMEOUT.toMillis());
-        pool.setConnectionTimeout(connectionTimeout.toMillis());
+        pool.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
         pool.setInitializationFailTimeout(-1);
         // Here and not in each transaction, where it would cost a round trip.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");

@@ -7,10 +7,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out at start-up, rather than at the first delivery, whether claims reach a primary; and logs which server keeps
- * them.
+ * Finds out at start-up, rather than at the first delivery, whether claims reach a primary, whatever kind of statement or
+ * transaction asks; and logs which server keeps them.
  */
 public final class PrimaryProbe {
+
+    /** Of a proxy that chooses one of two servers for each session, these miss the replica once in 32 times. */
+    private static final int FRESH_CONNECTIONS = 5;
 
     private static final Logger log = LoggerFactory.getLogger(PrimaryProbe.class);
 
@@ -21,18 +24,61 @@ public final class PrimaryProbe {
     }
 
     /**
-     * Takes a connection and asks its server.
+     * Takes a connection and asks its server. Needs no rights in the database.
      *
      * @return the server that keeps the claims
-     * @throws PrimaryUnavailableException if the database cannot be reached, or is a replica or read-only
+     * @throws PrimaryUnavailableException if the database cannot be reached, is a replica or read-only, if some
+     *     statements would go elsewhere, or if the URL permits replicas
      */
     public DatabaseServer verify() {
-        try (Connection connection = dataSource.getConnection()) {
-            DatabaseServer server = PrimaryCheck.requirePrimary(connection);
-            log.info("Claims are kept by {}, PostgreSQL {}, a primary", server.address(), server.version());
+        dataSource.url().flatMap(JdbcUrl::permittedReplicas).ifPresent(type -> {
+            throw PrimaryUnavailableException.replicasPermitted(dataSource, type);
+        });
+        try {
+            ServerAnswer answer = askOneConnection();
+            DatabaseServer server = answer.server();
+            new ReadOnlyRouting(dataSource.unproved()).requireNone(server);
+            requireThatAllLeadTo(server);
+            log.info(
+                    "Claims are kept in database {} on {}, PostgreSQL {}, a primary; connections come from {}",
+                    server.database(),
+                    server.address(),
+                    server.version(),
+                    dataSource.source());
+            warnIfNotSet(answer);
             return server;
         } catch (SQLException failure) {
             throw explain(failure);
+        }
+    }
+
+    private ServerAnswer askOneConnection() throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            return new RoutingCheck(connection).requireOneServer();
+        }
+    }
+
+    /** Connections that come later prove themselves, too; but what balances sessions is better found now. */
+    private void requireThatAllLeadTo(DatabaseServer primary) throws SQLException {
+        for (int i = 0; i < FRESH_CONNECTIONS; i++) {
+            try (Connection fresh = dataSource.unproved().getConnection()) {
+                DatabaseServer server = PrimaryCheck.requirePrimary(fresh).server();
+                if (!server.isSameServerAs(primary)) {
+                    throw NotPrimaryException.routed(
+                            server, "it answers some connections and %s others".formatted(primary.address()));
+                }
+            }
+        }
+    }
+
+    /** A pooler that gives each transaction another session has taken the setting and forgotten it. */
+    private void warnIfNotSet(ServerAnswer answer) {
+        if (!dataSource.settings().matches(answer)) {
+            log.warn(
+                    "Commits of claims wait for synchronous_commit={} instead of {}: a pooler gives each transaction"
+                            + " another session; set it for the user (ALTER ROLE ... SET synchronous_commit)",
+                    answer.synchronousCommit(),
+                    dataSource.settings().synchronousCommit().setting());
         }
     }
 
@@ -40,13 +86,13 @@ public final class PrimaryProbe {
         SQLException deepest = failure;
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof NotPrimaryException notPrimary) {
-                return PrimaryUnavailableException.notPrimary(dataSource.url(), notPrimary);
+                return PrimaryUnavailableException.notPrimary(dataSource, notPrimary);
             }
             if (cause instanceof SQLException deeper) {
                 deepest = deeper;
             }
         }
         // The pool says only that it timed out; what the driver said is the cause that helps.
-        return PrimaryUnavailableException.unreachable(dataSource.url(), String.valueOf(deepest.getMessage()), failure);
+        return PrimaryUnavailableException.unreachable(dataSource, String.valueOf(deepest.getMessage()), failure);
     }
 }

@@ -11,53 +11,92 @@ public final class PrimaryUnavailableException extends RuntimeException {
         /** The server did not answer, or refused the connection. */
         UNREACHABLE,
         /** The server answered, but it is a replica or read-only. */
-        NOT_PRIMARY
+        NOT_PRIMARY,
+        /** Some statements or transactions meet another server than others. */
+        ROUTED,
+        /** The JDBC URL names several hosts, and lets the driver choose a replica. */
+        REPLICAS_PERMITTED
     }
 
     private final Reason reason;
-    private final String url;
     private final @Nullable String server;
     private final String problem;
     private final String remedy;
 
     private PrimaryUnavailableException(
-            Reason reason, JdbcUrl url, @Nullable String server, String problem, String remedy, Throwable cause) {
+            Reason reason,
+            @Nullable NotPrimaryException refused,
+            String problem,
+            String remedy,
+            @Nullable Throwable cause) {
         super(problem + ": " + remedy, cause);
         this.reason = reason;
-        this.url = url.withoutSecrets();
-        this.server = server;
+        this.server = refused == null ? null : refused.server();
         this.problem = problem;
         this.remedy = remedy;
     }
 
-    static PrimaryUnavailableException unreachable(JdbcUrl url, String observation, Throwable cause) {
+    static PrimaryUnavailableException unreachable(
+            PrimaryPinnedDataSource claims, String observation, Throwable cause) {
+        String setting = claims.source().setting();
         return new PrimaryUnavailableException(
                 Reason.UNREACHABLE,
-                url,
                 null,
-                "No connection to %s for claims (%s)".formatted(url, observation),
-                "check that the database is up and that spring.datasource.url, .username and .password are right",
+                "No connection to %s for claims (%s)".formatted(name(claims), observation),
+                claims.url().isPresent()
+                        ? "check that the database is up and that %s, .username and .password are right"
+                                .formatted(setting)
+                        : "check that the database is up and that the settings of %s are right".formatted(setting),
                 cause);
     }
 
-    static PrimaryUnavailableException notPrimary(JdbcUrl url, NotPrimaryException cause) {
+    static PrimaryUnavailableException notPrimary(PrimaryPinnedDataSource claims, NotPrimaryException refused) {
+        String setting = claims.source().setting();
+        if (refused.isRouted()) {
+            return new PrimaryUnavailableException(
+                    Reason.ROUTED,
+                    refused,
+                    "%s does not lead to one server: %s".formatted(name(claims), refused.problem()),
+                    bypass(claims.source()),
+                    refused);
+        }
         return new PrimaryUnavailableException(
                 Reason.NOT_PRIMARY,
-                url,
-                cause.server(),
-                "%s leads to server %s, which is a replica or read-only".formatted(url, cause.server()),
-                NotPrimaryException.REMEDY,
-                cause);
+                refused,
+                "%s leads to server %s, which is a replica or read-only".formatted(name(claims), refused.server()),
+                "point %s at the primary; a URL that names several hosts needs targetServerType=primary"
+                        .formatted(setting),
+                refused);
+    }
+
+    static PrimaryUnavailableException replicasPermitted(PrimaryPinnedDataSource claims, String targetServerType) {
+        String setting = claims.source().setting();
+        return new PrimaryUnavailableException(
+                Reason.REPLICAS_PERMITTED,
+                null,
+                "%s names several hosts, and its targetServerType=%s lets the driver choose a replica for claims"
+                        .formatted(name(claims), targetServerType),
+                "remove targetServerType from %s or set it to primary; if the application itself needs that value, give"
+                                .formatted(setting)
+                        + " claims a URL of their own with exactly-once.datasource.url",
+                null);
+    }
+
+    private static String bypass(PoolSource source) {
+        return source == PoolSource.MARKED_BEAN
+                ? "mark the DataSource of the primary itself with @ExactlyOnceDataSource"
+                : "set exactly-once.datasource.url to the primary's own address, past the proxy";
+    }
+
+    private static String name(PrimaryPinnedDataSource claims) {
+        return claims.url()
+                .map(JdbcUrl::withoutSecrets)
+                .orElseGet(() -> claims.source().setting());
     }
 
     /** Returns why there is no connection. */
     public Reason reason() {
         return reason;
-    }
-
-    /** Returns the JDBC URL that was tried, without credentials and parameters. */
-    public String url() {
-        return url;
     }
 
     /** Returns address and port of the server that answered, by its own account; empty if none did. */

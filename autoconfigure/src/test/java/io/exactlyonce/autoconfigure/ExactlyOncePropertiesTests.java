@@ -2,11 +2,13 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -31,7 +33,9 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.claim().lease()).isNull();
             assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(14));
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
-            assertThat(properties.datasource().maximumPoolSize()).isEqualTo(10);
+            assertThat(properties.claim().synchronousCommit()).isEqualTo(SynchronousCommit.ON);
+            assertThat(properties.datasource())
+                    .isEqualTo(new ExactlyOnceProperties.Datasource(null, null, null, 10));
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5)));
@@ -45,6 +49,10 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.claim.lease=45s",
                         "exactly-once.claim.retention=30d",
                         "exactly-once.claim.initialize-schema=never",
+                        "exactly-once.claim.synchronous-commit=remote_apply",
+                        "exactly-once.datasource.url=jdbc:postgresql://db/shop",
+                        "exactly-once.datasource.username=claims",
+                        "exactly-once.datasource.password=secret",
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.renewal.enabled=false",
                         "exactly-once.renewal.at=0.8",
@@ -55,8 +63,12 @@ class ExactlyOncePropertiesTests {
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
                                 new ExactlyOnceProperties.Claim(
-                                        Duration.ofSeconds(45), Duration.ofDays(30), DatabaseInitializationMode.NEVER),
-                                new ExactlyOnceProperties.Datasource(2),
+                                        Duration.ofSeconds(45),
+                                        Duration.ofDays(30),
+                                        DatabaseInitializationMode.NEVER,
+                                        SynchronousCommit.REMOTE_APPLY),
+                                new ExactlyOnceProperties.Datasource(
+                                        "jdbc:postgresql://db/shop", "claims", "secret", 2),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12)))));
     }
@@ -98,6 +110,41 @@ class ExactlyOncePropertiesTests {
                 startWith("exactly-once.retry.initial-delay=60s", "exactly-once.retry.max-delay=30s");
 
         assertThat(analysis.getDescription()).contains("exactly-once.retry.max-delay (30s) must be from 60s to 43200s");
+    }
+
+    @Test
+    void commitsThatACrashForgetsAreNoChoice() {
+        FailureAnalysis analysis = startWith("exactly-once.claim.synchronous-commit=off");
+
+        assertThat(analysis.getDescription()).contains("exactly-once.claim.synchronous-commit", "off");
+        assertThat(analysis.getAction()).contains("LOCAL", "ON", "REMOTE_APPLY", "REMOTE_WRITE");
+    }
+
+    @Test
+    void urlMustBeOfPostgresqlAndIsNotQuoted() {
+        FailureAnalysis analysis = startWith("exactly-once.datasource.url=jdbc:mysql://me:secret@db/shop");
+
+        assertThat(analysis.getDescription())
+                .contains("exactly-once.datasource.url (jdbc:mysql:/...)", "must begin with jdbc:postgresql:")
+                .doesNotContain("secret");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"username", "password"})
+    void credentialsWithoutAnUrlAreOfNoUse(String property) {
+        FailureAnalysis analysis = startWith("exactly-once.datasource." + property + "=secret");
+
+        assertThat(analysis.getDescription())
+                .contains("exactly-once.datasource.url, which is missing")
+                .doesNotContain("secret");
+    }
+
+    @Test
+    void secretsAreNotPrinted() {
+        assertThat(new ExactlyOnceProperties.Datasource(
+                        "jdbc:postgresql://me:secret@db/shop", "me", "secret", 2))
+                .asString()
+                .doesNotContain("secret");
     }
 
     @Test

@@ -8,13 +8,16 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
+@ExtendWith(OutputCaptureExtension.class)
 class PrimaryPinnedDataSourceIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
@@ -40,6 +43,7 @@ class PrimaryPinnedDataSourceIT {
 
             assertThat(server.address()).isEqualTo("127.0.0.1:" + SERVER.port());
             assertThat(server.version()).startsWith("18.");
+            assertThat(server.database()).isEqualTo(URL.substring(URL.lastIndexOf('/') + 1));
         }
     }
 
@@ -93,6 +97,20 @@ class PrimaryPinnedDataSourceIT {
     }
 
     @Test
+    void logNamesTheServerAndWhoChoseItButNoPassword(CapturedOutput output) {
+        var target = new ConnectionTarget(PoolSource.PROPERTIES, URL, SERVER.username(), "secret");
+        try (PrimaryPinnedDataSource pool = ImpatientPool.of(target)) {
+            DatabaseServer server = new PrimaryProbe(pool).verify();
+
+            assertThat(output)
+                    .contains("Claims are kept in database %s on 127.0.0.1:%d, PostgreSQL %s, a primary"
+                            .formatted(server.database(), SERVER.port(), server.version()))
+                    .contains("connections come from exactly-once.datasource")
+                    .doesNotContain("secret");
+        }
+    }
+
+    @Test
     void databaseThatIsReadOnlyByDefaultIsRefused() {
         String url = SERVER.createDatabase();
         String database = url.substring(url.lastIndexOf('/') + 1);
@@ -133,10 +151,6 @@ class PrimaryPinnedDataSourceIT {
     }
 
     private static PrimaryPinnedDataSource pool(String url, String username) {
-        return new PrimaryPinnedDataSource(
-                new JdbcUrl(url),
-                PrimaryPinnedDataSource.driver(url, username, SERVER.password()),
-                1,
-                Duration.ofSeconds(1));
+        return ImpatientPool.of(new ConnectionTarget(PoolSource.APPLICATION, url, username, SERVER.password()));
     }
 }

@@ -21,7 +21,7 @@ class PrimaryPinnedDataSourceTests {
 
     @Test
     void nothingIsOpenedBeforeTheFirstUse() throws SQLException {
-        var pool = new PrimaryPinnedDataSource(new JdbcUrl(URL), new CountingDriver(), 10, Duration.ofMillis(250));
+        var pool = ImpatientPool.of(target(), new CountingDriver());
         try (pool) {
             assertThat(pool.unwrap(HikariDataSource.class).isRunning()).isFalse();
 
@@ -44,14 +44,25 @@ class PrimaryPinnedDataSourceTests {
 
     @Test
     void renewalThatHangsLeavesTimeForARetry() throws SQLException {
-        Properties driver =
-                ((DriverManagerDataSource) PrimaryPinnedDataSource.driver(URL, null, null)).getConnectionProperties();
+        Properties driver = ((DriverManagerDataSource) PrimaryDriver.of(target())).getConnectionProperties();
 
         assertThat(driver).containsEntry("socketTimeout", "5").containsEntry("loginTimeout", "3");
         try (var pool = new PrimaryPinnedDataSource(URL, null, null, 10)) {
             assertThat(pool.unwrap(HikariDataSource.class).getConnectionTimeout())
                     .isEqualTo(3_000);
         }
+    }
+
+    @Test
+    void targetIsToldWithoutSecrets() {
+        assertThat(new ConnectionTarget(
+                        PoolSource.PROPERTIES, "jdbc:postgresql://me:secret@db/shop?password=secret", "me", "secret"))
+                .asString()
+                .isEqualTo("jdbc:postgresql://db/shop from exactly-once.datasource");
+    }
+
+    private static ConnectionTarget target() {
+        return new ConnectionTarget(PoolSource.APPLICATION, URL, null, null);
     }
 
     /** A database that is down. */

@@ -7,8 +7,9 @@ import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PrimaryProbeTests {
 
@@ -16,12 +17,10 @@ class PrimaryProbeTests {
     void databaseThatIsDownIsReportedWithItsUrlButWithoutSecrets() throws IOException {
         String url = "jdbc:postgresql://127.0.0.1:%d/shop?user=me&password=secret".formatted(freePort());
 
-        try (var pool = new PrimaryPinnedDataSource(
-                new JdbcUrl(url), PrimaryPinnedDataSource.driver(url, null, null), 1, Duration.ofMillis(500))) {
+        try (var pool = ImpatientPool.of(url)) {
             assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
                     .isInstanceOfSatisfying(PrimaryUnavailableException.class, unavailable -> {
                         assertThat(unavailable.reason()).isEqualTo(Reason.UNREACHABLE);
-                        assertThat(unavailable.url()).endsWith("/shop");
                         assertThat(unavailable.server()).isEmpty();
                         assertThat(unavailable.remedy()).contains("spring.datasource.url");
                     })
@@ -29,6 +28,55 @@ class PrimaryProbeTests {
                     .hasMessageContaining("refused")
                     .hasMessageNotContaining("secret");
         }
+    }
+
+    @Test
+    void remedyNamesTheSettingThatChoseTheDatabase() throws IOException {
+        String url = "jdbc:postgresql://127.0.0.1:%d/shop".formatted(freePort());
+
+        try (var pool = ImpatientPool.of(new ConnectionTarget(PoolSource.PROPERTIES, url, "me", "secret"))) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .hasMessageContaining("that exactly-once.datasource.url, .username and .password are right")
+                    .hasMessageNotContaining("secret");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "any",
+                "secondary",
+                "preferSecondary",
+                "slave",
+                "preferSlave",
+                "preferPrimary",
+                "primary&targetServerType=any"
+            })
+    void urlOfSeveralHostsThatPermitsReplicasIsRefusedBeforeAnythingConnects(String type) {
+        String url = "jdbc:postgresql://127.0.0.1:1,127.0.0.1:2/shop?user=me&password=secret&targetServerType=" + type;
+
+        try (var pool = ImpatientPool.of(url)) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOfSatisfying(
+                            PrimaryUnavailableException.class,
+                            unavailable -> assertThat(unavailable.reason()).isEqualTo(Reason.REPLICAS_PERMITTED))
+                    .hasMessageContaining("targetServerType=" + type.substring(type.lastIndexOf('=') + 1))
+                    .hasMessageContaining("exactly-once.datasource.url")
+                    .hasMessageNotContaining("secret");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:postgresql://a,b/shop",
+                "jdbc:postgresql://a,b/shop?ssl=true&targetServerType=primary",
+                "jdbc:postgresql://a,b/shop?targetServerType=master",
+                "jdbc:postgresql://a/shop?targetServerType=any",
+                "jdbc:postgresql://a,b/shop?options=-c%20targetServerType=any"
+            })
+    void urlThatLeadsToThePrimaryAloneIsNot(String url) {
+        assertThat(new JdbcUrl(url).permittedReplicas()).isEmpty();
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -42,6 +43,18 @@ public final class StreamingReplica implements AutoCloseable {
 
     /** @param primary a superuser's way into the primary */
     public StreamingReplica(DataSource primary, int primaryPort) throws IOException, SQLException {
+        this(primary, primaryPort, "replica", Duration.ZERO);
+    }
+
+    /**
+     * Makes a replica that lags.
+     *
+     * @param primary a superuser's way into the primary
+     * @param name its {@code application_name}
+     * @param delay how long it waits before it shows a commit
+     */
+    public StreamingReplica(DataSource primary, int primaryPort, String name, Duration delay)
+            throws IOException, SQLException {
         this.directory = Files.createTempDirectory("replica");
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
         try (Connection connection = primary.getConnection()) {
@@ -49,7 +62,10 @@ public final class StreamingReplica implements AutoCloseable {
         }
         Files.writeString(
                 directory.resolve("postgresql.auto.conf"),
-                "primary_conninfo = 'host=127.0.0.1 port=%d user=postgres'%n".formatted(primaryPort),
+                """
+                primary_conninfo = 'host=127.0.0.1 port=%d user=postgres application_name=%s'
+                recovery_min_apply_delay = '%dms'
+                """.formatted(primaryPort, name, delay.toMillis()),
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
         Files.createFile(directory.resolve("standby.signal"));

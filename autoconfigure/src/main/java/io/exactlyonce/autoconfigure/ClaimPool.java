@@ -1,0 +1,50 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.primary.ConnectionTarget;
+import io.exactlyonce.primary.PoolSource;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+
+/** Chooses where connections for claims come from: the most special of what the application offers. */
+final class ClaimPool {
+
+    private ClaimPool() {}
+
+    /**
+     * @param marked the application's bean for claims, if it has one
+     * @param application asked last, for an application may have claims as its only use of a database
+     */
+    static PrimaryPinnedDataSource of(
+            ExactlyOnceProperties properties, @Nullable DataSource marked, Supplier<ConnectionTarget> application) {
+        ExactlyOnceProperties.Datasource own = properties.datasource();
+        var synchronousCommit = properties.claim().synchronousCommit();
+        if (marked != null) {
+            return PrimaryPinnedDataSource.around(marked, own.maximumPoolSize(), synchronousCommit);
+        }
+        String url = own.url();
+        ConnectionTarget target = url == null
+                ? application.get()
+                : new ConnectionTarget(PoolSource.PROPERTIES, url, own.username(), own.password());
+        return new PrimaryPinnedDataSource(target, own.maximumPoolSize(), synchronousCommit);
+    }
+
+    /** A service connection's details come before properties, as for the application's own pool. */
+    static ConnectionTarget application(
+            @Nullable JdbcConnectionDetails details, ObjectProvider<DataSourceProperties> properties) {
+        if (details != null) {
+            return new ConnectionTarget(
+                    PoolSource.APPLICATION, details.getJdbcUrl(), details.getUsername(), details.getPassword());
+        }
+        DataSourceProperties application = properties.getIfAvailable(DataSourceProperties::new);
+        return new ConnectionTarget(
+                PoolSource.APPLICATION,
+                application.determineUrl(),
+                application.determineUsername(),
+                application.determinePassword());
+    }
+}

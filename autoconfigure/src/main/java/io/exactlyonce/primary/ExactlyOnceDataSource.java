@@ -1,0 +1,28 @@
+package io.exactlyonce.primary;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.beans.factory.annotation.Qualifier;
+
+/**
+ * Marks the {@code DataSource} bean that keeps claims, in place of a pool made from connection details. It must lead to the
+ * primary alone: one that routes reads to a replica stops the start.
+ *
+ * <pre>{@code
+ * @Bean(defaultCandidate = false)
+ * @ExactlyOnceDataSource
+ * HikariDataSource claims() { ... }
+ * }</pre>
+ *
+ * <p>{@code defaultCandidate = false} keeps the application's own DataSource the one that is injected elsewhere. Give claims
+ * a pool of their own: beside slow handlers in a shared one, renewals wait for connections until leases end. The pool's
+ * settings stay as they are; each connection proves that its server is a primary whenever it is borrowed, which costs a
+ * round trip that the pool of our own making does not need.
+ */
+@Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Qualifier public @interface ExactlyOnceDataSource {}

@@ -1,0 +1,60 @@
+package io.exactlyonce.primary;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * What the server that plain reads meet tells of itself, in one round trip.
+ *
+ * @param server who answered
+ * @param readOnly whether the transaction that read this is read-only, as each one on a replica is
+ * @param readOnlyBySetting whether new transactions are read-only by a setting
+ * @param synchronousCommit what commits wait for
+ * @param nextTransaction the first transaction id that this server has not seen yet
+ */
+record ServerAnswer(
+        DatabaseServer server,
+        boolean readOnly,
+        boolean readOnlyBySetting,
+        String synchronousCommit,
+        long nextTransaction) {
+
+    /** Who a server is. These functions are stable, not volatile: they may stand in a plain read. */
+    static final String IDENTITY = """
+            coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket') AS address,
+            current_setting('server_version') AS version,
+            current_database() AS database,
+            extract(epoch FROM pg_postmaster_start_time())::text AS started_at
+            """;
+
+    /** Only stable functions: one volatile function among them would send the whole statement to the primary. */
+    private static final String PLAIN_READ = """
+            SELECT current_setting('transaction_read_only') = 'on' AS read_only,
+                   current_setting('default_transaction_read_only') = 'on' AS read_only_by_setting,
+                   current_setting('synchronous_commit') AS synchronous_commit,
+                   pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next_transaction,
+            """ + IDENTITY;
+
+    static ServerAnswer of(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet answer = statement.executeQuery(PLAIN_READ)) {
+            answer.next();
+            return new ServerAnswer(
+                    server(answer),
+                    answer.getBoolean("read_only"),
+                    answer.getBoolean("read_only_by_setting"),
+                    answer.getString("synchronous_commit"),
+                    answer.getLong("next_transaction"));
+        }
+    }
+
+    static DatabaseServer server(ResultSet answer) throws SQLException {
+        return new DatabaseServer(
+                answer.getString("address"),
+                answer.getString("version"),
+                answer.getString("database"),
+                answer.getString("started_at"));
+    }
+}

@@ -1,0 +1,128 @@
+package io.exactlyonce.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.primary.ExactlyOnceDataSource;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.PrimaryProbe;
+import io.exactlyonce.primary.PrimaryUnavailableException;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Which database is asked, told by the failure to reach it. */
+class ClaimPoolTests {
+
+    private static final String NOWHERE = "jdbc:postgresql://127.0.0.1:1/";
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(DataSourceAutoConfiguration.class, ExactlyOnceAutoConfiguration.class))
+            .withPropertyValues("spring.datasource.url=" + NOWHERE + "application");
+
+    @Configuration(proxyBeanMethods = false)
+    static class Marked {
+        @Bean(defaultCandidate = false)
+        @ExactlyOnceDataSource
+        HikariDataSource claims() {
+            var pool = new HikariDataSource();
+            pool.setJdbcUrl(NOWHERE + "marked");
+            pool.setMaximumPoolSize(7);
+            return pool;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ServiceConnection {
+        @Bean
+        JdbcConnectionDetails details() {
+            return new JdbcConnectionDetails() {
+                @Override
+                public String getUsername() {
+                    return "service";
+                }
+
+                @Override
+                public String getPassword() {
+                    return "secret";
+                }
+
+                @Override
+                public String getJdbcUrl() {
+                    return NOWHERE + "service";
+                }
+            };
+        }
+    }
+
+    @Test
+    void applicationsDatabaseIsTheDefault() {
+        runner.run(
+                context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/application", "spring.datasource"));
+    }
+
+    @Test
+    void serviceConnectionComesBeforeProperties() {
+        runner.withUserConfiguration(ServiceConnection.class)
+                .run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/service"));
+    }
+
+    @Test
+    void urlForClaimsComesBeforeTheApplications() {
+        runner.withUserConfiguration(ServiceConnection.class)
+                .withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
+                .run(context -> assertThat(whatIsAsked(context))
+                        .contains("127.0.0.1:1/own", "exactly-once.datasource.url, .username and .password"));
+    }
+
+    @Test
+    void markedDataSourceComesFirst() {
+        runner.withUserConfiguration(Marked.class)
+                .withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
+                .run(context -> {
+                    assertThat(whatIsAsked(context)).contains("the DataSource marked @ExactlyOnceDataSource");
+                    assertThat(claims(context).maximumPoolSize()).isEqualTo(7);
+                    assertThat(claims(context).isWrapperFor(HikariDataSource.class))
+                            .isTrue();
+                });
+    }
+
+    @Test
+    void markedDataSourceLeavesTheApplicationItsOwn() {
+        runner.withUserConfiguration(Marked.class)
+                .run(context -> assertThat(
+                                context.getBeanProvider(DataSource.class).getObject())
+                        .isNotSameAs(context.getBean("claims"))
+                        .isNotSameAs(claims(context)));
+    }
+
+    @Test
+    void databaseForClaimsAloneIsEnough() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ClaimStore.class));
+    }
+
+    private static PrimaryPinnedDataSource claims(ApplicationContext context) {
+        return context.getBean(PrimaryPinnedDataSource.class);
+    }
+
+    private static String whatIsAsked(ApplicationContext context) throws SQLException {
+        PrimaryPinnedDataSource claims = claims(context);
+        claims.unwrap(HikariDataSource.class).setConnectionTimeout(250);
+        Throwable failure = Assertions.catchThrowable(() -> new PrimaryProbe(claims).verify());
+        assertThat(failure).isInstanceOf(PrimaryUnavailableException.class);
+        return failure.getMessage();
+    }
+}

@@ -1,0 +1,27 @@
+package io.exactlyonce.primary;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/** Pools that give up soon: with their usual patience, tests of failures would be long. */
+final class ImpatientPool {
+
+    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(1);
+
+    private ImpatientPool() {}
+
+    static PrimaryPinnedDataSource of(String url) {
+        return of(new ConnectionTarget(PoolSource.APPLICATION, url, null, null));
+    }
+
+    static PrimaryPinnedDataSource of(ConnectionTarget target) {
+        return of(target, PrimaryDriver.of(target));
+    }
+
+    static PrimaryPinnedDataSource of(ConnectionTarget target, DataSource driver) {
+        var claims = new PrimaryPinnedDataSource(target, driver, 2, new SessionSettings(SynchronousCommit.ON));
+        ((HikariDataSource) claims.getTargetDataSource()).setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
+        return claims;
+    }
+}

@@ -1,0 +1,207 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SplittingDataSource;
+import io.exactlyonce.testing.StreamingReplica;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** What sends some statements or transactions to a replica stops the start, with the replica's address. */
+class RoutingIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+    private static final String URL = SERVER.createDatabase();
+    private static final DataSource PRIMARY = SERVER.dataSource(URL);
+    private static StreamingReplica server;
+    private static DataSource replica;
+
+    @BeforeAll
+    static void startReplica() throws Exception {
+        server = new StreamingReplica(PRIMARY, SERVER.port(), "routed", Duration.ofSeconds(3));
+        replica = SERVER.dataSource(onReplica(server));
+    }
+
+    @AfterAll
+    static void stopReplica() throws Exception {
+        server.close();
+    }
+
+    /** By the transaction's state, as the first examples on the web have it. */
+    private static final class ReadOnlyGoesToReplica extends AbstractRoutingDataSource {
+
+        ReadOnlyGoesToReplica() {
+            setTargetDataSources(Map.of(true, replica, false, PRIMARY));
+            afterPropertiesSet();
+        }
+
+        @Override
+        protected Object determineCurrentLookupKey() {
+            return TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+        }
+    }
+
+    /** Does not tell what it wraps. */
+    private static class Opaque extends AbstractDataSource {
+
+        private final DataSource wrapped;
+
+        Opaque(DataSource wrapped) {
+            this.wrapped = wrapped;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            return wrapped.getConnection();
+        }
+
+        @Override
+        public Connection getConnection(String username, String password) throws SQLException {
+            return wrapped.getConnection();
+        }
+    }
+
+    @Test
+    void routingDataSource() {
+        assertRefused(new ReadOnlyGoesToReplica(), "127.0.0.1:" + SERVER.port(), "ReadOnlyGoesToReplica chooses");
+        assertThat(TransactionSynchronizationManager.isCurrentTransactionReadOnly())
+                .isFalse();
+    }
+
+    @Test
+    void routingDataSourceThatCannotBeSeen() {
+        assertRefused(
+                new Opaque(new ReadOnlyGoesToReplica()),
+                "127.0.0.1:" + server.port(),
+                "sends read-only transactions there and others to 127.0.0.1:" + SERVER.port());
+        assertThat(TransactionSynchronizationManager.isCurrentTransactionReadOnly())
+                .isFalse();
+    }
+
+    @Test
+    void lazyConnectionsWithADataSourceForReads() {
+        var lazy = new LazyConnectionDataSourceProxy(PRIMARY);
+        lazy.setReadOnlyDataSource(replica);
+
+        assertRefused(lazy, "127.0.0.1:" + server.port(), "sends read-only transactions there");
+    }
+
+    @Test
+    void lazyConnectionsWithoutOneAreFine() {
+        try (var claims = marked(new LazyConnectionDataSourceProxy(PRIMARY))) {
+            assertThat(new PrimaryProbe(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+        }
+    }
+
+    @Test
+    void proxyThatSplitsStatements() {
+        assertRefused(
+                new SplittingDataSource(PRIMARY, replica),
+                "127.0.0.1:" + server.port(),
+                "a proxy sends plain reads there (its transaction_read_only is on) and other statements to 127.0.0.1:"
+                        + SERVER.port());
+    }
+
+    @Test
+    void proxyThatSplitsStatementsBehindThePoolOfOurOwn() {
+        var target = new ConnectionTarget(PoolSource.APPLICATION, URL, null, null);
+        try (var claims = ImpatientPool.of(target, new SplittingDataSource(PRIMARY, replica))) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.ROUTED);
+                        assertThat(refused.server()).hasValue("127.0.0.1:" + server.port());
+                        assertThat(refused.remedy()).contains("exactly-once.datasource.url");
+                    });
+        }
+    }
+
+    /** What Pgpool-II's users meet: the guard that everybody writes passes, while plain reads are stale. */
+    @Test
+    void standInIsAsBlindAsTheRealProxy() {
+        var jdbc = new JdbcTemplate(new SplittingDataSource(PRIMARY, replica));
+        jdbc.execute("CREATE TABLE payment (id int)");
+
+        assertThat(jdbc.queryForObject("SELECT pg_is_in_recovery()", Boolean.class))
+                .isFalse();
+        assertThatThrownBy(() -> jdbc.queryForList("SELECT * FROM payment"))
+                .rootCause()
+                .hasMessageContaining("does not exist");
+    }
+
+    /** Both take writes: a replica that was promoted, while the old primary lives on. */
+    @Test
+    void balancerBetweenTwoServersThatBothTakeWrites() throws Exception {
+        try (var split = new StreamingReplica(PRIMARY, SERVER.port(), "split", Duration.ZERO)) {
+            DataSource second = SERVER.dataSource(onReplica(split));
+            new JdbcTemplate(second).queryForList("SELECT pg_promote()");
+
+            assertRefused(
+                    new SplittingDataSource(PRIMARY, second),
+                    "127.0.0.1:" + split.port(),
+                    "it answers reads in autocommit while 127.0.0.1:%d answers other statements"
+                            .formatted(SERVER.port()));
+        }
+    }
+
+    /** The first connection meets the primary, and so does any other but one. */
+    @Test
+    void balancerThatChoosesAServerForEachConnection() {
+        var target = new ConnectionTarget(PoolSource.APPLICATION, URL, null, null);
+        var opened = new AtomicInteger();
+        var balancer = new Opaque(PRIMARY) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                return opened.incrementAndGet() == 5 ? replica.getConnection() : super.getConnection();
+            }
+        };
+        try (var claims = ImpatientPool.of(target, balancer)) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOfSatisfying(
+                            PrimaryUnavailableException.class,
+                            refused -> assertThat(refused.server()).hasValue("127.0.0.1:" + server.port()));
+        }
+    }
+
+    @Test
+    void cacheThatAnswersReadsItself() {
+        assertRefused(
+                new CachingDataSource(PRIMARY),
+                "127.0.0.1:" + SERVER.port(),
+                "a read in autocommit did not see what had been written before");
+    }
+
+    private static void assertRefused(DataSource dataSource, String server, String observation) {
+        try (var claims = marked(dataSource)) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.ROUTED);
+                        assertThat(refused.server()).hasValue(server);
+                        assertThat(refused.problem()).contains(server, observation);
+                        assertThat(refused.remedy()).contains("mark the DataSource of the primary itself");
+                    });
+        }
+    }
+
+    private static PrimaryPinnedDataSource marked(DataSource dataSource) {
+        return PrimaryPinnedDataSource.around(dataSource, 2, SynchronousCommit.ON);
+    }
+
+    private static String onReplica(StreamingReplica replica) {
+        return URL.replace(":" + SERVER.port() + "/", ":" + replica.port() + "/");
+    }
+}
