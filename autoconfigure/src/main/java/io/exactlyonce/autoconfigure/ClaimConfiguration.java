@@ -4,6 +4,8 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ReplicaLagMonitor;
+import io.exactlyonce.primary.ReplicaObserver;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -38,9 +40,18 @@ class ClaimConfiguration {
     ClaimStore exactlyOnceClaimStore(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
         return new PostgresClaimStore(
+                dataSource, dataSource.maximumPoolSize(), properties.claim().retention());
+    }
+
+    @Bean
+    ReplicaLagMonitor exactlyOnceReplicaLagMonitor(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            ExactlyOnceProperties properties,
+            ObjectProvider<ReplicaObserver> observers) {
+        return new ReplicaLagMonitor(
                 dataSource,
-                dataSource.maximumPoolSize(),
-                properties.claim().retention());
+                properties.datasource().replicaLagInterval(),
+                replicas -> observers.orderedStream().forEach(observer -> observer.observed(replicas)));
     }
 
     /** After Flyway and Liquibase, also where beans are lazy. */
@@ -48,7 +59,8 @@ class ClaimConfiguration {
     @DependsOnDatabaseInitialization
     ClaimDatabase exactlyOnceClaimDatabase(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
-            ExactlyOnceProperties properties) {
-        return new ClaimDatabase(dataSource, properties.claim().initializeSchema());
+            ExactlyOnceProperties properties,
+            ReplicaLagMonitor replicas) {
+        return new ClaimDatabase(dataSource, properties.claim().initializeSchema(), replicas);
     }
 }

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.ClaimSchemaProbe;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
+import io.exactlyonce.primary.ReplicaLagMonitor;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
@@ -16,11 +17,13 @@ final class ClaimDatabase {
 
     private final PrimaryPinnedDataSource dataSource;
     private final DatabaseInitializationMode mode;
+    private final ReplicaLagMonitor replicas;
     private boolean ready;
 
-    ClaimDatabase(PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode) {
+    ClaimDatabase(PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode, ReplicaLagMonitor replicas) {
         this.dataSource = dataSource;
         this.mode = mode;
+        this.replicas = replicas;
     }
 
     synchronized void requireReady() {
@@ -30,6 +33,7 @@ final class ClaimDatabase {
         new PrimaryProbe(dataSource).verify();
         initialize();
         new ClaimSchemaProbe(dataSource).verify();
+        replicas.start();
         ready = true;
     }
 

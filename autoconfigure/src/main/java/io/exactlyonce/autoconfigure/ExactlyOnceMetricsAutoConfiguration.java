@@ -1,6 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.metrics.ExactlyOnceMetrics;
+import io.exactlyonce.metrics.ReplicaLagMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -20,5 +21,11 @@ public final class ExactlyOnceMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     ExactlyOnceMetrics exactlyOnceMetrics(MeterRegistry registry) {
         return new ExactlyOnceMetrics(registry);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ReplicaLagMeters exactlyOnceReplicaLagMeters(MeterRegistry registry) {
+        return new ReplicaLagMeters(registry);
     }
 }

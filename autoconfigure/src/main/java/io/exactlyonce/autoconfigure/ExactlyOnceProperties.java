@@ -57,12 +57,14 @@ public record ExactlyOnceProperties(
      * @param username User for that URL.
      * @param password Password for that URL.
      * @param maximumPoolSize Most connections that claims use, from 2 to 1000.
+     * @param replicaLagInterval Time between two looks at how far replicas are behind, from 1s to 1h; 0 for none.
      */
     public record Datasource(
             @Nullable String url,
             @Nullable String username,
             @Nullable String password,
-            @DefaultValue("10") int maximumPoolSize) {
+            @DefaultValue("10") int maximumPoolSize,
+            @DefaultValue("10s") Duration replicaLagInterval) {
 
         private static final String POSTGRESQL = "jdbc:postgresql:";
 
@@ -70,6 +72,9 @@ public record ExactlyOnceProperties(
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
             requireWithin("datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
+            if (!replicaLagInterval.isZero()) {
+                requireWithin("datasource.replica-lag-interval", replicaLagInterval, SHORTEST, Duration.ofHours(1));
+            }
         }
 
         /** URLs may hold a password, so that messages quote no more than what comes before the host. */
@@ -89,7 +94,8 @@ public record ExactlyOnceProperties(
         /** Without URL and password. */
         @Override
         public String toString() {
-            return "Datasource[maximumPoolSize=%d]".formatted(maximumPoolSize);
+            return "Datasource[maximumPoolSize=%d, replicaLagInterval=%s]"
+                    .formatted(maximumPoolSize, replicaLagInterval);
         }
     }
 

@@ -12,11 +12,15 @@ final class MeterNames {
     static final String RENEWALS = "exactly.once.renewals";
     static final String RENEWAL_PAUSES = "exactly.once.renewal.pauses";
 
+    static final String REPLICA_LAG = "exactly.once.replica.lag";
+    static final String REPLICA_LAG_BYTES = "exactly.once.replica.lag.bytes";
+
     static final String LISTENER = "listener";
     static final String QUEUE = "queue";
     static final String OUTCOME = "outcome";
     static final String TARGET = "target";
     static final String RESULT = "result";
+    static final String REPLICA = "replica";
 
     private MeterNames() {}
 }

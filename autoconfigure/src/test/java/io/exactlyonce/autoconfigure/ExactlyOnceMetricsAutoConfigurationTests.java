@@ -3,6 +3,7 @@ package io.exactlyonce.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.metrics.ExactlyOnceMetrics;
+import io.exactlyonce.metrics.ReplicaLagMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,9 @@ class ExactlyOnceMetricsAutoConfigurationTests {
     void registryIsUsed() {
         application
                 .withBean(SimpleMeterRegistry.class)
-                .run(context -> assertThat(context).hasSingleBean(ExactlyOnceMetrics.class));
+                .run(context -> assertThat(context)
+                        .hasSingleBean(ExactlyOnceMetrics.class)
+                        .hasSingleBean(ReplicaLagMeters.class));
     }
 
     @Test

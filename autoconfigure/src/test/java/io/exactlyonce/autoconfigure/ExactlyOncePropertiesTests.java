@@ -35,7 +35,7 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
             assertThat(properties.claim().synchronousCommit()).isEqualTo(SynchronousCommit.ON);
             assertThat(properties.datasource())
-                    .isEqualTo(new ExactlyOnceProperties.Datasource(null, null, null, 10));
+                    .isEqualTo(new ExactlyOnceProperties.Datasource(null, null, null, 10, Duration.ofSeconds(10)));
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5)));
@@ -55,6 +55,7 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.datasource.password=secret",
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.renewal.enabled=false",
+                        "exactly-once.datasource.replica-lag-interval=0",
                         "exactly-once.renewal.at=0.8",
                         "exactly-once.renewal.jitter=0.5",
                         "exactly-once.renewal.retries=10",
@@ -68,7 +69,7 @@ class ExactlyOncePropertiesTests {
                                         DatabaseInitializationMode.NEVER,
                                         SynchronousCommit.REMOTE_APPLY),
                                 new ExactlyOnceProperties.Datasource(
-                                        "jdbc:postgresql://db/shop", "claims", "secret", 2),
+                                        "jdbc:postgresql://db/shop", "claims", "secret", 2, Duration.ZERO),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12)))));
     }
@@ -82,6 +83,9 @@ class ExactlyOncePropertiesTests {
         "claim.retention, 59s, 59s, 60s, 315360000s",
         "claim.retention, 3651d, 315446400s, 60s, 315360000s",
         "datasource.maximum-pool-size, 1, 1, 2, 1000",
+        "datasource.replica-lag-interval, 999ms, 999ms, 1s, 3600s",
+        "datasource.replica-lag-interval, -1s, -1s, 1s, 3600s",
+        "datasource.replica-lag-interval, 2h, 7200s, 1s, 3600s",
         "datasource.maximum-pool-size, 1001, 1001, 2, 1000",
         "renewal.at, 0.09, 0.09, 0.1, 0.8",
         "renewal.at, 0.81, 0.81, 0.1, 0.8",
@@ -142,7 +146,7 @@ class ExactlyOncePropertiesTests {
     @Test
     void secretsAreNotPrinted() {
         assertThat(new ExactlyOnceProperties.Datasource(
-                        "jdbc:postgresql://me:secret@db/shop", "me", "secret", 2))
+                        "jdbc:postgresql://me:secret@db/shop", "me", "secret", 2, Duration.ZERO))
                 .asString()
                 .doesNotContain("secret");
     }

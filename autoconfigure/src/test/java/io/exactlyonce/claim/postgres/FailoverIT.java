@@ -81,7 +81,7 @@ class FailoverIT {
     }
 
     private PostgresClaimStore losingReplies() {
-        return new PostgresClaimStore(new LosesFirstCommitReply(database.pool()), CONNECTIONS);
+        return new PostgresClaimStore(new LosesFirstCommitReply(database.pool()), CONNECTIONS, TestDatabase.RETENTION);
     }
 
     @Test
