@@ -1,6 +1,8 @@
 package io.exactlyonce.claim;
 
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -56,4 +58,14 @@ public interface ClaimStore {
      * @return the claims that were parked; the ones that are missing were not held any more
      */
     Set<ClaimId> park(List<Parking> parkings);
+
+    /**
+     * Tells how keys stand, without claiming any: those who wait for keys look at all of them at once. As current as the
+     * claims themselves, never a replica's older state; but by the time the answer is there, a free key may be held, and
+     * a held one completed. Only {@link #claim} decides.
+     *
+     * @param keys without duplicates; none at all asks only whether the store answers
+     * @return a state for each key
+     */
+    Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys);
 }

@@ -1,8 +1,10 @@
 package io.exactlyonce.visibility;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -10,8 +12,11 @@ import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -29,6 +34,25 @@ public final class ScriptedStore implements ClaimStore {
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> releaseAnswers = new ArrayDeque<>();
+
+    private final List<Set<ClaimKey>> looks = new ArrayList<>();
+    private final Map<ClaimKey, ClaimState> states = new HashMap<>();
+    private final Deque<Runnable> duringLooks = new ArrayDeque<>();
+    private boolean looksFail;
+
+    @Override
+    public synchronized Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+        looks.add(Set.copyOf(keys));
+        if (looksFail) {
+            throw new IllegalStateException("connection refused");
+        }
+        Map<ClaimKey, ClaimState> answer =
+                keys.stream().collect(Collectors.toMap(key -> key, key -> states.getOrDefault(key, ClaimState.HELD)));
+        if (!duringLooks.isEmpty()) {
+            duringLooks.remove().run();
+        }
+        return answer;
+    }
 
     @Override
     public synchronized List<ClaimOutcome> claim(List<ClaimRequest> requests) {
@@ -105,5 +129,25 @@ public final class ScriptedStore implements ClaimStore {
 
     public void onRelease(Function<Set<ClaimId>, Set<ClaimId>> answer) {
         releaseAnswers.add(answer);
+    }
+
+    /** Returns the keys of each look. */
+    public synchronized List<Set<ClaimKey>> looks() {
+        return List.copyOf(looks);
+    }
+
+    /** Keys are held unless this says otherwise. */
+    public synchronized void putState(ClaimKey key, ClaimState state) {
+        states.put(key, state);
+    }
+
+    /** Lets looks fail from now on, or not. */
+    public synchronized void failLooks(boolean fail) {
+        looksFail = fail;
+    }
+
+    /** Happens in the next look that nothing else happens in, after its answer is made. */
+    public synchronized void duringLook(Runnable event) {
+        duringLooks.add(event);
     }
 }

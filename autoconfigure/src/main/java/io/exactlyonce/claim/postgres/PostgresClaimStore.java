@@ -1,15 +1,19 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -37,6 +41,7 @@ public final class PostgresClaimStore implements ClaimStore {
     private final Completions completions;
     private final Releases releases;
     private final Parkings parkings;
+    private final KeyStates states;
 
     /**
      * @param dataSource reaches only the primary, with READ COMMITTED as its connections' isolation level
@@ -57,6 +62,7 @@ public final class PostgresClaimStore implements ClaimStore {
                 renewals);
         this.completions = new Completions(jdbc);
         this.releases = new Releases(jdbc);
+        this.states = new KeyStates(jdbc);
     }
 
     @Override
@@ -86,5 +92,10 @@ public final class PostgresClaimStore implements ClaimStore {
     @Override
     public Set<ClaimId> park(List<Parking> ends) {
         return permits.execute(() -> transaction.execute(() -> parkings.park(ends)));
+    }
+
+    @Override
+    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+        return permits.execute(() -> transaction.execute(() -> states.read(List.copyOf(keys))));
     }
 }

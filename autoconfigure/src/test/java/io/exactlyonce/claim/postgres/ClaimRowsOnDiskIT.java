@@ -165,6 +165,11 @@ class ClaimRowsOnDiskIT {
                     .contains("exactly_once_claim_pkey")
                     .doesNotContain("Seq Scan");
 
+            jdbc.execute("PREPARE states (text[], text[], bigint[]) AS " + numbered(KeyStates.SELECT));
+            assertThat(plan(jdbc, "states ('{a}', '{b}', '{1}')"))
+                    .contains("exactly_once_claim_pkey")
+                    .doesNotContain("Seq Scan");
+
             jdbc.execute("BEGIN");
             jdbc.execute(Renewals.USE_THE_INDEX);
             jdbc.execute("PREPARE renewals (bigint, text[], text[], uuid[]) AS " + numbered(Renewals.UPDATE));

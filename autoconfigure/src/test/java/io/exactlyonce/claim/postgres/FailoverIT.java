@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
@@ -48,6 +49,10 @@ class FailoverIT {
         makeSessionsReadOnly();
         assertThat(store.release(List.of(new Release(released.id(), "failed", false))))
                 .containsExactly(released.id());
+        makeSessionsReadOnly();
+        assertThat(store.look(List.of(completed.key(), released.key())))
+                .containsEntry(completed.key(), ClaimState.COMPLETED)
+                .containsEntry(released.key(), ClaimState.FREE);
     }
 
     /** Connections that were used a moment ago, so that the pool gives them out without a look. */

@@ -1,0 +1,101 @@
+package io.exactlyonce.claim;
+
+import static io.exactlyonce.claim.Claims.acquire;
+import static io.exactlyonce.claim.Claims.complete;
+import static io.exactlyonce.claim.Claims.newKey;
+import static io.exactlyonce.claim.Claims.release;
+import static io.exactlyonce.claim.Claims.renew;
+import static io.exactlyonce.claim.Claims.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What every {@link ClaimStore} tells those who wait for keys. */
+interface LookContract extends StoreUnderTest {
+
+    private ClaimState look(ClaimKey key) {
+        return store().look(List.of(key)).get(key);
+    }
+
+    @Test
+    default void keyThatNobodyHasClaimedIsFreeAndStaysUnclaimed() {
+        ClaimRequest first = request(newKey());
+
+        assertThat(look(first.key())).isEqualTo(ClaimState.FREE);
+
+        assertThat(acquire(store(), first).attempt()).isEqualTo(1);
+    }
+
+    @Test
+    default void claimedKeyIsHeldUntilItIsCompleted() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+        assertThat(look(first.key())).isEqualTo(ClaimState.HELD);
+
+        complete(store(), first, "1");
+        assertThat(look(first.key())).isEqualTo(ClaimState.COMPLETED);
+
+        endLease(first.id());
+        assertThat(look(first.key())).isEqualTo(ClaimState.COMPLETED);
+    }
+
+    @Test
+    default void releasedKeyIsFreeUntilItIsClaimedAgain() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+        release(store(), first);
+        assertThat(look(first.key())).isEqualTo(ClaimState.FREE);
+
+        acquire(store(), request(first.key()));
+        assertThat(look(first.key())).isEqualTo(ClaimState.HELD);
+    }
+
+    @Test
+    default void keyIsFreeWhileTheLeaseIsOver() {
+        ClaimRequest slow = request(newKey());
+        acquire(store(), slow);
+        endLease(slow.id());
+        assertThat(look(slow.key())).isEqualTo(ClaimState.FREE);
+
+        renew(store(), slow);
+        assertThat(look(slow.key())).isEqualTo(ClaimState.HELD);
+    }
+
+    @Test
+    default void lookEndsNoClaim() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+
+        look(first.key());
+
+        assertThat(complete(store(), first, "1")).isTrue();
+    }
+
+    @Test
+    default void hundredKeysAreLookedAtTogether() {
+        Map<ClaimKey, ClaimState> expected = new HashMap<>();
+        for (int i = 0; i < 100; i++) {
+            ClaimRequest claim = request(newKey());
+            if (i % 3 > 0) {
+                acquire(store(), claim);
+            }
+            if (i % 3 > 1) {
+                complete(store(), claim, "1");
+            }
+            expected.put(
+                    claim.key(),
+                    List.of(ClaimState.FREE, ClaimState.HELD, ClaimState.COMPLETED)
+                            .get(i % 3));
+        }
+
+        assertThat(store().look(expected.keySet())).isEqualTo(expected);
+    }
+
+    @Test
+    default void lookAtNoKeyOnlyShowsThatTheStoreAnswers() {
+        assertThat(store().look(List.of())).isEmpty();
+    }
+}
