@@ -15,9 +15,13 @@ final class MessageReturn {
 
     private MessageReturn() {}
 
-    /** @param delay rounded up to whole seconds */
-    static CompletableFuture<Void> send(Subscription subscription, String receiptHandle, Duration delay) {
-        int seconds = Math.toIntExact(delay.plusNanos(999_999_999).toSeconds());
+    /**
+     * @param delay rounded up to whole seconds
+     * @param left until SQS's ceiling, beyond which it refuses
+     */
+    static CompletableFuture<Void> send(
+            Subscription subscription, String receiptHandle, Duration delay, Duration left) {
+        int seconds = (int) Math.min(delay.plusNanos(999_999_999).toSeconds(), Math.max(0, left.toSeconds()));
         return subscription
                 .visibility()
                 .change(List.of(new Change(receiptHandle, seconds)))

@@ -124,7 +124,7 @@ final class RenewedWindow {
         if (!ours || span.isOver(now) || span.isChosenBeyond(now + delay.toNanos())) {
             return CompletableFuture.completedFuture(null);
         }
-        return MessageReturn.send(subscription, receiptHandle, delay);
+        return MessageReturn.send(subscription, receiptHandle, delay, Duration.ofNanos(ceiling() - now));
     }
 
     /**

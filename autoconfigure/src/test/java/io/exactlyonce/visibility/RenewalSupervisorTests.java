@@ -598,6 +598,18 @@ class RenewalSupervisorTests {
 
     /** The queue ends a capped window when it said, however long the listener's windows are. */
     @Test
+    void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {
+        Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(43_200), queue);
+        Renewal renewal = supervisor.start(slow, "handle", clock.getAsLong());
+        clock.advance(Duration.ofHours(5));
+
+        renewal.returnAfter(Duration.ofHours(12));
+
+        assertThat(queue.changes())
+                .containsExactly(new Change("handle", (int) Duration.ofHours(7).toSeconds()));
+    }
+
+    @Test
     void returnDoesNothingPastTwelveHoursFromTheReceive() {
         Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(36_000), queue);
         Renewal renewal = supervisor.start(slow, "handle", clock.getAsLong());
