@@ -6,9 +6,11 @@ import io.exactlyonce.delivery.ClaimTerms;
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.KeyWatch;
 import io.exactlyonce.delivery.ResultWriter;
 import io.exactlyonce.delivery.ReturnBackoff;
 import io.exactlyonce.delivery.SafeObservers;
+import io.exactlyonce.delivery.StoreGate;
 import io.exactlyonce.listener.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
@@ -66,6 +68,16 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
+    StoreGate exactlyOnceStoreGate(@Qualifier(OBSERVERS) SafeObservers observers) {
+        return new StoreGate(observers);
+    }
+
+    @Bean
+    WatchLifecycle exactlyOnceKeyWatch(ClaimStore store, Deliveries deliveries, StoreGate gate) {
+        return new WatchLifecycle(new KeyWatch(store, deliveries.waiters(), gate, System::nanoTime));
+    }
+
+    @Bean
     Deliveries exactlyOnceDeliveries(
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
@@ -75,12 +87,14 @@ public final class ExactlyOnceAutoConfiguration {
                 observers,
                 backoff(properties),
                 System::nanoTime,
-                ExactlyOnceAutoConfiguration::random);
+                ExactlyOnceAutoConfiguration::random,
+                properties.retry().maxWaiting());
     }
 
     @Bean
     DeliveryProcessor exactlyOnceProcessor(
             ClaimStore store,
+            StoreGate gate,
             ExactlyOnceProperties properties,
             ObjectProvider<JsonMapper> jsonMapper,
             @Qualifier(OBSERVERS) SafeObservers observers) {
@@ -89,7 +103,7 @@ public final class ExactlyOnceAutoConfiguration {
                 ManagementFactory.getRuntimeMXBean().getName(),
                 properties.claim().lease());
         return new DeliveryProcessor(
-                store,
+                gate.guard(store),
                 terms,
                 backoff(properties),
                 results,
@@ -113,10 +127,11 @@ public final class ExactlyOnceAutoConfiguration {
             Environment environment,
             ClaimDatabase database,
             Deliveries deliveries,
+            StoreGate gate,
             @Qualifier(OBSERVERS) SafeObservers observers) {
         return new ExactlyOnceContainerFactory(beans, environment, () -> {
             database.requireReady();
-            return new ListenerEngine(deliveries, observers, System::nanoTime);
+            return new ListenerEngine(deliveries, gate, observers, System::nanoTime);
         });
     }
 

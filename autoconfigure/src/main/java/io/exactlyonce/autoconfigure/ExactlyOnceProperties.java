@@ -25,6 +25,9 @@ public record ExactlyOnceProperties(
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
+    /** All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks. */
+    private static final int MOST_WAITING = 5_000;
+
     /**
      * Claims on idempotency keys.
      *
@@ -125,14 +128,18 @@ public record ExactlyOnceProperties(
      *
      * @param initialDelay Time until a message is visible again after its first failure, from 1s to 12h.
      * @param maxDelay Longest such time, from the initial delay to 12h.
+     * @param maxWaiting Most deliveries that wait, invisible, for the holder of their key or for the database, from 0 to
+     *     5000. More are returned.
      */
     public record Retry(
             @DefaultValue("1s") Duration initialDelay,
-            @DefaultValue("5m") Duration maxDelay) {
+            @DefaultValue("5m") Duration maxDelay,
+            @DefaultValue("1000") int maxWaiting) {
 
         public Retry {
             requireWithin("retry.initial-delay", initialDelay, SHORTEST, VisibilityWindow.CEILING);
             requireWithin("retry.max-delay", maxDelay, initialDelay, VisibilityWindow.CEILING);
+            requireWithin("retry.max-waiting", maxWaiting, 0, MOST_WAITING);
         }
     }
 

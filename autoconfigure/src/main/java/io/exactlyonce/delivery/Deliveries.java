@@ -5,9 +5,7 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -22,11 +20,10 @@ public final class Deliveries {
     private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
 
     private final RenewalSupervisor supervisor;
-    private final DeliveryObserver observer;
     private final ReturnBackoff backoff;
-    private final LongSupplier clock;
     private final DoubleSupplier random;
-    private final Set<Delivery> inFlight = ConcurrentHashMap.newKeySet();
+    private final InFlight inFlight;
+    private final Waiters waiters;
 
     /**
      * @param supervisor renews windows and leases
@@ -34,18 +31,26 @@ public final class Deliveries {
      * @param backoff how long a failed delivery stays away
      * @param clock monotonic, in nanoseconds
      * @param random from 0 inclusive to 1 exclusive
+     * @param mostWaiters how many deliveries may wait for others at any time; more are returned
      */
     public Deliveries(
             RenewalSupervisor supervisor,
             DeliveryObserver observer,
             ReturnBackoff backoff,
             LongSupplier clock,
-            DoubleSupplier random) {
+            DoubleSupplier random,
+            int mostWaiters) {
         this.supervisor = supervisor;
-        this.observer = observer;
         this.backoff = backoff;
-        this.clock = clock;
         this.random = random;
+        this.inFlight = new InFlight(observer, clock);
+        this.waiters =
+                new Waiters(inFlight, new ReceiveBudget(backoff, observer, clock, random), observer, mostWaiters);
+    }
+
+    /** Returns the deliveries that wait for others. */
+    public Waiters waiters() {
+        return waiters;
     }
 
     /** Renews deliveries from now on, before any handler has a thread for them. */
@@ -63,36 +68,49 @@ public final class Deliveries {
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
     public boolean settle(Delivery delivery) {
-        return settle(delivery, backoff.after(delivery.receiveCount(), random.getAsDouble()));
+        return settle(delivery, backoff.after(delivery.receiveCount(), random.getAsDouble()), true);
     }
 
     /**
      * Does what was decided on a delivery whose listener is stopping. One on which nothing was decided is made visible at
-     * once, for other consumers.
+     * once, for other consumers; one that would have to wait, soon.
      *
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
     public boolean settleWhileStopping(Delivery delivery) {
-        return settle(delivery, Duration.ZERO);
+        return settle(delivery, Duration.ZERO, false);
     }
 
-    private boolean settle(Delivery delivery, Duration undecidedDelay) {
+    private boolean settle(Delivery delivery, Duration undecidedDelay, boolean mayWait) {
         if (!delivery.beginSettling()) {
             return false;
         }
         Disposition disposition = delivery.disposition();
         Disposition decided = disposition == null ? Disposition.returnAfter(undecidedDelay) : disposition;
-        switch (decided.kind()) {
-            case ACKNOWLEDGE -> {
-                return true;
-            }
-            case RETURN -> {
-                returnAfter(delivery, decided.delay());
-                inFlight.remove(delivery);
-            }
-            case ABANDON -> end(delivery);
+        Disposition.Awaited awaited = decided.awaited();
+        if (awaited == null) {
+            return settle(delivery, decided);
+        }
+        if (mayWait && !delivery.isAbandoned()) {
+            waiters.admit(delivery, awaited, decided.delay());
+        } else {
+            waiters.turnAway(delivery, Duration.ZERO);
         }
         return false;
+    }
+
+    private boolean settle(Delivery delivery, Disposition decided) {
+        return switch (decided.kind()) {
+            case ACKNOWLEDGE -> true;
+            case RETURN -> {
+                inFlight.returnAfter(delivery, decided.delay());
+                yield false;
+            }
+            case ABANDON -> {
+                inFlight.end(delivery);
+                yield false;
+            }
+        };
     }
 
     /**
@@ -106,13 +124,18 @@ public final class Deliveries {
 
     /** The queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
-        end(delivery);
+        inFlight.end(delivery);
     }
 
     /** The queue has refused the delete: the message will come again, as a duplicate. */
     public void acknowledgementFailed(Delivery delivery) {
         log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery);
-        end(delivery);
+        inFlight.end(delivery);
+    }
+
+    /** Returns what waits for others: its listener is stopping. */
+    public void endWaits(Subscription subscription) {
+        waiters.endAll(subscription);
     }
 
     /**
@@ -121,34 +144,16 @@ public final class Deliveries {
      * the database connections go. The others' claims end with their leases.
      */
     public void abandonAll(Subscription subscription) {
-        List<Delivery> abandoned = inFlight.stream()
-                .filter(delivery -> delivery.subscription().equals(subscription))
-                .toList();
+        List<Delivery> abandoned = inFlight.of(subscription);
         abandoned.forEach(Delivery::abandon);
+        waiters.endAll(subscription);
         LastWait.forAll(abandoned, subscription);
         for (Delivery delivery : abandoned) {
             if (delivery.left().isDone()) {
                 settleWhileStopping(delivery);
             }
             delivery.beginSettling();
-            end(delivery);
-        }
-    }
-
-    private static void returnAfter(Delivery delivery, Duration delay) {
-        log.debug("Returning {} after {}", delivery, delay);
-        delivery.renewal().returnAfter(delay).exceptionally(failure -> {
-            log.warn("Returning {} failed; it will be visible when its window ends", delivery, failure);
-            return null;
-        });
-    }
-
-    /** Ends a delivery that was not returned. Only those are measured: a storm of quick failures would hide the slow. */
-    private void end(Delivery delivery) {
-        delivery.renewal().stop();
-        // A delete may be confirmed after the listener has stopped.
-        if (inFlight.remove(delivery) && delivery.wasHandled()) {
-            observer.delivered(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - delivery.receivedAt()));
+            inFlight.end(delivery);
         }
     }
 }

@@ -26,6 +26,9 @@ public final class Delivery {
     private volatile @Nullable Disposition disposition;
     private volatile @Nullable HandlerRun run;
     private volatile boolean stopRequested;
+    private volatile Runnable delete = () -> {
+        throw new IllegalStateException("Nobody has said how to delete message %s".formatted(messageId()));
+    };
 
     private final CompletableFuture<Void> left = new CompletableFuture<>();
     private boolean entered;
@@ -78,6 +81,15 @@ public final class Delivery {
 
     long receivedAt() {
         return receivedAt;
+    }
+
+    /** Says how to have the message deleted after its pipeline has ended; the queue's answer comes later. */
+    public void deleteBy(Runnable delete) {
+        this.delete = delete;
+    }
+
+    void delete() {
+        delete.run();
     }
 
     void begin(Renewal renewal) {

@@ -26,4 +26,13 @@ public interface DeliveryObserver extends RenewalObserver {
      * returned are left out.
      */
     default void delivered(Subscription subscription, Duration elapsed) {}
+
+    /** The number of deliveries of a subscription that wait for a key's holder, or for the claim store, has changed. */
+    default void waiting(Subscription subscription, int deliveries) {}
+
+    /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
+    default void receivesRunOut(Subscription subscription) {}
+
+    /** A subscription polls no more since the claim store does not answer, or polls again. */
+    default void paused(Subscription subscription, boolean paused) {}
 }

@@ -46,7 +46,7 @@ public final class DeliveryProcessor {
     /**
      * @param store keeps the claims
      * @param terms on which keys are claimed
-     * @param backoff how long deliveries stay away whose key is held elsewhere, or that failed
+     * @param backoff how long deliveries stay away that failed
      * @param results writes handlers' results
      * @param observer learns of claims and handlers
      * @param clock monotonic, in nanoseconds
@@ -70,7 +70,7 @@ public final class DeliveryProcessor {
     }
 
     /**
-     * Handles a delivery, unless its key is completed, held elsewhere or parked.
+     * Handles a delivery, unless its key is completed, held elsewhere or parked, or the store does not answer.
      *
      * @return the handler's result; {@code null} if it was not called
      * @throws io.exactlyonce.ClaimLostException if the claim was lost before or while the handler ran; a result is
@@ -93,7 +93,10 @@ public final class DeliveryProcessor {
         delivery.decide(Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble())));
         ClaimRequest request = terms.request(key, delivery.subscription().window());
         long begun = clock.getAsLong();
-        ClaimOutcome outcome = keeper.claim(request);
+        ClaimOutcome outcome = claim(delivery, request);
+        if (outcome == null) {
+            return null;
+        }
         observer.claimed(delivery.subscription(), outcome);
         Acquired acquired = outcome.match(
                 mine -> mine,
@@ -108,6 +111,20 @@ public final class DeliveryProcessor {
         return handlers.call(delivery, request.id(), acquired, handler);
     }
 
+    /** Returns nothing if the store did not answer: that is no failure of the message, which waits until it does. */
+    private @Nullable ClaimOutcome claim(Delivery delivery, ClaimRequest request) {
+        try {
+            return keeper.claim(request);
+        } catch (IllegalArgumentException refused) {
+            throw refused;
+        } catch (RuntimeException unanswered) {
+            log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
+            log.debug("Why the claim of {} got no answer", request.key(), unanswered);
+            delivery.decide(Disposition.waitForStore(request.key()));
+            return null;
+        }
+    }
+
     private static @Nullable Acquired duplicate(Delivery delivery, ClaimKey key) {
         log.debug("{} is a duplicate: {} is completed", delivery, key);
         delivery.decide(Disposition.ACKNOWLEDGE);
@@ -120,16 +137,14 @@ public final class DeliveryProcessor {
     }
 
     /**
-     * The delay covers the holder's lease, so that a dead holder's key can be taken over at the next attempt, but no more
-     * than a window: the holder may end long before a long lease does.
+     * If it cannot wait, the holder's lease is the least delay, so that a dead holder's key can be taken over at the next
+     * attempt, but no more than a window: the holder may end long before a long lease does.
      */
-    private @Nullable Acquired heldElsewhere(Delivery delivery, ClaimKey key, HeldElsewhere held) {
-        Duration wait = backoff.after(delivery.receiveCount(), random.getAsDouble());
+    private static @Nullable Acquired heldElsewhere(Delivery delivery, ClaimKey key, HeldElsewhere held) {
         Duration window = delivery.subscription().window().length();
         Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
-        Duration delay = wait.compareTo(lease) > 0 ? wait : lease;
-        log.debug("{} is returned: {} is held elsewhere", delivery, key);
-        delivery.decide(Disposition.returnAfter(delay));
+        log.debug("{} waits: {} is held elsewhere", delivery, key);
+        delivery.decide(Disposition.waitForHolder(key, lease.isNegative() ? Duration.ZERO : lease));
         return null;
     }
 

@@ -23,6 +23,22 @@ public record ReturnBackoff(Duration initial, Duration longest) {
     Duration after(int receiveCount, double random) {
         int doublings = Math.min(Math.max(receiveCount - 1, 0), MOST_DOUBLINGS);
         double nanos = Math.min((double) initial.toNanos() * (1L << doublings), (double) longest.toNanos());
+        return jittered(nanos, random);
+    }
+
+    /**
+     * Returns the delay of a delivery that was not tried: a message must not end in the dead-letter queue only because
+     * others hold its key. The last receives that it has are kept as far apart as the bound allows.
+     *
+     * @param maxReceiveCount after how many receives SQS moves the message to the dead-letter queue
+     */
+    Duration sparing(int receiveCount, int maxReceiveCount, double random) {
+        return receiveCount >= maxReceiveCount - 1
+                ? jittered((double) longest.toNanos(), random)
+                : after(receiveCount, random);
+    }
+
+    private static Duration jittered(double nanos, double random) {
         return Duration.ofNanos((long) (nanos * (0.5 + random / 2)));
     }
 }

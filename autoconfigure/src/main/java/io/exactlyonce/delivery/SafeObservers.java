@@ -56,6 +56,21 @@ public final class SafeObservers implements DeliveryObserver {
         tell(observer -> observer.paused(length));
     }
 
+    @Override
+    public void waiting(Subscription subscription, int deliveries) {
+        tell(observer -> observer.waiting(subscription, deliveries));
+    }
+
+    @Override
+    public void receivesRunOut(Subscription subscription) {
+        tell(observer -> observer.receivesRunOut(subscription));
+    }
+
+    @Override
+    public void paused(Subscription subscription, boolean paused) {
+        tell(observer -> observer.paused(subscription, paused));
+    }
+
     /** Returns how often an observer has thrown. */
     public long failures() {
         return failures.sum();

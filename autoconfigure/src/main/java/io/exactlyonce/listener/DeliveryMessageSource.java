@@ -90,9 +90,12 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
                 url.substring(url.lastIndexOf('/') + 1),
                 window,
                 settings.timeout(),
-                new SqsQueueVisibility(sqs, url, window));
+                new SqsQueueVisibility(sqs, url, window),
+                RedrivePolicy.maxReceiveCount(queue));
         subscription = begun;
         engine.observer().subscribed(begun);
+        engine.gate().subscribe(begun);
+        RedrivePolicy.warnOfFewReceives(begun);
         return new ConfirmingAcknowledgementExecutor<>(engine.deliveries(), sqs, url);
     }
 
@@ -131,16 +134,23 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
         return new PolledMessages<>(reader, current, receivedAt).read(messages);
     }
 
-    /** Waits, as awspring does, for handlers and acknowledgements until its timeouts; then ends what is left. */
+    /**
+     * Returns what waits for others; then waits, as awspring does, for handlers and acknowledgements until its timeouts;
+     * then ends what is left.
+     */
     @Override
     public void stop() {
+        Subscription ended = subscription;
+        if (ended == null) {
+            super.stop();
+            return;
+        }
+        engine.deliveries().endWaits(ended);
         try {
             super.stop();
         } finally {
-            Subscription ended = subscription;
-            if (ended != null) {
-                engine.deliveries().abandonAll(ended);
-            }
+            engine.deliveries().abandonAll(ended);
+            engine.gate().unsubscribe(ended);
         }
     }
 }

@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.sink.adapter.AbstractDelegatingMessageList
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.Delivery;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.messaging.Message;
 
@@ -25,8 +26,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     @Override
     public CompletableFuture<Void> emit(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
         deliveries.begin(messages.stream()
-                .flatMap(message -> ReceivedMessage.of(message).stream())
-                .map(ReceivedMessage::delivery)
+                .flatMap(message -> delivery(message, context).stream())
                 .toList());
         try {
             return getDelegate()
@@ -36,6 +36,15 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
             settleLeft(messages, context);
             throw failure;
         }
+    }
+
+    /** A delivery that waits for others is deleted long after its pipeline has ended. */
+    private static <T> Optional<Delivery> delivery(Message<T> message, MessageProcessingContext<T> context) {
+        Optional<Delivery> delivery = ReceivedMessage.of(message).map(ReceivedMessage::delivery);
+        delivery.ifPresent(begun -> begun.deleteBy(() -> {
+            var unused = context.getAcknowledgmentCallback().onAcknowledge(message);
+        }));
+        return delivery;
     }
 
     private void settleLeft(Collection<Message<T>> messages, MessageProcessingContext<T> context) {

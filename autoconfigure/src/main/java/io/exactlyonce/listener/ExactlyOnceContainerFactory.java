@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.exactlyonce.delivery.StoreGate;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -51,7 +52,7 @@ public final class ExactlyOnceContainerFactory
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
         SqsMessageListenerContainer<Object> container = original.get().createContainer(endpoint);
-        container.configure(options -> configure(container.getContainerOptions(), options));
+        container.configure(options -> configure(container.getContainerOptions(), options, ready.gate()));
         String listener = Objects.requireNonNull(endpoint.getId());
         container.setComponentFactories(List.of(
                 new DeliveryComponentFactory<>(ready, listener, settings),
@@ -60,11 +61,14 @@ public final class ExactlyOnceContainerFactory
     }
 
     /** Adds what the engine needs to what the application has configured. */
-    private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options) {
+    private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options, StoreGate gate) {
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(queueNotFound)
+                .backPressureHandlerFactory(
+                        PausingBackPressure.around(configured.getBackPressureHandlerFactory(), gate))
                 .queueAttributeNames(plus(
-                        configured.getQueueAttributeNames().stream(), Set.of(QueueAttributeName.VISIBILITY_TIMEOUT)))
+                        configured.getQueueAttributeNames().stream(),
+                        Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))
                 .messageAttributeNames(
                         plus(configured.getMessageAttributeNames().stream(), Set.of(ReceivedMessage.KEY_ATTRIBUTE)))
                 .messageSystemAttributeNames(plus(

@@ -61,6 +61,21 @@ public final class ExactlyOnceMetrics implements DeliveryObserver {
         pauses.record(length);
     }
 
+    @Override
+    public void waiting(Subscription subscription, int deliveries) {
+        metersOf(subscription).waiting(deliveries);
+    }
+
+    @Override
+    public void receivesRunOut(Subscription subscription) {
+        metersOf(subscription).receivesRunOut();
+    }
+
+    @Override
+    public void paused(Subscription subscription, boolean paused) {
+        metersOf(subscription).paused(paused);
+    }
+
     private SubscriptionMeters metersOf(Subscription subscription) {
         return meters.computeIfAbsent(
                 new Key(subscription.listener(), subscription.queue()),

@@ -11,6 +11,9 @@ final class MeterNames {
     static final String CLAIMS = "exactly.once.claims";
     static final String RENEWALS = "exactly.once.renewals";
     static final String RENEWAL_PAUSES = "exactly.once.renewal.pauses";
+    static final String WAITING = "exactly.once.waiting";
+    static final String RECEIVES_RUN_OUT = "exactly.once.receives.run.out";
+    static final String LISTENER_PAUSED = "exactly.once.listener.paused";
 
     static final String REPLICA_LAG = "exactly.once.replica.lag";
     static final String REPLICA_LAG_BYTES = "exactly.once.replica.lag.bytes";

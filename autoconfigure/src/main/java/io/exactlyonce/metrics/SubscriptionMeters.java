@@ -30,7 +30,10 @@ final class SubscriptionMeters {
     private final Counter handlerTimeouts;
     private final Map<String, Counter> claims = new HashMap<>();
     private final Map<String, Counter> renewals = new HashMap<>();
+    private final Counter receivesRunOut;
     private volatile VisibilityWindow window;
+    private volatile int waiting;
+    private volatile boolean paused;
 
     SubscriptionMeters(MeterRegistry registry, Subscription subscription) {
         Tags tags = Tags.of(MeterNames.LISTENER, subscription.listener(), MeterNames.QUEUE, subscription.queue());
@@ -42,7 +45,13 @@ final class SubscriptionMeters {
                 "From a message's receive to its confirmed delete, or until it was abandoned");
         handler = timer(registry, MeterNames.HANDLER, tags, "The handler's own time");
         handlerTimeouts = registry.counter(MeterNames.HANDLER_TIMEOUTS, tags);
+        receivesRunOut = Counter.builder(MeterNames.RECEIVES_RUN_OUT)
+                .description(
+                        "Deliveries that wait although they have at most one receive left before the dead-letter queue")
+                .tags(tags)
+                .register(registry);
         registerGauges(registry, tags);
+        registerStateGauges(registry, tags);
         for (String outcome : OutcomeTag.ALL) {
             claims.put(outcome, registry.counter(MeterNames.CLAIMS, tags.and(MeterNames.OUTCOME, outcome)));
         }
@@ -69,6 +78,19 @@ final class SubscriptionMeters {
                 .register(registry);
     }
 
+    private void registerStateGauges(MeterRegistry registry, Tags tags) {
+        Gauge.builder(MeterNames.WAITING, this, meters -> meters.waiting)
+                .description("Deliveries that wait, invisible, for the holder of their key or for the claim store")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+        Gauge.builder(MeterNames.LISTENER_PAUSED, this, meters -> meters.paused ? 1 : 0)
+                .description("Whether polling is paused since the claim store does not answer")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+    }
+
     private static Timer timer(MeterRegistry registry, String name, Tags tags, String description) {
         return Timer.builder(name)
                 .description(description)
@@ -89,6 +111,18 @@ final class SubscriptionMeters {
 
     void renewed(RenewalObserver.Target target, RenewalObserver.Result result) {
         increment(renewals, tag(target) + tag(result));
+    }
+
+    void waiting(int deliveries) {
+        waiting = deliveries;
+    }
+
+    void receivesRunOut() {
+        receivesRunOut.increment();
+    }
+
+    void paused(boolean isPaused) {
+        paused = isPaused;
     }
 
     void handled(Duration elapsed) {

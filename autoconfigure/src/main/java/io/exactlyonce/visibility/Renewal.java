@@ -128,6 +128,11 @@ public final class Renewal {
         return held != null && held.isHeld(supervisor.now());
     }
 
+    /** Tells whether the message is still invisible to others on our behalf, by this JVM's monotonic clock. */
+    public boolean isInvisible() {
+        return window.isOn(supervisor.now());
+    }
+
     /** Renews nothing any more. A renewal of the window that is under way is not awaited. */
     public void stop() {
         letGo();

@@ -38,7 +38,7 @@ class ExactlyOncePropertiesTests {
                     .isEqualTo(new ExactlyOnceProperties.Datasource(null, null, null, 10, Duration.ofSeconds(10)));
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
             assertThat(properties.retry())
-                    .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5)));
+                    .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5), 1_000));
         });
     }
 
@@ -60,7 +60,8 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.renewal.jitter=0.5",
                         "exactly-once.renewal.retries=10",
                         "exactly-once.retry.initial-delay=2s",
-                        "exactly-once.retry.max-delay=12h")
+                        "exactly-once.retry.max-delay=12h",
+                        "exactly-once.retry.max-waiting=5000")
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
                                 new ExactlyOnceProperties.Claim(
@@ -71,7 +72,7 @@ class ExactlyOncePropertiesTests {
                                 new ExactlyOnceProperties.Datasource(
                                         "jdbc:postgresql://db/shop", "claims", "secret", 2, Duration.ZERO),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
-                                new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12)))));
+                                new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000))));
     }
 
     @ParameterizedTest
@@ -97,7 +98,9 @@ class ExactlyOncePropertiesTests {
         "retry.initial-delay, 500ms, 500ms, 1s, 43200s",
         "retry.initial-delay, 13h, 46800s, 1s, 43200s",
         "retry.max-delay, 13h, 46800s, 1s, 43200s",
-        "retry.max-delay, 900ms, 900ms, 1s, 43200s"
+        "retry.max-delay, 900ms, 900ms, 1s, 43200s",
+        "retry.max-waiting, -1, -1, 0, 5000",
+        "retry.max-waiting, 5001, 5001, 0, 5000"
     })
     void valueOutOfBoundsStopsTheStartWithValueAndBounds(
             String property, String value, String shown, String least, String most) {

@@ -16,6 +16,8 @@ import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DeliveryProcessorTests {
 
@@ -111,22 +113,34 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void claimThatIsNeverAnsweredReturnsTheDeliveryWithBackoff() {
+    void claimThatIsNeverAnsweredIsGivenUpAndItsDeliveryWaits() throws Throwable {
         for (int attempt = 0; attempt < 5; attempt++) {
             rig.store.onClaim(() -> {
                 throw new IllegalStateException("connection refused");
             });
         }
 
-        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage("connection refused");
+        assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
         assertThat(rig.store.claims()).hasSize(3);
         assertThat(rig.store.releases())
                 .containsExactly(new Release(rig.store.claims().get(0).id(), "the claim got no answer", false));
         assertThat(rig.outcomes).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.waiting).containsExactly(1);
+    }
+
+    @Test
+    void claimThatTheStoreRefusesForGoodFailsTheDelivery() {
+        rig.store.onClaim(() -> {
+            throw new IllegalArgumentException("no such scope");
+        });
+
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(IllegalArgumentException.class);
+
+        rig.deliveries.settle(delivery);
         assertThat(rig.returns()).containsExactly(4);
     }
 
@@ -144,34 +158,32 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void keyHeldElsewhereReturnsTheDeliveryWhenTheHoldersLeaseEnds() throws Throwable {
+    void keyHeldElsewhereEndsThePipelineAndItsDeliveryWaits() throws Throwable {
         rig.store.onClaim(() -> new HeldElsewhere(Duration.ofMillis(12_345)));
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
         assertThat(rig.deliveries.settle(delivery)).isFalse();
-        assertThat(rig.returns()).containsExactly(13);
+        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.waiting).containsExactly(1);
+        assertThat(rig.supervisor.inFlight()).isOne();
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    @Test
-    void keyHeldElsewhereByALongLeaseReturnsTheDeliveryAfterAWindow() throws Throwable {
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofHours(6)));
+    @ParameterizedTest
+    @CsvSource({"12345, 13", "21600000, 30", "-1000, 4"})
+    void keyHeldElsewhereReturnsTheDeliveryWhenTheHoldersLeaseEndsIfItCannotWait(long leaseMillis, int seconds)
+            throws Throwable {
+        DeliveryRig crowded = new DeliveryRig(0);
+        Delivery turnedAway = crowded.receive();
+        crowded.store.onClaim(() -> new HeldElsewhere(Duration.ofMillis(leaseMillis)));
 
-        rig.process(delivery, DeliveryRig::neverCalled);
-        rig.deliveries.settle(delivery);
+        crowded.process(turnedAway, DeliveryRig::neverCalled);
 
-        assertThat(rig.returns()).containsExactly((int) DeliveryRig.WINDOW.toSeconds());
-    }
-
-    @Test
-    void keyHeldElsewhereForAShortTimeReturnsTheDeliveryWithBackoff() throws Throwable {
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(-1)));
-
-        rig.process(delivery, DeliveryRig::neverCalled);
-        rig.deliveries.settle(delivery);
-
-        assertThat(rig.returns()).containsExactly(4);
+        assertThat(crowded.deliveries.settle(turnedAway)).isFalse();
+        assertThat(crowded.returns()).containsExactly(seconds);
+        assertThat(crowded.waiting).isEmpty();
+        assertThat(crowded.supervisor.inFlight()).isZero();
     }
 
     @Test

@@ -34,10 +34,25 @@ final class DeliveryRig implements DeliveryObserver {
             new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), this, Runnable::run, clock, () -> 0);
 
     private final ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
-    final Deliveries deliveries = new Deliveries(supervisor, this, backoff, clock, () -> 0);
+    final Deliveries deliveries;
+    final StoreGate gate = new StoreGate(this);
+    final KeyWatch watch;
+    final List<Integer> waiting = new ArrayList<>();
+    final List<Subscription> runOut = new ArrayList<>();
+    final List<Boolean> paused = new ArrayList<>();
+    final List<Delivery> deleted = new ArrayList<>();
 
     private ResultWriter results = result -> "\"" + result + "\"";
     private Duration lease = Duration.ofSeconds(20);
+
+    DeliveryRig() {
+        this(1_000);
+    }
+
+    DeliveryRig(int mostWaiters) {
+        deliveries = new Deliveries(supervisor, this, backoff, clock, () -> 0, mostWaiters);
+        watch = new KeyWatch(store, deliveries.waiters(), gate, clock);
+    }
 
     static Subscription subscription(String name, QueueVisibility visibility) {
         return new Subscription("listener", name, new VisibilityWindow(WINDOW), visibility);
@@ -54,7 +69,8 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     DeliveryProcessor processor() {
-        return new DeliveryProcessor(store, new ClaimTerms("worker", lease), backoff, results, this, clock, () -> 0);
+        return new DeliveryProcessor(
+                gate.guard(store), new ClaimTerms("worker", lease), backoff, results, this, clock, () -> 0);
     }
 
     /** Receives a message for the first time. */
@@ -64,6 +80,7 @@ final class DeliveryRig implements DeliveryObserver {
 
     Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
         Delivery delivery = new Delivery(subscription, "id", receiptHandle, receiveCount, clock.getAsLong());
+        delivery.deleteBy(() -> deleted.add(delivery));
         deliveries.begin(List.of(delivery));
         return delivery;
     }
@@ -104,6 +121,21 @@ final class DeliveryRig implements DeliveryObserver {
     @Override
     public void delivered(Subscription subscription, Duration elapsed) {
         delivered.add(elapsed);
+    }
+
+    @Override
+    public void waiting(Subscription subscription, int waiters) {
+        waiting.add(waiters);
+    }
+
+    @Override
+    public void receivesRunOut(Subscription subscription) {
+        runOut.add(subscription);
+    }
+
+    @Override
+    public void paused(Subscription subscription, boolean isPaused) {
+        paused.add(isPaused);
     }
 
     /** A handler that must not be called. */

@@ -309,8 +309,8 @@ class HandlerCallTests {
     }
 
     private Delivery receiveLimited() {
-        Subscription limited =
-                new Subscription("limited", "orders", new VisibilityWindow(DeliveryRig.WINDOW), TIMEOUT, rig.queue);
+        Subscription limited = new Subscription(
+                "limited", "orders", new VisibilityWindow(DeliveryRig.WINDOW), TIMEOUT, rig.queue, null);
         return rig.receive(limited, "limited handle", 1);
     }
 

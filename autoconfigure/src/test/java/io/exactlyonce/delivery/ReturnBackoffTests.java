@@ -51,4 +51,11 @@ class ReturnBackoffTests {
 
         assertThat(wide.after(1_000, 0)).isEqualTo(Duration.ofHours(6));
     }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 2", "3, 4", "4, 150", "5, 150", "6, 150"})
+    void lastReceivesBeforeTheDeadLetterQueueAreSpared(int receiveCount, int seconds) {
+        assertThat(backoff.sparing(receiveCount, 5, 0)).isEqualTo(Duration.ofSeconds(seconds));
+        assertThat(backoff.sparing(receiveCount, 5, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMinutes(5));
+    }
 }

@@ -32,6 +32,9 @@ class SafeObserversTests {
         observers.renewed(orders, Target.LEASE, Result.LOST);
         observers.timedOut(orders);
         observers.paused(Duration.ofSeconds(3));
+        observers.waiting(orders, 3);
+        observers.receivesRunOut(orders);
+        observers.paused(orders, true);
 
         assertThat(told)
                 .containsExactly(
@@ -41,7 +44,10 @@ class SafeObserversTests {
                         "delivered orders PT2S",
                         "renewed orders LEASE LOST",
                         "timed out orders",
-                        "paused PT3S");
+                        "paused PT3S",
+                        "waiting orders 3",
+                        "receives run out orders",
+                        "paused orders true");
     }
 
     @Test
@@ -88,7 +94,22 @@ class SafeObserversTests {
         }
 
         @Override
+        public void waiting(Subscription subscription, int deliveries) {
+            fail();
+        }
+
+        @Override
         public void paused(Duration length) {
+            fail();
+        }
+
+        @Override
+        public void receivesRunOut(Subscription subscription) {
+            fail();
+        }
+
+        @Override
+        public void paused(Subscription subscription, boolean paused) {
             fail();
         }
 
@@ -132,6 +153,21 @@ class SafeObserversTests {
         @Override
         public void paused(Duration length) {
             told.add("paused " + length);
+        }
+
+        @Override
+        public void waiting(Subscription subscription, int deliveries) {
+            told.add("waiting " + subscription.queue() + " " + deliveries);
+        }
+
+        @Override
+        public void receivesRunOut(Subscription subscription) {
+            told.add("receives run out " + subscription.queue());
+        }
+
+        @Override
+        public void paused(Subscription subscription, boolean paused) {
+            told.add("paused " + subscription.queue() + " " + paused);
         }
     }
 }

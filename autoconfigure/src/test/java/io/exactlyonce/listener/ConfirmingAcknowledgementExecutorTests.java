@@ -31,7 +31,7 @@ class ConfirmingAcknowledgementExecutorTests {
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor, nobody, new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock, () -> 0);
+            supervisor, nobody, new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock, () -> 0, 10);
     private final CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> renewed);

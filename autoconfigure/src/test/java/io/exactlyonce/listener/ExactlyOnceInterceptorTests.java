@@ -67,7 +67,7 @@ class ExactlyOnceInterceptorTests {
     void prepare() {
         RenewalSupervisor supervisor =
                 new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
-        new Deliveries(supervisor, nobody, backoff, clock, () -> 0).begin(List.of(delivery));
+        new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10).begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
         proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor));

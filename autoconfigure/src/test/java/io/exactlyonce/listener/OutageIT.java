@@ -8,6 +8,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /** The claims' database goes away and comes back: its connections end, and it takes no new ones meanwhile. */
 @UsesSqs
@@ -77,13 +79,15 @@ class OutageIT {
         }
     }
 
-    private final String queue = SQS.createQueue(2);
+    private static final int WINDOW_SECONDS = 2;
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
     private final String database = DATABASE.createDatabase();
 
     private TestApplication start(Map<String, String> properties) {
         Map<String, String> all = new HashMap<>(properties);
         all.put("test.queue", queue);
-        return TestApplication.start(database, all, Listener.class, Impatience.class);
+        return TestApplication.start(database, all, Listener.class, Impatience.class, SqsRequests.class);
     }
 
     private static void awaitCall(TestApplication application) {
@@ -166,6 +170,70 @@ class OutageIT {
 
             assertAcknowledgedAfter(application, new Call("o1", 1, false));
         }
+    }
+
+    /** Two windows and more: each message would have come again, and again, until it ended in the dead-letter queue. */
+    @Test
+    void listenerIsPausedDuringALongOutageAndNoMessageEndsInTheDeadLetterQueue(CapturedOutput output) {
+        String deadLetters = SQS.addDeadLetterQueue(queue, 3);
+        try (TestApplication application = start(Map.of())) {
+            Listener listener = application.bean(Listener.class);
+            SqsRequests requests = application.bean(SqsRequests.class);
+            listener.finish();
+            assertThat(isPaused(application)).isFalse();
+
+            DATABASE.disconnect(database);
+            List<String> orders = List.of("o1", "o2", "o3", "o4", "o5");
+            orders.forEach(order -> SQS.send(queue, order));
+            await().atMost(Duration.ofSeconds(20)).until(() -> isPaused(application));
+            SQS.send(queue, "late");
+            await().atMost(Duration.ofSeconds(20)).until(() -> waiting(application) >= orders.size());
+            int polls = requests.of(ReceiveMessageRequest.class).size();
+            Duration twoWindows = Duration.ofSeconds(2 * WINDOW_SECONDS + 1);
+            await().during(twoWindows)
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> requests.of(ReceiveMessageRequest.class).size() <= polls + 1);
+            assertThat(isPaused(application)).isTrue();
+            DATABASE.reconnect(database);
+
+            await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
+            assertThat(listener.calls())
+                    .extracting(Call::order)
+                    .containsExactlyInAnyOrder("o1", "o2", "o3", "o4", "o5", "late");
+            assertThat(SQS.size(deadLetters)).isZero();
+            assertThat(requests.mostReceives()).isLessThanOrEqualTo(3);
+            assertThat(isPaused(application)).isFalse();
+            assertThat(waiting(application)).isZero();
+            assertThat(output.getAll()).contains("is paused: 3 claims in a row got no answer", "polls again");
+        }
+    }
+
+    /** The watch holds no message for ever: R11. */
+    @Test
+    void listenerThatStopsDuringAnOutageReturnsWhatWaits() {
+        try (TestApplication application = start(Map.of())) {
+            application.bean(Listener.class).finish();
+            DATABASE.disconnect(database);
+            SQS.send(queue, "o1");
+            await().atMost(Duration.ofSeconds(20)).until(() -> waiting(application) == 1);
+
+            application.container("orders").stop();
+
+            assertThat(waiting(application)).isZero();
+            assertThat(isPaused(application)).isFalse();
+            await().atMost(Duration.ofSeconds(5)).until(() -> SQS.visible(queue) == 1);
+            DATABASE.reconnect(database);
+            application.container("orders").start();
+            assertAcknowledgedAfter(application, new Call("o1", 1, false));
+        }
+    }
+
+    private static boolean isPaused(TestApplication application) {
+        return application.gauge("exactly.once.listener.paused", "listener", "orders") > 0;
+    }
+
+    private static double waiting(TestApplication application) {
+        return application.gauge("exactly.once.waiting", "listener", "orders");
     }
 
     private static double leaseRenewals(TestApplication application, String result) {

@@ -109,7 +109,7 @@ class RedeliveryIT {
     }
 
     @Test
-    void redeliveryDuringHandlingIsReturnedSilently(CapturedOutput output) {
+    void redeliveryDuringHandlingWaitsSilently(CapturedOutput output) {
         try (TestApplication application = start(Patient.class)) {
             Patient listener = application.bean(Patient.class);
             SQS.send(queue, "{\"orderId\":\"o1\"}");

@@ -35,7 +35,8 @@ class SettlingAcknowledgementHandlerTests {
             nobody,
             backoff,
             clock,
-            () -> 0);
+            () -> 0,
+            10);
     private final Delivery delivery = ListenerRig.delivery();
     private final Message<String> message =
             new ReceivedMessage(delivery, null, "").attachTo(ListenerRig.message(Map.of()));

@@ -66,11 +66,34 @@ class ExactlyOnceMetricsTests {
                 "exactly_once_renewals_total{" + ORDERS + ",result=\"succeeded\",target=\"lease\"} 0.0",
                 "exactly_once_renewals_total{" + ORDERS + ",result=\"failed\",target=\"lease\"} 0.0",
                 "exactly_once_renewals_total{" + ORDERS + ",result=\"lost\",target=\"lease\"} 0.0",
+                "exactly_once_waiting{" + ORDERS + "} 0.0",
+                "exactly_once_receives_run_out_total{" + ORDERS + "} 0.0",
+                "exactly_once_listener_paused{" + ORDERS + "} 0.0",
             })
     void everyMeterIsScrapedFromTheSubscriptionOn(String line) {
         new ExactlyOnceMetrics(prometheus).subscribed(orders);
 
         assertThat(prometheus.scrape().lines()).anyMatch(scraped -> scraped.startsWith(line));
+    }
+
+    @Test
+    void waitingDeliveriesAndPausesAreShown() {
+        ExactlyOnceMetrics metrics = new ExactlyOnceMetrics(simple);
+        metrics.subscribed(orders);
+
+        metrics.waiting(orders, 3);
+        metrics.paused(orders, true);
+        metrics.receivesRunOut(orders);
+        metrics.receivesRunOut(orders);
+
+        assertThat(simple.get("exactly.once.waiting").gauge().value()).isEqualTo(3);
+        assertThat(simple.get("exactly.once.listener.paused").gauge().value()).isEqualTo(1);
+        assertThat(simple.get("exactly.once.receives.run.out").counter().count())
+                .isEqualTo(2);
+        metrics.waiting(orders, 0);
+        metrics.paused(orders, false);
+        assertThat(simple.get("exactly.once.waiting").gauge().value()).isZero();
+        assertThat(simple.get("exactly.once.listener.paused").gauge().value()).isZero();
     }
 
     @Test

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import software.amazon.awssdk.core.SdkRequest;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.interceptor.Context;
@@ -55,6 +56,17 @@ public final class SqsRequests implements SqsAsyncClientCustomizer, ExecutionInt
     /** Returns the messages received so far: one as often as it was received, each time with another receipt handle. */
     public List<Message> received() {
         return received;
+    }
+
+    /** Returns how often the message was received that was received most often. */
+    public long mostReceives() {
+        return received.stream()
+                .collect(Collectors.groupingBy(Message::messageId, Collectors.counting()))
+                .values()
+                .stream()
+                .mapToLong(Long::longValue)
+                .max()
+                .orElse(0);
     }
 
     @Override

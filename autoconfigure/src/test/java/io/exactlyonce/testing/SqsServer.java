@@ -99,6 +99,20 @@ public final class SqsServer {
                 .messageBody(body));
     }
 
+    /** Gives a queue a dead-letter queue, to which messages go after so many receives; returns its name. */
+    public String addDeadLetterQueue(String queue, int maxReceiveCount) {
+        String deadLetters = createQueue(30);
+        String arn = client.getQueueAttributes(
+                        request -> request.queueUrl(urlOf(deadLetters)).attributeNames(QueueAttributeName.QUEUE_ARN))
+                .attributes()
+                .get(QueueAttributeName.QUEUE_ARN);
+        client.setQueueAttributes(request -> request.queueUrl(urlOf(queue))
+                .attributes(Map.of(
+                        QueueAttributeName.REDRIVE_POLICY,
+                        "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}".formatted(arn, maxReceiveCount))));
+        return deadLetters;
+    }
+
     /** Returns a queue's URL. */
     public String urlOf(String queue) {
         return client.getQueueUrl(request -> request.queueName(queue)).queueUrl();
@@ -124,6 +138,14 @@ public final class SqsServer {
                                 QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE))
                 .attributes();
         return attributes.values().stream().mapToInt(Integer::parseInt).sum();
+    }
+
+    /** Returns how many messages of a queue are visible. */
+    public int visible(String queue) {
+        return Integer.parseInt(client.getQueueAttributes(request -> request.queueUrl(urlOf(queue))
+                        .attributeNames(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES))
+                .attributes()
+                .get(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES));
     }
 
     @SuppressWarnings("resource") // Both servers end with this JVM.

@@ -102,6 +102,11 @@ public final class TestApplication implements AutoCloseable {
         return bean(MeterRegistry.class).get(meter).tags(tags).counter().count();
     }
 
+    /** Returns a gauge's value. */
+    public double gauge(String meter, String... tags) {
+        return bean(MeterRegistry.class).get(meter).tags(tags).gauge().value();
+    }
+
     /** Returns a listener's container. */
     public SqsMessageListenerContainer<?> container(String listener) {
         return (SqsMessageListenerContainer<?>) Objects.requireNonNull(

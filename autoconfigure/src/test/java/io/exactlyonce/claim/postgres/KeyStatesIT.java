@@ -25,7 +25,7 @@ class KeyStatesIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), 4);
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), 4, TestDatabase.RETENTION);
     private final ClaimRequest claim = request();
     private Connection other;
 
@@ -61,7 +61,7 @@ class KeyStatesIT {
     void keyThatATransactionHasLockedIsHeldUntilItsCommit() throws SQLException {
         assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
         assertThat(look()).isEqualTo(ClaimState.HELD);
-        new FirstClaims(other()).claim(List.of(claim));
+        new FirstClaims(other(), TestDatabase.RETENTION).claim(List.of(claim));
         other().update("UPDATE exactly_once_claim SET status = 'COMPLETED' WHERE claim_id = ?", claim.claimId());
         assertThat(look()).isEqualTo(ClaimState.HELD);
 

@@ -1,0 +1,54 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The deliveries that are renewed, and the two ways out: made visible again, or neither renewed nor returned. */
+final class InFlight {
+
+    private static final Logger log = LoggerFactory.getLogger(InFlight.class);
+
+    private final Set<Delivery> deliveries = ConcurrentHashMap.newKeySet();
+    private final DeliveryObserver observer;
+    private final LongSupplier clock;
+
+    InFlight(DeliveryObserver observer, LongSupplier clock) {
+        this.observer = observer;
+        this.clock = clock;
+    }
+
+    void add(Delivery delivery) {
+        deliveries.add(delivery);
+    }
+
+    List<Delivery> of(Subscription subscription) {
+        return deliveries.stream()
+                .filter(delivery -> delivery.subscription().equals(subscription))
+                .toList();
+    }
+
+    /** Makes a delivery visible after a delay. It is not measured: a storm of quick failures would hide the slow. */
+    void returnAfter(Delivery delivery, Duration delay) {
+        log.debug("Returning {} after {}", delivery, delay);
+        delivery.renewal().returnAfter(delay).exceptionally(failure -> {
+            log.warn("Returning {} failed; it will be visible when its window ends", delivery, failure);
+            return null;
+        });
+        deliveries.remove(delivery);
+    }
+
+    /** Ends a delivery that was not returned. */
+    void end(Delivery delivery) {
+        delivery.renewal().stop();
+        // A delete may be confirmed after the listener has stopped.
+        if (deliveries.remove(delivery) && delivery.wasHandled()) {
+            observer.delivered(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - delivery.receivedAt()));
+        }
+    }
+}

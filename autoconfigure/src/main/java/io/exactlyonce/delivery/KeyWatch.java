@@ -1,0 +1,93 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.ClaimStore;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Watches the keys of all waiting deliveries with one look at the store for all of them, and none when nobody waits. The
+ * same look finds out when a store that went away is back.
+ *
+ * <p>It has no thread of its own: {@link #tick()} is to be called once in each {@link #INTERVAL}, by one thread.
+ */
+public final class KeyWatch {
+
+    /** Time between two looks: what a takeover, or the delete of a duplicate, is late by at most. */
+    public static final Duration INTERVAL = Duration.ofMillis(250);
+
+    private static final Logger log = LoggerFactory.getLogger(KeyWatch.class);
+
+    /** With each look that fails the pause is doubled, this often at most: to 4 s. */
+    private static final int MOST_DOUBLINGS = 4;
+
+    private final ClaimStore store;
+    private final Waiters waiters;
+    private final StoreGate gate;
+    private final LongSupplier clock;
+
+    private int failures;
+    private long notBefore;
+
+    /**
+     * @param store where the keys' claims are
+     * @param waiters who waits for keys
+     * @param gate learns whether the store answers
+     * @param clock monotonic, in nanoseconds
+     */
+    public KeyWatch(ClaimStore store, Waiters waiters, StoreGate gate, LongSupplier clock) {
+        this.store = store;
+        this.waiters = waiters;
+        this.gate = gate;
+        this.clock = clock;
+    }
+
+    /** Looks at the keys, and ends the waits that are over. Throws nothing that the store throws. */
+    public void tick() {
+        waiters.dropLost();
+        if (failures > 0 && clock.getAsLong() - notBefore < 0) {
+            return;
+        }
+        // Who begins to wait during the look is not judged by it: the look may be older than that claim's answer.
+        List<Waiter> waiting = waiters.all();
+        if (waiting.isEmpty() && gate.isOpen()) {
+            failures = 0;
+            return;
+        }
+        try {
+            Set<ClaimKey> keys = waiting.stream().map(Waiter::key).collect(Collectors.toSet());
+            end(waiting, store.look(keys));
+            failures = 0;
+            gate.answered();
+        } catch (RuntimeException failure) {
+            failed(waiting, failure);
+        }
+    }
+
+    /** Of those who wait for one free key, one goes first: the others would only meet its claim, at the cost of a receive. */
+    private void end(List<Waiter> waiting, Map<ClaimKey, ClaimState> states) {
+        Set<ClaimKey> exposed = new HashSet<>();
+        for (Waiter waiter : waiting) {
+            ClaimState state = states.getOrDefault(waiter.key(), ClaimState.HELD);
+            if (state != ClaimState.FREE || exposed.add(waiter.key())) {
+                waiters.end(waiter, state);
+            }
+        }
+    }
+
+    private void failed(List<Waiter> waiting, RuntimeException failure) {
+        waiting.forEach(Waiter::sawOutage);
+        Duration pause = INTERVAL.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
+        failures++;
+        notBefore = clock.getAsLong() + pause.toNanos();
+        log.debug("Looking at the keys of {} waiting deliveries failed; again in {}", waiting.size(), pause, failure);
+    }
+}

@@ -1,0 +1,137 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+
+/**
+ * Closed while the claim store does not answer: listeners poll only while it is open, so that an outage of the store uses
+ * up no receives. It closes when a few claims in a row got no answer, and opens with the first answer.
+ */
+public final class StoreGate {
+
+    /** Claims without an answer, in a row, that close the gate. */
+    static final int FAILURES = 3;
+
+    private static final Logger log = LoggerFactory.getLogger(StoreGate.class);
+
+    private final DeliveryObserver observer;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition opened = lock.newCondition();
+    private final Set<Subscription> subscriptions = new HashSet<>();
+    private final AtomicInteger failures = new AtomicInteger();
+
+    /** @param observer learns which subscriptions are paused */
+    public StoreGate(DeliveryObserver observer) {
+        this.observer = observer;
+    }
+
+    /** Returns a store whose claims tell this gate whether the original answers. */
+    public ClaimStore guard(ClaimStore store) {
+        return new GuardedClaimStore(store, this);
+    }
+
+    /** A listener begins to poll as the gate allows. */
+    public void subscribe(Subscription subscription) {
+        lock.lock();
+        try {
+            subscriptions.add(subscription);
+            observer.paused(subscription, !isOpen());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A listener has stopped. */
+    public void unsubscribe(Subscription subscription) {
+        lock.lock();
+        try {
+            subscriptions.remove(subscription);
+            observer.paused(subscription, false);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Tells whether listeners may poll. */
+    public boolean isOpen() {
+        return failures.get() < FAILURES;
+    }
+
+    /**
+     * Waits until listeners may poll.
+     *
+     * @return whether they may
+     */
+    public boolean awaitOpen(Duration longest) throws InterruptedException {
+        if (isOpen()) {
+            return true;
+        }
+        lock.lockInterruptibly();
+        try {
+            long left = longest.toNanos();
+            while (!isOpen() && left > 0) {
+                left = opened.awaitNanos(left);
+            }
+            return isOpen();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void unanswered(RuntimeException failure) {
+        lock.lock();
+        try {
+            if (!isOpen()) {
+                return;
+            }
+            if (failures.incrementAndGet() == FAILURES) {
+                close(NestedExceptionUtils.getMostSpecificCause(failure));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void close(Throwable reason) {
+        for (Subscription subscription : subscriptions) {
+            log.warn(
+                    "{} is paused: {} claims in a row got no answer from the claim store ({}). It polls again, by itself, "
+                            + "when the store answers",
+                    subscription,
+                    FAILURES,
+                    reason.toString());
+            observer.paused(subscription, true);
+        }
+    }
+
+    void answered() {
+        if (failures.get() == 0) {
+            return;
+        }
+        lock.lock();
+        try {
+            if (failures.getAndSet(0) >= FAILURES) {
+                open();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void open() {
+        opened.signalAll();
+        for (Subscription subscription : subscriptions) {
+            log.info("{} polls again: the claim store answers", subscription);
+            observer.paused(subscription, false);
+        }
+    }
+}

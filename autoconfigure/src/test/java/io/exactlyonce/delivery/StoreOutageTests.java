@@ -1,0 +1,231 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.ScriptedQueue;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** The claim store goes away and comes back. */
+@ExtendWith(OutputCaptureExtension.class)
+class StoreOutageTests {
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final ClaimStore guarded = rig.gate.guard(rig.store);
+
+    private void failClaim() {
+        rig.store.onClaim(() -> {
+            throw new IllegalStateException("connection refused");
+        });
+        assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalStateException.class);
+    }
+
+    private void failClaims(int times) {
+        for (int i = 0; i < times; i++) {
+            failClaim();
+        }
+    }
+
+    private Delivery waitForStore() throws Throwable {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
+        Delivery delivery = rig.receive();
+        rig.process(delivery, DeliveryRig::neverCalled);
+        rig.deliveries.settle(delivery);
+        return delivery;
+    }
+
+    @Test
+    void listenersPauseAfterThreeFailuresInARowAndSayWhy(CapturedOutput output) {
+        rig.gate.subscribe(rig.orders);
+        rig.gate.subscribe(DeliveryRig.subscription("parcels", new ScriptedQueue()));
+
+        failClaims(2);
+        assertThat(rig.gate.isOpen()).isTrue();
+        failClaims(2);
+
+        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(rig.paused).containsExactly(false, false, true, true);
+        assertThat(output).contains("'orders' is paused", "'parcels' is paused", "connection refused");
+    }
+
+    @Test
+    void answerInBetweenBeginsTheCountAnew() {
+        failClaims(2);
+        rig.store.onClaim(() -> new Acquired(1, 1, false));
+        guarded.claim(List.of());
+        failClaims(2);
+
+        assertThat(rig.gate.isOpen()).isTrue();
+    }
+
+    @Test
+    void requestThatIsRefusedForGoodIsAnAnswerAndNoFailure() {
+        for (int i = 0; i < 3; i++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalArgumentException("NUL");
+            });
+            assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalArgumentException.class);
+        }
+
+        assertThat(rig.gate.isOpen()).isTrue();
+    }
+
+    @Test
+    void probeResumesListenersAlthoughNobodyWaits(CapturedOutput output) {
+        rig.gate.subscribe(rig.orders);
+        failClaims(3);
+
+        rig.watch.tick();
+        rig.watch.tick();
+
+        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.store.looks())
+                .hasSize(1)
+                .first()
+                .satisfies(keys -> assertThat(keys).isEmpty());
+        assertThat(rig.paused).containsExactly(false, true, false);
+        assertThat(output).contains("'orders' polls again");
+    }
+
+    @Test
+    void probesComeLessAndLessOftenUpToFourSeconds() {
+        failClaims(3);
+        rig.store.failLooks(true);
+
+        int seconds = 60;
+        for (int quarter = 0; quarter < 4 * seconds; quarter++) {
+            rig.watch.tick();
+            rig.clock.advance(KeyWatch.INTERVAL);
+        }
+
+        assertThat(rig.store.looks()).hasSizeBetween(seconds / 4, seconds / 4 + 5);
+        assertThat(rig.gate.isOpen()).isFalse();
+    }
+
+    @Test
+    void pollingThreadIsWokenWhenTheStoreIsBack() throws Exception {
+        assertThat(rig.gate.awaitOpen(Duration.ofSeconds(20))).isTrue();
+        failClaims(3);
+        assertThat(rig.gate.awaitOpen(Duration.ofMillis(1))).isFalse();
+
+        CompletableFuture<Boolean> polling = CompletableFuture.supplyAsync(() -> {
+            try {
+                return rig.gate.awaitOpen(Duration.ofSeconds(20));
+            } catch (InterruptedException stopping) {
+                throw new IllegalStateException(stopping);
+            }
+        });
+        await().during(Duration.ofMillis(50)).until(() -> !polling.isDone());
+        rig.watch.tick();
+
+        assertThat(polling.get(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void listenerThatStartsDuringAnOutageIsPausedAndOneThatStopsIsNot() {
+        failClaims(3);
+
+        rig.gate.subscribe(rig.orders);
+        rig.gate.unsubscribe(rig.orders);
+        rig.watch.tick();
+
+        assertThat(rig.paused).containsExactly(true, false);
+    }
+
+    @Test
+    void deliveryStaysInvisibleDuringTheOutageAndIsVisibleAtOnceAfterIt() throws Throwable {
+        waitForStore();
+        rig.store.putState(DeliveryRig.KEY, ClaimState.FREE);
+
+        rig.store.failLooks(true);
+        int twoWindows = 60;
+        for (int second = 0; second < twoWindows; second++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            rig.supervisor.tick();
+            rig.watch.tick();
+        }
+        assertThat(rig.queue.changes()).containsOnly(new Change("handle", 30)).hasSizeBetween(3, 4);
+        rig.store.failLooks(false);
+        rig.clock.advance(Duration.ofSeconds(4));
+        rig.watch.tick();
+
+        assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
+        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    /** The claim's reply was lost, so that it stands: to come again would cost a receive, and find it held. */
+    @Test
+    void deliveryWhoseKeyIsHeldAfterTheOutageWaitsOn() throws Throwable {
+        waitForStore();
+        rig.store.failLooks(true);
+        rig.watch.tick();
+        rig.store.failLooks(false);
+        rig.clock.advance(Duration.ofSeconds(1));
+
+        rig.watch.tick();
+
+        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isOne();
+    }
+
+    @Test
+    void deliveryWhoseKeyWasCompletedMeanwhileIsDeleted() throws Throwable {
+        Delivery delivery = waitForStore();
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+
+        rig.watch.tick();
+
+        assertThat(rig.deleted).containsExactly(delivery);
+    }
+
+    /** Only its own claim failed: made visible at once, it would fail again and again, and use its receives up. */
+    @Test
+    void deliveryWhoseClaimAloneFailedComesAgainWithBackoff() throws Throwable {
+        waitForStore();
+        rig.store.putState(DeliveryRig.KEY, ClaimState.FREE);
+
+        rig.watch.tick();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+    }
+
+    @Test
+    void stoppingListenersDeliveriesAreReturnedDuringTheOutage() throws Throwable {
+        waitForStore();
+
+        rig.deliveries.endWaits(rig.orders);
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+    }
+
+    @Test
+    void otherCallsPassTheGate() {
+        failClaims(3);
+
+        guarded.renew(List.of());
+        guarded.complete(List.of());
+        guarded.release(List.of());
+
+        assertThat(rig.store.renewals()).hasSize(1);
+        assertThat(guarded.look(List.of())).isEmpty();
+        assertThat(rig.gate.isOpen()).isFalse();
+    }
+}
