@@ -1,8 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
-import java.sql.SQLException;
 import javax.sql.DataSource;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -10,9 +8,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * columns and its primary key, and this user may write it. Changes nothing.
  */
 public final class ClaimSchemaProbe {
-
-    private static final String TABLE = "exactly_once_claim";
-    private static final String UNDEFINED_TABLE = "42P01";
 
     /** Inserts no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
     private static final String INSERT_NOTHING = """
@@ -28,12 +23,6 @@ public final class ClaimSchemaProbe {
 
     private static final String UPDATE_NOTHING = "UPDATE exactly_once_claim SET status = status WHERE false";
 
-    private static final String DATABASE = """
-            SELECT format('database %s on %s (search_path %s)', current_database(),
-                          coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket'),
-                          current_setting('search_path'))
-            """;
-
     private final JdbcTemplate jdbc;
 
     /** @param dataSource where claims live */
@@ -45,19 +34,18 @@ public final class ClaimSchemaProbe {
      * Checks the table.
      *
      * @throws ClaimTableMissingException if it is missing
-     * @throws DataAccessException if it is there but cannot be used
+     * @throws ClaimTableOutdatedException if it is of an earlier version
+     * @throws org.springframework.dao.DataAccessException if it cannot be used as it is
      */
     public void verify() {
-        try {
-            jdbc.update(INSERT_NOTHING);
-            jdbc.update(UPDATE_NOTHING);
-        } catch (DataAccessException failure) {
-            if (failure.getMostSpecificCause() instanceof SQLException sql
-                    && UNDEFINED_TABLE.equals(sql.getSQLState())) {
-                throw new ClaimTableMissingException(
-                        TABLE, String.valueOf(jdbc.queryForObject(DATABASE, String.class)), failure);
-            }
-            throw failure;
+        int found = ClaimSchema.found(jdbc);
+        if (found == 0) {
+            throw new ClaimTableMissingException(ClaimSchema.TABLE, ClaimSchema.database(jdbc));
         }
+        if (found < ClaimSchema.needed()) {
+            throw new ClaimTableOutdatedException(ClaimSchema.TABLE, ClaimSchema.database(jdbc), found);
+        }
+        jdbc.update(INSERT_NOTHING);
+        jdbc.update(UPDATE_NOTHING);
     }
 }
