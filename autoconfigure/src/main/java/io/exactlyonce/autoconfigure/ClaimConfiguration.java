@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class ClaimConfiguration {
 
-    private static final String DATA_SOURCE = "exactlyOnceDataSource";
+    static final String DATA_SOURCE = "exactlyOnceDataSource";
 
     /** No candidate for injection: the application's own DataSource stays the only one. */
     @Bean(name = DATA_SOURCE, defaultCandidate = false)
@@ -39,8 +39,9 @@ class ClaimConfiguration {
     @ConditionalOnMissingBean
     ClaimStore exactlyOnceClaimStore(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
+        int connections = Math.max(2, dataSource.maximumPoolSize() - ClaimPool.forCleanup(properties));
         return new PostgresClaimStore(
-                dataSource, dataSource.maximumPoolSize(), properties.claim().retention());
+                dataSource, connections, properties.claim().retention());
     }
 
     @Bean

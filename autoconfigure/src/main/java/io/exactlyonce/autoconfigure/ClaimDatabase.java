@@ -18,7 +18,7 @@ final class ClaimDatabase {
     private final PrimaryPinnedDataSource dataSource;
     private final DatabaseInitializationMode mode;
     private final ReplicaLagMonitor replicas;
-    private boolean ready;
+    private volatile boolean ready;
 
     ClaimDatabase(PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode, ReplicaLagMonitor replicas) {
         this.dataSource = dataSource;
@@ -35,6 +35,11 @@ final class ClaimDatabase {
         new ClaimSchemaProbe(dataSource).verify();
         replicas.start();
         ready = true;
+    }
+
+    /** Tells whether there are listeners, and claims can be kept. */
+    boolean isReady() {
+        return ready;
     }
 
     private void initialize() {

@@ -26,11 +26,17 @@ final class ClaimPool {
         if (marked != null) {
             return PrimaryPinnedDataSource.around(marked, own.maximumPoolSize(), synchronousCommit);
         }
+        int connections = own.maximumPoolSize() + forCleanup(properties);
         String url = own.url();
         ConnectionTarget target = url == null
                 ? application.get()
                 : new ConnectionTarget(PoolSource.PROPERTIES, url, own.username(), own.password());
-        return new PrimaryPinnedDataSource(target, own.maximumPoolSize(), synchronousCommit);
+        return new PrimaryPinnedDataSource(target, connections, synchronousCommit);
+    }
+
+    /** Returns how many of a pool's connections are for the deletion of expired claims: it takes none from claims. */
+    static int forCleanup(ExactlyOnceProperties properties) {
+        return properties.claim().cleanup().enabled() ? 1 : 0;
     }
 
     /** A service connection's details come before properties, as for the application's own pool. */

@@ -41,7 +41,7 @@ import tools.jackson.databind.json.JsonMapper;
         })
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({AutoProxyCreatorRegistrar.class, ClaimConfiguration.class})
+@Import({AutoProxyCreatorRegistrar.class, ClaimConfiguration.class, RetentionConfiguration.class})
 public final class ExactlyOnceAutoConfiguration {
 
     private static final String OBSERVERS = "exactlyOnceObservers";

@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.metrics.ExactlyOnceMetrics;
 import io.exactlyonce.metrics.ReplicaLagMeters;
+import io.exactlyonce.metrics.RetentionMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -27,5 +28,12 @@ public final class ExactlyOnceMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     ReplicaLagMeters exactlyOnceReplicaLagMeters(MeterRegistry registry) {
         return new ReplicaLagMeters(registry);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(RetentionLifecycle.class)
+    RetentionMetrics exactlyOnceRetentionMetrics(MeterRegistry registry) {
+        return new RetentionMetrics(registry);
     }
 }

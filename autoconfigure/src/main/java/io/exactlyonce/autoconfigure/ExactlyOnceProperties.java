@@ -35,15 +35,18 @@ public record ExactlyOnceProperties(
      *     the delivery.
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
      *     its dead-letter queue keep messages.
-     * @param initializeSchema Whether to create the claim table at start-up: 'embedded', 'always' or 'never'.
+     * @param initializeSchema Whether to create the claim table at start-up, or to bring it forward: 'embedded', 'always'
+     *     or 'never'.
      * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
      *     'remote_apply', 'remote_write' or 'local'.
+     * @param cleanup Deletion of claims whose retention is over.
      */
     public record Claim(
             @Nullable Duration lease,
             @DefaultValue("14d") Duration retention,
             @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-            @DefaultValue("on") SynchronousCommit synchronousCommit) {
+            @DefaultValue("on") SynchronousCommit synchronousCommit,
+            @DefaultValue Cleanup cleanup) {
 
         public Claim {
             if (lease != null) {
@@ -54,12 +57,31 @@ public record ExactlyOnceProperties(
     }
 
     /**
+     * Deletion of claims whose retention is over.
+     *
+     * @param enabled Whether to delete them.
+     * @param interval Time between two sweeps, from 1s to 1d. Each instance varies it by half of it, and one deletes at a
+     *     time.
+     * @param batchSize Most claims that one transaction deletes, from 1 to 10000.
+     */
+    public record Cleanup(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("1m") Duration interval,
+            @DefaultValue("500") int batchSize) {
+
+        public Cleanup {
+            requireWithin("claim.cleanup.interval", interval, SHORTEST, Duration.ofDays(1));
+            requireWithin("claim.cleanup.batch-size", batchSize, 1, 10_000);
+        }
+    }
+
+    /**
      * Connection pool for claims.
      *
      * @param url JDBC URL of the primary that keeps claims. Default: the application's own.
      * @param username User for that URL.
      * @param password Password for that URL.
-     * @param maximumPoolSize Most connections that claims use, from 2 to 1000.
+     * @param maximumPoolSize Most connections that claims use, from 2 to 1000. Deletion of expired claims opens one more.
      * @param replicaLagInterval Time between two looks at how far replicas are behind, from 1s to 1h; 0 for none.
      */
     public record Datasource(

@@ -9,6 +9,11 @@ final class MeterNames {
     static final String WINDOW = "exactly.once.window";
     static final String WINDOW_UTILIZATION = "exactly.once.window.utilization";
     static final String CLAIMS = "exactly.once.claims";
+    static final String CLAIMS_DELETED = "exactly.once.claims.deleted";
+    static final String CLAIMS_OLDEST = "exactly.once.claims.oldest";
+    static final String CLAIMS_PARKED = "exactly.once.claims.parked";
+    static final String SWEEP = "exactly.once.sweep";
+    static final String SWEEP_FAILURES = "exactly.once.sweep.failures";
     static final String RENEWALS = "exactly.once.renewals";
     static final String RENEWAL_PAUSES = "exactly.once.renewal.pauses";
     static final String WAITING = "exactly.once.waiting";

@@ -34,6 +34,8 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(14));
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
             assertThat(properties.claim().synchronousCommit()).isEqualTo(SynchronousCommit.ON);
+            assertThat(properties.claim().cleanup())
+                    .isEqualTo(new ExactlyOnceProperties.Cleanup(true, Duration.ofMinutes(1), 500));
             assertThat(properties.datasource())
                     .isEqualTo(new ExactlyOnceProperties.Datasource(null, null, null, 10, Duration.ofSeconds(10)));
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
@@ -53,6 +55,9 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.datasource.url=jdbc:postgresql://db/shop",
                         "exactly-once.datasource.username=claims",
                         "exactly-once.datasource.password=secret",
+                        "exactly-once.claim.cleanup.enabled=false",
+                        "exactly-once.claim.cleanup.interval=5m",
+                        "exactly-once.claim.cleanup.batch-size=1000",
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.renewal.enabled=false",
                         "exactly-once.datasource.replica-lag-interval=0",
@@ -68,7 +73,8 @@ class ExactlyOncePropertiesTests {
                                         Duration.ofSeconds(45),
                                         Duration.ofDays(30),
                                         DatabaseInitializationMode.NEVER,
-                                        SynchronousCommit.REMOTE_APPLY),
+                                        SynchronousCommit.REMOTE_APPLY,
+                                        new ExactlyOnceProperties.Cleanup(false, Duration.ofMinutes(5), 1000)),
                                 new ExactlyOnceProperties.Datasource(
                                         "jdbc:postgresql://db/shop", "claims", "secret", 2, Duration.ZERO),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
@@ -83,6 +89,10 @@ class ExactlyOncePropertiesTests {
         "claim.lease, 13h, 46800s, 1s, 43200s",
         "claim.retention, 59s, 59s, 60s, 315360000s",
         "claim.retention, 3651d, 315446400s, 60s, 315360000s",
+        "claim.cleanup.interval, 999ms, 999ms, 1s, 86400s",
+        "claim.cleanup.interval, 25h, 90000s, 1s, 86400s",
+        "claim.cleanup.batch-size, 0, 0, 1, 10000",
+        "claim.cleanup.batch-size, 10001, 10001, 1, 10000",
         "datasource.maximum-pool-size, 1, 1, 2, 1000",
         "datasource.replica-lag-interval, 999ms, 999ms, 1s, 3600s",
         "datasource.replica-lag-interval, -1s, -1s, 1s, 3600s",

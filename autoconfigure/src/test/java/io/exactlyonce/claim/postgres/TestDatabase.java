@@ -19,17 +19,22 @@ final class TestDatabase implements AutoCloseable {
 
     static final Duration RETENTION = Duration.ofDays(14);
 
+    private final String url;
     private final PrimaryPinnedDataSource pool;
     private final DataSource bypass;
     private final JdbcTemplate jdbc;
 
     TestDatabase(int maximumPoolSize) {
         EmbeddedDatabase server = EmbeddedDatabase.shared();
-        String url = server.createDatabase();
+        this.url = server.createDatabase();
         this.pool = new PrimaryPinnedDataSource(url, server.username(), server.password(), maximumPoolSize);
         this.bypass = server.dataSource(url);
         this.jdbc = new JdbcTemplate(bypass);
         new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+    }
+
+    String url() {
+        return url;
     }
 
     PrimaryPinnedDataSource pool() {

@@ -1,0 +1,38 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.claim.RetentionObserver;
+import io.exactlyonce.claim.postgres.ClaimRetention;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Deletion of claims whose retention is over. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
+class RetentionConfiguration {
+
+    @Bean
+    RetentionLifecycle exactlyOnceRetention(
+            @Qualifier(ClaimConfiguration.DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            ClaimDatabase database,
+            ExactlyOnceProperties properties,
+            ObjectProvider<RetentionObserver> observers) {
+        ExactlyOnceProperties.Cleanup cleanup = properties.claim().cleanup();
+        ClaimRetention retention = new ClaimRetention(
+                dataSource,
+                cleanup.batchSize(),
+                observers.orderedStream().toList(),
+                System::nanoTime,
+                length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
+        return new RetentionLifecycle(
+                retention::sweep,
+                database::isReady,
+                cleanup.interval(),
+                () -> ThreadLocalRandom.current().nextDouble());
+    }
+}

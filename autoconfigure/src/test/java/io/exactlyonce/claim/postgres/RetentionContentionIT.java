@@ -1,0 +1,98 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.Threads;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Deletion while the same keys are claimed, completed and given up, under a retention so short that they come again. */
+class RetentionContentionIT {
+
+    private static final int WORKERS = 8;
+    private static final int SWEEPERS = 2;
+    private static final int KEYS = 30;
+    private static final int LIVES = 3;
+    private static final Duration RETENTION = Duration.ofMillis(200);
+
+    private final List<Key> keys =
+            IntStream.range(0, KEYS).mapToObj(i -> new Key()).toList();
+    private final AtomicInteger workers = new AtomicInteger(WORKERS + SWEEPERS);
+
+    private static final class Key {
+        final ClaimKey name = TestDatabase.request().key();
+        final AtomicInteger holders = new AtomicInteger();
+        final AtomicInteger lives = new AtomicInteger();
+        final AtomicLong token = new AtomicLong();
+        volatile long completionBegun;
+    }
+
+    @Test
+    void completedKeyIsNeverAcquiredAgainWithinItsRetention() throws Exception {
+        try (TestDatabase database = new TestDatabase(WORKERS + SWEEPERS)) {
+            var store = new PostgresClaimStore(database.pool(), WORKERS + SWEEPERS, RETENTION);
+
+            Threads.run(WORKERS + SWEEPERS, () -> {
+                if (workers.getAndDecrement() <= SWEEPERS) {
+                    sweepUntilDone(database);
+                } else {
+                    while (!done()) {
+                        work(store, keys.get(ThreadLocalRandom.current().nextInt(KEYS)));
+                    }
+                }
+            });
+
+            assertThat(keys).allMatch(key -> key.lives.get() >= LIVES);
+        }
+    }
+
+    private boolean done() {
+        return keys.stream().allMatch(key -> key.lives.get() >= LIVES);
+    }
+
+    private void sweepUntilDone(TestDatabase database) {
+        var retention = new ClaimRetention(database.pool(), 3, List.of(), System::nanoTime, length -> {});
+        try {
+            while (!done()) {
+                retention.sweep();
+            }
+        } catch (InterruptedException stopped) {
+            throw new AssertionError(stopped);
+        }
+    }
+
+    private static void work(PostgresClaimStore store, Key key) {
+        ClaimRequest request = TestDatabase.request(key.name);
+        ClaimOutcome outcome = store.claim(List.of(request)).get(0);
+        if (!(outcome instanceof Acquired acquired)) {
+            return;
+        }
+        long claimedBy = System.nanoTime();
+        assertThat(key.holders.incrementAndGet()).isOne();
+        assertThat(acquired.fencingToken()).isGreaterThan(key.token.getAndSet(acquired.fencingToken()));
+        if (key.completionBegun != 0) {
+            // Completed later, and claimed again sooner, than these two readings: a longer time than the real one.
+            assertThat(Duration.ofNanos(claimedBy - key.completionBegun)).isGreaterThanOrEqualTo(RETENTION);
+        }
+        key.holders.decrementAndGet();
+        if (ThreadLocalRandom.current().nextInt(3) == 0) {
+            assertThat(store.release(List.of(new Release(request.id(), "failed", false))))
+                    .hasSize(1);
+            return;
+        }
+        key.completionBegun = System.nanoTime();
+        key.lives.incrementAndGet();
+        assertThat(store.complete(List.of(new Completion(request.id(), "1")))).hasSize(1);
+    }
+}
