@@ -1,0 +1,166 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/**
+ * The generic plans of whatever the store and the retention prepare, which are what a connection ends with: asked for on
+ * the very connection that used them, so that a new statement is examined without being named here. They must not read the
+ * whole table or the whole primary key, whatever the planner knew when it made them.
+ */
+class ClaimPlansIT {
+
+    /** {@code ./mvnw verify -Dclaims.rows=10000000} looks at a table of that size. */
+    private static final int LARGE = Integer.getInteger("claims.rows", 1_000_000);
+
+    private static final int YOUNG = 300;
+
+    private static final Pattern READS_ALL = Pattern.compile(
+            "(?m)(Index (Only )?Scan using|Bitmap Index Scan on)" + " exactly_once_claim_pkey.*\\n(?!\\s+Index Cond:)");
+
+    @Test
+    void plansAreStableFromTheFirstRowToTheMillionth() throws Exception {
+        try (TestDatabase database = new TestDatabase(1)) {
+            database.jdbc().execute("ALTER TABLE exactly_once_claim SET UNLOGGED"); // to fill it in seconds
+            Session onEmpty = new Session(database);
+            onEmpty.useAll();
+            onEmpty.assertPlans("empty");
+
+            fill(database, YOUNG);
+            onEmpty.useAll();
+            onEmpty.assertPlans("young, plans made on the empty table");
+            Session onYoung = new Session(database);
+            onYoung.useAll();
+            onYoung.assertPlans("young, without statistics");
+            database.jdbc().execute("ANALYZE exactly_once_claim");
+            onEmpty.useAll();
+            onEmpty.assertPlans("young, with statistics");
+
+            fill(database, LARGE);
+            onYoung.useAll();
+            onYoung.assertPlans("large, with the young table's statistics");
+            database.jdbc().execute("ANALYZE exactly_once_claim");
+            onEmpty.useAll();
+            onEmpty.assertPlans("large, with statistics");
+            Session onLarge = new Session(database);
+            onLarge.useAll();
+            onLarge.assertPlans("large, plans made there");
+
+            Stream.of(onEmpty, onYoung, onLarge).forEach(Session::close);
+        }
+    }
+
+    /** As a table looks after a while: nearly all completed, some expired, some in each other state. */
+    private static void fill(TestDatabase database, int rows) {
+        fill(database, rows, "0", "14 days 1 hour");
+    }
+
+    /** Inserts claims of an age from the first interval to the sum of both. */
+    static void fill(TestDatabase database, int rows, String youngest, String span) {
+        database.jdbc().update("""
+                INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                                lease_until, first_claimed_at, claimed_at, completed_at, parked_at,
+                                                expires_at)
+                SELECT 'orders', gen_random_uuid()::text, status, gen_random_uuid(), 'worker', 1, 1, false,
+                       at + interval '1 minute', at, at, CASE status WHEN 'COMPLETED' THEN at + interval '1 second' END,
+                       CASE status WHEN 'PARKED' THEN at END, at + interval '336 hours'
+                FROM (SELECT (ARRAY['PARKED', 'HELD', 'RELEASED'])[n % 1000] AS rare,
+                             now() - ?::interval - n * ?::interval / ? AS at
+                      FROM generate_series(1, ?) AS n) AS claims
+                CROSS JOIN LATERAL (SELECT coalesce(rare, 'COMPLETED') AS status) AS statuses
+                """, youngest, span, rows, rows);
+    }
+
+    /** One connection whose every statement is prepared at its first use, with a generic plan. */
+    private static final class Session {
+
+        private final SingleConnectionDataSource connection;
+        private final JdbcTemplate jdbc;
+        private final PostgresClaimStore store;
+        private final ExpiredClaims expired;
+        private final ClaimSurvey survey;
+
+        Session(TestDatabase database) {
+            connection = new SingleConnectionDataSource(
+                    database.url()
+                            + "?user=postgres&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
+                    true);
+            jdbc = new JdbcTemplate(connection);
+            store = new PostgresClaimStore(connection, 2, TestDatabase.RETENTION);
+            expired = new ExpiredClaims(connection);
+            survey = new ClaimSurvey(connection);
+        }
+
+        /** Every operation in every way that takes a statement of its own. */
+        void useAll() {
+            List<ClaimRequest> claims =
+                    Stream.generate(TestDatabase::request).limit(10).toList();
+            store.claim(claims);
+            store.claim(claims);
+            store.renew(claims.stream()
+                    .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(1)))
+                    .toList());
+            store.complete(List.of(new Completion(claims.get(0).id(), "1")));
+            store.park(List.of(new Parking(claims.get(1).id(), "ask somebody")));
+            store.release(List.of(
+                    new Release(claims.get(2).id(), "failed", true),
+                    new Release(claims.get(3).id(), "failed", true)));
+            store.claim(List.of(request(claims.get(2).key())));
+            store.claim(List.of(new ClaimRequest(
+                    claims.get(3).key(), UUID.randomUUID(), "worker", Duration.ofMinutes(1), InDoubt.PARK, null)));
+            assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
+            survey.look();
+        }
+
+        void assertPlans(String table) {
+            Map<String, String> plans = plans();
+            assertThat(plans).as("statements examined").hasSizeGreaterThanOrEqualTo(6);
+            plans.forEach((statement, plan) -> assertThat(plan)
+                    .as("%s table: %s", table, statement)
+                    .doesNotContain("Seq Scan on exactly_once_claim")
+                    .doesNotContainPattern(READS_ALL)
+                    .contains("exactly_once_claim_"));
+        }
+
+        private Map<String, String> plans() {
+            Map<String, String> plans = new TreeMap<>();
+            jdbc.query(
+                    "SELECT name, statement, cardinality(parameter_types) AS parameters FROM pg_prepared_statements"
+                            + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE '%pg_try_advisory%'"
+                            + " AND statement NOT LIKE '%pg_prepared_statements%'",
+                    row -> {
+                        String nulls = String.join(", ", Collections.nCopies(row.getInt("parameters"), "NULL"));
+                        String arguments = nulls.isEmpty() ? "" : "(" + nulls + ")";
+                        plans.put(row.getString("statement"), explain(row.getString("name"), arguments));
+                    });
+            return plans;
+        }
+
+        private String explain(String name, String arguments) {
+            return String.join(
+                    "\n", jdbc.queryForList("EXPLAIN EXECUTE \"%s\" %s".formatted(name, arguments), String.class));
+        }
+
+        void close() {
+            connection.destroy();
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Release;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** No end of a claim, and no renewal, costs an index write. */
+class HeapOnlyUpdatesIT {
+
+    private static final int CLAIMS = 300;
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 10, 50})
+    void renewalsCompletionsAndReleasesAreAllHeapOnly(int batchSize) {
+        try (TestDatabase database = new TestDatabase(2)) {
+            var store = new PostgresClaimStore(database.pool(), 2, TestDatabase.RETENTION);
+            for (int done = 0; done < CLAIMS; done += batchSize) {
+                live(
+                        store,
+                        Stream.generate(TestDatabase::request).limit(batchSize).toList(),
+                        done % 100 == 0);
+            }
+
+            database.pool().close(); // a server process reports its statistics when it ends
+
+            Awaitility.await().untilAsserted(() -> {
+                Map<String, Object> statistics = database.jdbc()
+                        .queryForMap("SELECT n_tup_upd AS all_updates, n_tup_hot_upd AS hot"
+                                + " FROM pg_stat_user_tables WHERE relname = 'exactly_once_claim'");
+                assertThat(statistics.get("all_updates")).isEqualTo(2L * CLAIMS);
+                assertThat(statistics.get("hot")).isEqualTo(2L * CLAIMS);
+            });
+        }
+    }
+
+    private static void live(PostgresClaimStore store, List<ClaimRequest> batch, boolean fails) {
+        store.claim(batch);
+        store.renew(batch.stream()
+                .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(2)))
+                .toList());
+        if (fails) {
+            store.release(batch.stream()
+                    .map(claim -> new Release(claim.id(), "failed", false))
+                    .toList());
+        } else {
+            store.complete(
+                    batch.stream().map(claim -> new Completion(claim.id(), "1")).toList());
+        }
+    }
+}
