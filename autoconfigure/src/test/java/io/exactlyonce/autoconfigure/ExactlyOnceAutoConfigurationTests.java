@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.delivery.DeliveryProcessor;
 import io.exactlyonce.delivery.SafeObservers;
+import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -49,6 +51,20 @@ class ExactlyOnceAutoConfigurationTests {
             assertThat(context.getBean(JdbcTemplate.class).getDataSource())
                     .isNotInstanceOf(PrimaryPinnedDataSource.class);
         });
+    }
+
+    @Test
+    void expiredClaimsAreDeletedUnlessThatIsSwitchedOff() {
+        runner.withBean(SimpleMeterRegistry.class)
+                .run(context -> assertThat(context)
+                        .hasSingleBean(RetentionLifecycle.class)
+                        .hasSingleBean(RetentionMetrics.class));
+        runner.withBean(SimpleMeterRegistry.class)
+                .withPropertyValues("exactly-once.claim.cleanup.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(RetentionLifecycle.class)
+                        .doesNotHaveBean(RetentionMetrics.class));
     }
 
     @Test

@@ -33,7 +33,13 @@ class PrometheusIT {
         try (TestApplication application = TestApplication.start(
                 WebApplicationType.SERVLET,
                 EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue, "management.endpoints.web.exposure.include", "prometheus"),
+                Map.of(
+                        "test.queue",
+                        queue,
+                        "management.endpoints.web.exposure.include",
+                        "prometheus",
+                        "exactly-once.claim.cleanup.interval",
+                        "1s"),
                 Listener.class)) {
             SQS.send(queue, "o1");
             await().until(() -> application.claims("COMPLETED") == 1);
@@ -49,6 +55,10 @@ class PrometheusIT {
                     .contains("exactly_once_delivery_seconds_count" + tags + "} 1")
                     .contains("exactly_once_handler_seconds" + tags + ",quantile=\"0.95\"}")
                     .contains("exactly_once_handler_seconds_count" + tags + "} 1")
+                    .contains("exactly_once_claims_deleted_total 0.0")
+                    .containsPattern("exactly_once_claims_oldest_seconds [0-9.]+\\n")
+                    .contains("exactly_once_claims_parked 0.0")
+                    .containsPattern("exactly_once_sweep_seconds_count [1-9]")
                     .contains("exactly_once_window_seconds" + tags + "} 30.0")
                     .containsPattern("exactly_once_window_utilization_ratio\\{[^}]*} 0\\.0\\d*[1-9]")
                     .contains("exactly_once_claims_total{listener=\"orders\",outcome=\"acquired\",queue=\"%s\"} 1.0"
