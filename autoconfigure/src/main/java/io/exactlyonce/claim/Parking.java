@@ -5,5 +5,6 @@ package io.exactlyonce.claim;
  *
  * @param claim the claim
  * @param reason why, for that person
+ * @param ambiguous whether the handler was stopped from outside, so that it may have had effects that it could not report
  */
-public record Parking(ClaimId claim, String reason) {}
+public record Parking(ClaimId claim, String reason, boolean ambiguous) {}

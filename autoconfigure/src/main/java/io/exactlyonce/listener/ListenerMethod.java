@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.KeyRules;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.Arrays;

@@ -152,7 +152,8 @@ interface DoubtContract extends StoreUnderTest {
     }
 
     private boolean park(ClaimRequest request) {
-        return store().park(List.of(new Parking(request.id(), "told to"))).contains(request.id());
+        return store().park(List.of(new Parking(request.id(), "told to", false)))
+                .contains(request.id());
     }
 
     private static ClaimRequest cautious(ClaimKey key) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param remainingMicros what was left of the lease by the database's clock; not positive when it was over
  * @param nextToken the fencing token of the next claim of this key
  * @param fingerprint of the payload that the key was last claimed for, or {@code null} if it is not known
+ * @param cleared whether a person has released the key since; only for one that is released
  */
 record ClaimRow(
         ClaimKey key,
@@ -26,7 +27,8 @@ record ClaimRow(
         long remainingMicros,
         @Nullable String result,
         long nextToken,
-        @Nullable String fingerprint) {
+        @Nullable String fingerprint,
+        boolean cleared) {
 
     enum Status {
         HELD,

@@ -23,6 +23,7 @@ final class ClaimRows {
     static final String SELECT = """
             SELECT claim.scope, claim.key, claim.claim_id, claim.status, claim.attempt, claim.fencing_token,
                    claim.ambiguous, claim.result, encode(claim.fingerprint, 'hex') AS fingerprint,
+                   claim.parked_at IS NOT NULL AS cleared,
                    ceil(extract(epoch FROM claim.lease_until - clock_timestamp()) * 1000000)::bigint
                        AS remaining_micros,
                    greatest(claim.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
@@ -65,6 +66,7 @@ final class ClaimRows {
                 row.getLong("remaining_micros"),
                 row.getString("result"),
                 row.getLong("next_token"),
-                row.getString("fingerprint"));
+                row.getString("fingerprint"),
+                row.getBoolean("cleared"));
     }
 }

@@ -12,10 +12,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Sets keys aside for a person: claims whose holder asks for it, and keys in doubt that nobody holds. */
 final class Parkings {
 
-    /** {@code parked_at} is set with the status PARKED and only then: the index of parked claims asks for it. */
+    /** {@code parked_at} is set until the key is claimed again or completed: the index of parked claims asks for it. */
     private static final String PARK_HELD = """
             UPDATE exactly_once_claim
-            SET status = 'PARKED', parked_at = clock_timestamp(), error = ?
+            SET status = 'PARKED', parked_at = clock_timestamp(), error = ?, ambiguous = ambiguous OR ?
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
             """;
 
@@ -51,9 +51,10 @@ final class Parkings {
     private static void bind(PreparedStatement statement, Parking parking) throws SQLException {
         ClaimId claim = parking.claim();
         statement.setString(1, ErrorText.storable(parking.reason()));
-        statement.setString(2, claim.key().scope());
-        statement.setString(3, claim.key().key());
-        statement.setObject(4, claim.value());
+        statement.setBoolean(2, parking.ambiguous());
+        statement.setString(3, claim.key().scope());
+        statement.setString(4, claim.key().key());
+        statement.setObject(5, claim.value());
     }
 
     private static void bind(PreparedStatement statement, RequestedRow inDoubt) throws SQLException {

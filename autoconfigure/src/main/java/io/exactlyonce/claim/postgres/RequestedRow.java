@@ -15,9 +15,12 @@ record RequestedRow(BatchEntry entry, ClaimRow row) {
         return row.key();
     }
 
-    /** Tells whether an attempt at this free key may have had effects, and the request leaves such keys to a person. */
+    /**
+     * Tells whether an attempt at this free key may have had effects, the request leaves such keys to a person, and none
+     * has decided yet.
+     */
     boolean mustBeParked() {
-        return row.isInDoubt() && entry.request().inDoubt() == InDoubt.PARK;
+        return row.isInDoubt() && !row.cleared() && entry.request().inDoubt() == InDoubt.PARK;
     }
 
     boolean isOwn() {

@@ -1,10 +1,9 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.claim.ClaimKey;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.UUID;

@@ -1,7 +1,6 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.claim;
 
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.claim.ClaimKey;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What a value must be to serve as an idempotency key. The rules fail a delivery rather than let two messages share a
  * key by accident, or one message have two.
  */
-final class KeyRules {
+public final class KeyRules {
 
     private KeyRules() {}
 
@@ -20,7 +19,7 @@ final class KeyRules {
      * @param source where the value comes from, for the message
      * @throws InvalidKeyException if the value cannot be a key
      */
-    static String toKey(String source, @Nullable Object value) {
+    public static String toKey(String source, @Nullable Object value) {
         if (value == null) {
             throw new InvalidKeyException("%s is null; every message needs a key of its own".formatted(source));
         }

@@ -1,0 +1,32 @@
+package io.exactlyonce;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+
+/**
+ * A key that waits for a person's decision, as it was seen.
+ *
+ * @param scope whose key it is
+ * @param key the key as it is stored
+ * @param claimId names the claim that was parked: a decision holds for this one only
+ * @param attempt which attempt at the key was parked, counted from 1
+ * @param isAmbiguous whether an attempt may have had effects that nobody recorded
+ * @param reason why it was parked
+ * @param parkedAtMicros when it was parked, by the store's clock, in microseconds since 1970
+ */
+public record ParkedClaim(
+        String scope, String key, UUID claimId, int attempt, boolean isAmbiguous, String reason, long parkedAtMicros) {
+
+    /** Returns when it was parked, by the store's clock. */
+    public Instant parkedAt() {
+        return Instant.EPOCH.plus(parkedAtMicros, ChronoUnit.MICROS);
+    }
+
+    /** Leaves the key out: it may be personal data. */
+    @Override
+    public String toString() {
+        return "claim %s of scope '%s', attempt %d, parked at %s: %s"
+                .formatted(claimId, scope, attempt, parkedAt(), reason);
+    }
+}

@@ -1,0 +1,120 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ParkedClaims;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The parked rows of the table {@code exactly_once_claim}. */
+public final class PostgresParkedClaims implements ParkedClaims {
+
+    private static final String COLUMNS = """
+            SELECT scope, key, claim_id, attempt, ambiguous, coalesce(error, 'unknown') AS reason,
+                   (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
+            FROM exactly_once_claim
+            """;
+
+    /** Asks for {@code parked_at}, too, since that is what the index of parked claims asks for. */
+    static final String LIST = COLUMNS + """
+            WHERE parked_at IS NOT NULL AND status = 'PARKED'
+              AND (parked_at, scope, key) > (timestamptz 'epoch' + ? * interval '1 microsecond', ?, ?)
+            ORDER BY parked_at, scope, key
+            LIMIT ?
+            """;
+
+    private static final String FIND = COLUMNS + "WHERE scope = ? AND key = ? AND status = 'PARKED'";
+
+    /** {@code parked_at} stays until the next claim: it tells that a person has decided on the doubt. */
+    private static final String RELEASE = """
+            UPDATE exactly_once_claim
+            SET status = 'RELEASED', expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
+            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
+            """;
+
+    private static final String COMPLETE = """
+            UPDATE exactly_once_claim
+            SET status = 'COMPLETED', result = ?, completed_at = clock_timestamp(), parked_at = NULL,
+                expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
+            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
+            """;
+
+    private final JdbcTemplate jdbc;
+    private final RetryingTransaction transaction;
+    private final Duration retention;
+
+    /**
+     * @param dataSource the claim store's
+     * @param retention how long a key's row is kept at least after it was decided on
+     */
+    public PostgresParkedClaims(DataSource dataSource, Duration retention) {
+        this.jdbc = new JdbcTemplate(dataSource);
+        this.transaction = new RetryingTransaction(dataSource);
+        this.retention = retention;
+    }
+
+    @Override
+    public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+        long micros = after == null ? 0 : after.parkedAtMicros();
+        String scope = after == null ? "" : after.scope();
+        String key = after == null ? "" : after.key();
+        return transaction.execute(() -> jdbc.query(LIST, PostgresParkedClaims::map, micros, scope, key, limit));
+    }
+
+    @Override
+    public Optional<ParkedClaim> find(ClaimKey key) {
+        return transaction.execute(() -> jdbc.query(FIND, PostgresParkedClaims::map, key.scope(), key.key()).stream()
+                .findFirst());
+    }
+
+    @Override
+    public boolean release(ClaimId claim) {
+        return update(
+                RELEASE,
+                LeaseMicros.of(retention),
+                claim.key().scope(),
+                claim.key().key(),
+                claim.value());
+    }
+
+    @Override
+    public boolean complete(Completion completion) {
+        ClaimId claim = completion.claim();
+        try {
+            return update(
+                    COMPLETE,
+                    completion.result(),
+                    LeaseMicros.of(retention),
+                    claim.key().scope(),
+                    claim.key().key(),
+                    claim.value());
+        } catch (DataIntegrityViolationException unstorable) {
+            throw new IllegalArgumentException("PostgreSQL cannot store this result", unstorable);
+        }
+    }
+
+    private boolean update(String statement, @Nullable Object... parameters) {
+        return transaction.execute(() -> jdbc.update(statement, parameters)) > 0;
+    }
+
+    private static ParkedClaim map(ResultSet row, int number) throws SQLException {
+        return new ParkedClaim(
+                row.getString("scope"),
+                row.getString("key"),
+                row.getObject("claim_id", UUID.class),
+                row.getInt("attempt"),
+                row.getBoolean("ambiguous"),
+                row.getString("reason"),
+                row.getLong("parked_at_micros"));
+    }
+}

@@ -1,0 +1,243 @@
+package io.exactlyonce.claim;
+
+import static io.exactlyonce.claim.Claims.acquire;
+import static io.exactlyonce.claim.Claims.claim;
+import static io.exactlyonce.claim.Claims.complete;
+import static io.exactlyonce.claim.Claims.newKey;
+import static io.exactlyonce.claim.Claims.release;
+import static io.exactlyonce.claim.Claims.renew;
+import static io.exactlyonce.claim.Claims.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What every {@link ParkedClaims} must do: an implementation's test extends this. */
+public abstract class ParkedClaimsContract implements StoreUnderTest {
+
+    /** Returns the parked claims of the store under test. */
+    protected abstract ParkedClaims parked();
+
+    @Test
+    void parkedClaimIsFoundWithWhatAPersonNeedsToKnow() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+        endLease(first.id());
+        ClaimRequest second = request(first.key());
+        acquire(store(), second);
+
+        park(second, "card expired", false);
+
+        assertThat(parked().find(second.key())).hasValueSatisfying(found -> {
+            assertThat(found.scope()).isEqualTo(second.key().scope());
+            assertThat(found.key()).isEqualTo(second.key().key());
+            assertThat(found.claimId()).isEqualTo(second.claimId());
+            assertThat(found.attempt()).isEqualTo(2);
+            assertThat(found.isAmbiguous()).isTrue();
+            assertThat(found.reason()).isEqualTo("card expired");
+            assertThat(found.parkedAtMicros()).isPositive();
+        });
+    }
+
+    @Test
+    void claimThatWasStoppedFromOutsideIsParkedAsAmbiguous() {
+        assertThat(find(parkedClaim(true)).isAmbiguous()).isTrue();
+        assertThat(find(parkedClaim(false)).isAmbiguous()).isFalse();
+    }
+
+    @Test
+    void abandonedKeyIsFoundOnceACautiousRequestHasParkedIt() {
+        ClaimRequest crashed = request(newKey());
+        acquire(store(), crashed);
+        endLease(crashed.id());
+
+        claim(store(), cautious(crashed.key()));
+
+        ParkedClaim found = find(crashed);
+        assertThat(found.claimId()).isEqualTo(crashed.claimId());
+        assertThat(found.isAmbiguous()).isTrue();
+        assertThat(found.reason()).isNotBlank();
+    }
+
+    @Test
+    void otherKeysAreNotFound() {
+        ClaimRequest held = request(newKey());
+        acquire(store(), held);
+
+        assertThat(parked().find(held.key())).isEmpty();
+        assertThat(parked().find(newKey())).isEmpty();
+    }
+
+    @Test
+    void listBeginsWithTheLongestParkedAndGoesOnAfterAnyOfThem() {
+        List<ClaimKey> keys = List.of(
+                parkedClaim(false).key(),
+                parkedClaim(false).key(),
+                parkedClaim(false).key());
+
+        List<ParkedClaim> all = list(null, 1_000);
+        assertThat(all).extracting(ParkedClaimsContract::key).containsSubsequence(keys);
+
+        ParkedClaim first = find(all, keys.get(0));
+        assertThat(list(first, 1_000)).extracting(ParkedClaimsContract::key).containsExactly(keys.get(1), keys.get(2));
+        assertThat(list(first, 1)).extracting(ParkedClaimsContract::key).containsExactly(keys.get(1));
+        parked().release(idOf(first));
+        assertThat(list(first, 1_000)).extracting(ParkedClaimsContract::key).containsExactly(keys.get(1), keys.get(2));
+        assertThat(list(null, 1_000)).extracting(ParkedClaimsContract::key).doesNotContain(keys.get(0));
+    }
+
+    @Test
+    void releasedKeyIsAcquiredWithItsCountAndItsDoubt() {
+        ClaimRequest parked = parkedClaim(true);
+
+        assertThat(parked().release(parked.id())).isTrue();
+
+        assertThat(parked().find(parked.key())).isEmpty();
+        assertThat(claim(store(), request(parked.key()))).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.attempt()).isEqualTo(2);
+            assertThat(acquired.ambiguous()).isTrue();
+        });
+    }
+
+    @Test
+    void releasedKeyIsAcquiredAlsoByARequestThatLeavesDoubtToAPerson() {
+        ClaimRequest parked = parkedClaim(true);
+        parked().release(parked.id());
+
+        assertThat(claim(store(), cautious(parked.key()))).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void releaseClearsOneAttemptOnly() {
+        ClaimRequest parked = parkedClaim(true);
+        parked().release(parked.id());
+        ClaimRequest next = cautious(parked.key());
+        acquire(store(), next);
+
+        assertThat(store().release(List.of(new Release(next.id(), "stopped", true))))
+                .hasSize(1);
+
+        assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
+    }
+
+    @Test
+    void keyIsParkedAgainWhenTheWorkerOfAReleasedKeyVanishes() {
+        ClaimRequest parked = parkedClaim(true);
+        parked().release(parked.id());
+        ClaimRequest next = cautious(parked.key());
+        acquire(store(), next);
+        endLease(next.id());
+
+        assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
+        assertThat(find(next).claimId()).isEqualTo(next.claimId());
+    }
+
+    @Test
+    void claimOfAReleasedKeyLivesLikeAnyOther() {
+        ClaimRequest parked = parkedClaim(false);
+        parked().release(parked.id());
+        ClaimRequest next = request(parked.key());
+        acquire(store(), next);
+
+        assertThat(renew(store(), next)).isTrue();
+        assertThat(release(store(), parked)).isFalse();
+        assertThat(complete(store(), next, "1")).isTrue();
+    }
+
+    @Test
+    void completedKeyIsADuplicateWithItsResult() {
+        ClaimRequest parked = parkedClaim(true);
+
+        assertThat(parked().complete(new Completion(parked.id(), "\"by hand\"")))
+                .isTrue();
+
+        assertThat(parked().find(parked.key())).isEmpty();
+        assertThat(claim(store(), request(parked.key()))).isEqualTo(new AlreadyCompleted("\"by hand\""));
+    }
+
+    @Test
+    void onlyTheFirstDecisionCounts() {
+        ClaimRequest completed = parkedClaim(true);
+        parked().complete(new Completion(completed.id(), "1"));
+        assertThat(parked().complete(new Completion(completed.id(), "2"))).isFalse();
+        assertThat(parked().release(completed.id())).isFalse();
+        assertThat(claim(store(), request(completed.key()))).isEqualTo(new AlreadyCompleted("1"));
+
+        ClaimRequest released = parkedClaim(true);
+        parked().release(released.id());
+        assertThat(parked().release(released.id())).isFalse();
+        assertThat(parked().complete(new Completion(released.id(), "1"))).isFalse();
+        assertThat(claim(store(), request(released.key()))).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void decisionForAnEarlierParkingChangesNothing() {
+        ClaimRequest earlier = parkedClaim(true);
+        parked().release(earlier.id());
+        ClaimRequest later = request(earlier.key());
+        acquire(store(), later);
+        park(later, "again", false);
+
+        assertThat(parked().release(earlier.id())).isFalse();
+        assertThat(parked().complete(new Completion(earlier.id(), "1"))).isFalse();
+
+        assertThat(find(later).claimId()).isEqualTo(later.claimId());
+    }
+
+    @Test
+    void decisionOnAClaimThatIsNotParkedChangesNothing() {
+        ClaimRequest held = request(newKey());
+        acquire(store(), held);
+
+        assertThat(parked().release(held.id())).isFalse();
+        assertThat(parked().complete(new Completion(held.id(), "1"))).isFalse();
+
+        assertThat(renew(store(), held)).isTrue();
+    }
+
+    private ClaimRequest parkedClaim(boolean ambiguous) {
+        ClaimRequest request = request(newKey());
+        acquire(store(), request);
+        park(request, "told to", ambiguous);
+        return request;
+    }
+
+    private void park(ClaimRequest request, String reason, boolean ambiguous) {
+        assertThat(store().park(List.of(new Parking(request.id(), reason, ambiguous))))
+                .containsExactly(request.id());
+    }
+
+    private ParkedClaim find(ClaimRequest request) {
+        return parked().find(request.key()).orElseThrow();
+    }
+
+    private List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+        return parked().list(after, limit);
+    }
+
+    private static ParkedClaim find(List<ParkedClaim> claims, ClaimKey key) {
+        return claims.stream()
+                .filter(claim -> key(claim).equals(key))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static ClaimKey key(ParkedClaim claim) {
+        return new ClaimKey(claim.scope(), claim.key());
+    }
+
+    private static ClaimId idOf(ParkedClaim claim) {
+        return new ClaimId(key(claim), claim.claimId());
+    }
+
+    private static ClaimRequest cautious(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", Claims.LEASE, InDoubt.PARK, null);
+    }
+}

@@ -1,0 +1,99 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.ParkedClaimsContract;
+import io.exactlyonce.claim.Parking;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** The contract, on PostgreSQL, and what only its rows show. */
+class PostgresParkedClaimsIT extends ParkedClaimsContract {
+
+    private static final int CONNECTIONS = 4;
+    private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
+
+    private final ClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, Duration.ofHours(1));
+    private final ParkedClaims parked = new PostgresParkedClaims(DATABASE.pool(), TestDatabase.RETENTION);
+
+    @Override
+    public ClaimStore store() {
+        return store;
+    }
+
+    @Override
+    protected ParkedClaims parked() {
+        return parked;
+    }
+
+    @Override
+    public void endLease(ClaimId claim) {
+        DATABASE.endLease(claim);
+    }
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    @Test
+    void decisionBeginsTheRetentionAnew() {
+        ClaimRequest released = parkedClaim();
+        ClaimRequest completed = parkedClaim();
+
+        parked.release(released.id());
+        parked.complete(new Completion(completed.id(), null));
+
+        assertThat(daysLeft(released)).isEqualTo(13);
+        assertThat(daysLeft(completed)).isEqualTo(13);
+    }
+
+    @Test
+    void resultThatCannotBeStoredLeavesTheClaimParked() {
+        ClaimRequest request = parkedClaim();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parked.complete(new Completion(request.id(), "\"a\0b\"")));
+
+        assertThat(parked.find(request.key())).isPresent();
+    }
+
+    /** Reading the whole table would wait behind millions of rows that nobody parked. */
+    @Test
+    void listReadsTheIndexOfParkedClaims() {
+        DATABASE.jdbc().execute("ANALYZE exactly_once_claim");
+
+        JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(DATABASE.newConnection(), true));
+        session.execute("SET enable_seqscan = off");
+        List<String> plan = session.queryForList("EXPLAIN " + PostgresParkedClaims.LIST, String.class, 0L, "", "", 10);
+
+        assertThat(plan).anyMatch(line -> line.contains("exactly_once_claim_parked_at"));
+    }
+
+    private ClaimRequest parkedClaim() {
+        ClaimRequest request = TestDatabase.request();
+        store.claim(List.of(request));
+        store.park(List.of(new Parking(request.id(), "told to", true)));
+        return request;
+    }
+
+    private static int daysLeft(ClaimRequest request) {
+        Integer days = DATABASE.jdbc()
+                .queryForObject(
+                        "SELECT extract(day FROM expires_at - clock_timestamp())::int FROM exactly_once_claim"
+                                + " WHERE claim_id = ?",
+                        Integer.class,
+                        request.claimId());
+        return days == null ? 0 : days;
+    }
+}
