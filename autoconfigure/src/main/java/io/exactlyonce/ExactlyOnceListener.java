@@ -90,4 +90,19 @@ public @interface ExactlyOnceListener {
      * over. Default: no timeout, but nothing is renewed beyond SQS's ceiling of 12 h after the receive.
      */
     String timeout() default "";
+
+    /** What becomes of a key whose earlier attempt died, or was stopped from outside, without reporting an outcome. */
+    AbandonedPolicy onAbandoned() default AbandonedPolicy.RERUN;
+
+    /**
+     * Bean name of the {@link Reconciler} that {@link AbandonedPolicy#RECONCILE} asks. Default: the only or primary one.
+     */
+    String reconciler() default "";
+
+    /**
+     * Types of exceptions for which trying again is of no use: a handler that throws one of them is never called again for
+     * its key, which is parked instead. The message is not acknowledged, so that it ends in the dead-letter queue. Matched
+     * is what the handler threw, taken out of a proxy's wrapper; not its causes.
+     */
+    Class<? extends Throwable>[] parkFor() default {};
 }

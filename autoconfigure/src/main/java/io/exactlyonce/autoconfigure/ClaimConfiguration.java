@@ -1,7 +1,9 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.ReplicaLagMonitor;
@@ -53,6 +55,13 @@ class ClaimConfiguration {
                 dataSource,
                 properties.datasource().replicaLagInterval(),
                 replicas -> observers.orderedStream().forEach(observer -> observer.observed(replicas)));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ParkedClaims exactlyOnceParkedClaims(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
+        return new PostgresParkedClaims(dataSource, properties.claim().retention());
     }
 
     /** After Flyway and Liquibase, also where beans are lazy. */

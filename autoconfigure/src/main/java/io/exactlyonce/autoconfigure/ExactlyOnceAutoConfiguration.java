@@ -1,13 +1,16 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimTerms;
+import io.exactlyonce.delivery.ClaimingOperations;
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.Executions;
 import io.exactlyonce.delivery.KeyWatch;
-import io.exactlyonce.delivery.ResultWriter;
 import io.exactlyonce.delivery.ReturnBackoff;
 import io.exactlyonce.delivery.SafeObservers;
 import io.exactlyonce.delivery.StoreGate;
@@ -23,6 +26,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -92,19 +96,42 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
+    ResultJson exactlyOnceResults(ExactlyOnceProperties properties, ObjectProvider<JsonMapper> jsonMapper) {
+        return new ResultJson(
+                jsonMapper.getIfAvailable(JsonMapper::new), properties.claim().maxResultSize());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ExactlyOnceOperations exactlyOnceOperations(
+            ClaimStore store,
+            ParkedClaims parked,
+            RenewalLifecycle renewals,
+            ExactlyOnceProperties properties,
+            ResultJson results,
+            ClaimDatabase database) {
+        Executions executions =
+                new Executions(store, terms(properties), renewals.supervisor(), results, results, System::nanoTime);
+        return new ClaimingOperations(executions, parked, results, database::requireReady);
+    }
+
+    private static ClaimTerms terms(ExactlyOnceProperties properties) {
+        return new ClaimTerms(
+                ManagementFactory.getRuntimeMXBean().getName(),
+                properties.claim().lease(),
+                properties.claim().onMismatch());
+    }
+
+    @Bean
     DeliveryProcessor exactlyOnceProcessor(
             ClaimStore store,
             StoreGate gate,
             ExactlyOnceProperties properties,
-            ObjectProvider<JsonMapper> jsonMapper,
+            ResultJson results,
             @Qualifier(OBSERVERS) SafeObservers observers) {
-        ResultWriter results = jsonMapper.getIfAvailable(JsonMapper::new)::writeValueAsString;
-        ClaimTerms terms = new ClaimTerms(
-                ManagementFactory.getRuntimeMXBean().getName(),
-                properties.claim().lease());
         return new DeliveryProcessor(
                 gate.guard(store),
-                terms,
+                terms(properties),
                 backoff(properties),
                 results,
                 observers,
@@ -136,8 +163,9 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(BeanFactory beans, Environment environment) {
-        return new ExactlyOnceListenerConfigurer(beans, environment);
+    ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
+            BeanFactory beans, Environment environment, ResultJson results) {
+        return new ExactlyOnceListenerConfigurer(beans, environment, results);
     }
 
     @Bean

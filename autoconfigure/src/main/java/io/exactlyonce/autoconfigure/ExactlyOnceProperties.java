@@ -1,5 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -7,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.util.unit.DataSize;
 
 /**
  * Settings of exactly-once listeners.
@@ -35,6 +37,8 @@ public record ExactlyOnceProperties(
      *     the delivery.
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
      *     its dead-letter queue keep messages.
+     * @param onMismatch What becomes of a message whose key is completed for another payload: 'refuse', 'warn' or 'off'.
+     * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB.
      * @param initializeSchema Whether to create the claim table at start-up, or to bring it forward: 'embedded', 'always'
      *     or 'never'.
      * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
@@ -44,6 +48,8 @@ public record ExactlyOnceProperties(
     public record Claim(
             @Nullable Duration lease,
             @DefaultValue("14d") Duration retention,
+            @DefaultValue("refuse") MismatchPolicy onMismatch,
+            @DefaultValue("64KB") DataSize maxResultSize,
             @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
             @DefaultValue Cleanup cleanup) {
@@ -53,6 +59,7 @@ public record ExactlyOnceProperties(
                 requireWithin("claim.lease", lease, SHORTEST, VisibilityWindow.CEILING);
             }
             requireWithin("claim.retention", retention, Duration.ofMinutes(1), Duration.ofDays(3650));
+            requireWithin("claim.max-result-size", maxResultSize, DataSize.ofBytes(0), DataSize.ofMegabytes(16));
         }
     }
 

@@ -21,8 +21,11 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  */
 final class RenewalLifecycle implements SmartLifecycle {
 
-    /** Containers start last and stop first of all, in the highest phase. */
-    static final int PHASE = Integer.MAX_VALUE - 1;
+    /**
+     * Containers start last and stop first of all, in the highest phase. Next a web server waits for its requests, which may
+     * run under claims, too; Boot keeps the 2048 phases below the highest for that.
+     */
+    static final int PHASE = DEFAULT_PHASE - 4096;
 
     private final RenewalSupervisor supervisor;
     private volatile @Nullable ExecutorService leaseThread;

@@ -6,8 +6,10 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -91,6 +93,20 @@ final class ClaimKeeper {
             StoreCalls.untilAnswered("Releasing", key, fewPauses(), () -> true, () -> store.release(List.of(release)));
         } catch (RuntimeException failure) {
             log.warn("Releasing {} failed; the key can be claimed again when its lease ends", key, failure);
+        }
+    }
+
+    /** Parks a claim; if the store does not answer, its lease ends, and the key is in doubt. */
+    void park(Parking parking) {
+        ClaimKey key = parking.claim().key();
+        try {
+            Set<ClaimId> parked = StoreCalls.untilAnswered(
+                    "Parking", key, fewPauses(), () -> true, () -> store.park(List.of(parking)));
+            if (!parked.contains(parking.claim())) {
+                log.warn("{} is not parked: another worker took the key over", key);
+            }
+        } catch (RuntimeException failure) {
+            log.error("Parking {} failed; the key is in doubt when its lease ends", key, failure);
         }
     }
 

@@ -2,6 +2,7 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.UUID;
@@ -12,11 +13,35 @@ import org.jspecify.annotations.Nullable;
  *
  * @param owner names this application's process in the claim table
  * @param lease how long a claim holds unless it is renewed; {@code null} for as long as the delivery's visibility window,
- *     so that a dead worker's key is free when its message comes again
+ *     so that a dead worker's key is free when its message comes again, and for 30 s where there is no delivery
+ * @param onMismatch what becomes of a delivery whose key is completed for another payload
  */
-public record ClaimTerms(String owner, @Nullable Duration lease) {
+public record ClaimTerms(String owner, @Nullable Duration lease, MismatchPolicy onMismatch) {
 
-    ClaimRequest request(ClaimKey key, VisibilityWindow window) {
-        return new ClaimRequest(key, UUID.randomUUID(), owner, lease == null ? window.length() : lease);
+    private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
+
+    /** Terms that refuse mismatches. */
+    public ClaimTerms(String owner, @Nullable Duration lease) {
+        this(owner, lease, MismatchPolicy.REFUSE);
+    }
+
+    ClaimRequest request(Handling handling, VisibilityWindow window) {
+        String payload = onMismatch == MismatchPolicy.OFF ? null : handling.payload();
+        return request(handling.key(), window.length(), handling.doubt().inDoubt(), payload);
+    }
+
+    /** A request for an action, which compares the payload if there is one. */
+    ClaimRequest request(ClaimKey key, @Nullable String payload) {
+        return request(key, LEASE_WITHOUT_WINDOW, InDoubt.TAKE_OVER, payload);
+    }
+
+    private ClaimRequest request(ClaimKey key, Duration fallback, InDoubt inDoubt, @Nullable String payload) {
+        return new ClaimRequest(
+                key,
+                UUID.randomUUID(),
+                owner,
+                lease == null ? fallback : lease,
+                inDoubt,
+                payload == null ? null : ClaimKey.sha256(payload));
     }
 }

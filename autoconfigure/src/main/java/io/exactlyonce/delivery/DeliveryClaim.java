@@ -4,19 +4,19 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.visibility.Renewal;
+import java.util.function.BooleanSupplier;
 
-/** The claim that a handler sees. */
+/** The claim that a handler or an action sees. */
 final class DeliveryClaim implements Claim {
 
     private final ClaimKey key;
     private final Acquired acquired;
-    private final Renewal renewal;
+    private final BooleanSupplier held;
 
-    DeliveryClaim(ClaimKey key, Acquired acquired, Renewal renewal) {
+    DeliveryClaim(ClaimKey key, Acquired acquired, BooleanSupplier held) {
         this.key = key;
         this.acquired = acquired;
-        this.renewal = renewal;
+        this.held = held;
     }
 
     @Override
@@ -46,7 +46,7 @@ final class DeliveryClaim implements Claim {
 
     @Override
     public void ensureHeld() {
-        if (!renewal.isHeld()) {
+        if (!held.getAsBoolean()) {
             throw lost("its lease is over, or the handler has ended");
         }
     }

@@ -1,9 +1,11 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.Claim;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
@@ -41,6 +43,11 @@ public final class DeliveryProcessor {
     public interface Handler {
         /** Does the work; returns its result. */
         @Nullable Object handle(Claim claim) throws Throwable;
+
+        /** Reads the result of an earlier attempt, which was stored as JSON; returns what a duplicate is answered with. */
+        default @Nullable Object replay(String json) {
+            return null;
+        }
     }
 
     /**
@@ -72,26 +79,27 @@ public final class DeliveryProcessor {
     /**
      * Handles a delivery, unless its key is completed, held elsewhere or parked, or the store does not answer.
      *
-     * @return the handler's result; {@code null} if it was not called
+     * @return the handler's result; for a duplicate what the handler replays of it; {@code null} otherwise
      * @throws io.exactlyonce.ClaimLostException if the claim was lost before or while the handler ran; a result is
      *     discarded
      * @throws Throwable what the handler threw
      */
-    public @Nullable Object process(Delivery delivery, ClaimKey key, Handler handler) throws Throwable {
+    public @Nullable Object process(Delivery delivery, Handling handling, Handler handler) throws Throwable {
         if (!delivery.enter()) {
             throw new CancellationException("%s was not begun: its listener has stopped".formatted(delivery));
         }
         try {
-            return claimAndHandle(delivery, key, handler);
+            return claimAndHandle(delivery, handling, handler);
         } finally {
             delivery.leave();
         }
     }
 
-    private @Nullable Object claimAndHandle(Delivery delivery, ClaimKey key, Handler handler) throws Throwable {
+    private @Nullable Object claimAndHandle(Delivery delivery, Handling handling, Handler handler) throws Throwable {
+        ClaimKey key = handling.key();
         // Whatever is thrown from here on, the message must come again.
         delivery.decide(Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble())));
-        ClaimRequest request = terms.request(key, delivery.subscription().window());
+        ClaimRequest request = terms.request(handling, delivery.subscription().window());
         long begun = clock.getAsLong();
         ClaimOutcome outcome = claim(delivery, request);
         if (outcome == null) {
@@ -101,14 +109,31 @@ public final class DeliveryProcessor {
         Acquired acquired = outcome.match(
                 mine -> mine,
                 completed -> duplicate(delivery, key),
-                mismatch -> mismatch(delivery, key),
+                mismatch -> mismatch(delivery, request),
                 held -> heldElsewhere(delivery, key, held),
                 parked -> parked(delivery, key));
         if (acquired == null) {
-            return null;
+            return replay(outcome, handler);
         }
         delivery.renewal().hold(request.id(), request.lease(), begun, delivery::stopHandler);
-        return handlers.call(delivery, request.id(), acquired, handler);
+        return handle(delivery, request.id(), acquired, handling, handler);
+    }
+
+    private @Nullable Object handle(
+            Delivery delivery, ClaimId id, Acquired acquired, Handling handling, Handler handler) throws Throwable {
+        Handler reconciled = ReconciledHandler.around(
+                handler, handling, delivery.subscription().listener());
+        try {
+            return handlers.call(delivery, id, acquired, handling.doubt(), reconciled);
+        } catch (ReconciledHandler.ParkRequest request) {
+            return parked(delivery, id.key());
+        }
+    }
+
+    private static @Nullable Object replay(ClaimOutcome outcome, Handler handler) {
+        return outcome instanceof AlreadyCompleted completed && completed.result() != null
+                ? handler.replay(completed.result())
+                : null;
     }
 
     /** Returns nothing if the store did not answer: that is no failure of the message, which waits until it does. */
@@ -131,8 +156,22 @@ public final class DeliveryProcessor {
         return null;
     }
 
-    private static @Nullable Acquired mismatch(Delivery delivery, ClaimKey key) {
-        log.error("{} is returned: {} is completed, for a message with another payload", delivery, key);
+    private @Nullable Acquired mismatch(Delivery delivery, ClaimRequest request) {
+        if (terms.onMismatch() == MismatchPolicy.WARN) {
+            log.warn(
+                    "{} is taken for a duplicate: {} is completed, for another payload than {}",
+                    delivery,
+                    request.key(),
+                    request.fingerprint());
+            delivery.decide(Disposition.ACKNOWLEDGE);
+        } else {
+            log.error(
+                    "{} is returned: {} is completed, for another payload than {}. Send each payload under a key of its"
+                            + " own, or set exactly-once.claim.on-mismatch",
+                    delivery,
+                    request.key(),
+                    request.fingerprint());
+        }
         return null;
     }
 

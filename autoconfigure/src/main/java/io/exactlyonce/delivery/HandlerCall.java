@@ -6,31 +6,27 @@ import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Calls a handler under its claim, and records how it went before anything else happens to the delivery. */
 final class HandlerCall {
 
-    private static final Logger log = LoggerFactory.getLogger(HandlerCall.class);
-
     private final ClaimKeeper keeper;
-    private final ResultWriter results;
+    private final KeptResults results;
     private final DeliveryObserver observer;
     private final LongSupplier clock;
 
     HandlerCall(ClaimKeeper keeper, ResultWriter results, DeliveryObserver observer, LongSupplier clock) {
         this.keeper = keeper;
-        this.results = results;
+        this.results = new KeptResults(results);
         this.observer = observer;
         this.clock = clock;
     }
 
-    @Nullable Object call(Delivery delivery, ClaimId id, Acquired acquired, DeliveryProcessor.Handler handler) throws Throwable {
-        DeliveryClaim claim = new DeliveryClaim(id.key(), acquired, delivery.renewal());
+    @Nullable Object call(Delivery delivery, ClaimId id, Acquired acquired, DoubtPolicy doubt, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        DeliveryClaim claim = new DeliveryClaim(id.key(), acquired, delivery.renewal()::isHeld);
         requireHeld(delivery, id, claim);
-        HandlerRun run = delivery.enterHandler();
-        Object result = handleOrRelease(delivery, claim, id, run, handler);
+        Object result = handleOrSettle(delivery, claim, id, doubt, handler);
         complete(delivery, id, claim, result);
         return result;
     }
@@ -44,14 +40,15 @@ final class HandlerCall {
         }
     }
 
-    private @Nullable Object handleOrRelease(
-            Delivery delivery, DeliveryClaim claim, ClaimId id, HandlerRun run, DeliveryProcessor.Handler handler)
+    private @Nullable Object handleOrSettle(
+            Delivery delivery, DeliveryClaim claim, ClaimId id, DoubtPolicy doubt, DeliveryProcessor.Handler handler)
             throws Throwable {
+        HandlerRun run = delivery.enterHandler();
         try {
             return handle(delivery, claim, run, handler);
         } catch (Throwable failure) {
             delivery.renewal().letGo();
-            keeper.release(new Release(id, failure.toString(), run.wasInterrupted()));
+            new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
             throw failure;
         }
     }
@@ -75,26 +72,14 @@ final class HandlerCall {
         // The effect has happened: until that is on record, neither release the key nor expose the message.
         delivery.decide(Disposition.ABANDON);
         delivery.renewal().completing();
+        String json = result == null ? null : results.json(id.key(), result);
         try {
-            if (!keeper.complete(id, json(id, result), () -> !delivery.isAbandoned())) {
+            if (!keeper.complete(id, json, () -> !delivery.isAbandoned())) {
                 throw claim.lost("another worker took the key over before the handler ended; its result is discarded");
             }
         } finally {
             delivery.renewal().letGo();
         }
         delivery.decide(Disposition.ACKNOWLEDGE);
-    }
-
-    /** The effect has happened, so a result that cannot be written, for whatever reason, must not leave the claim open. */
-    private @Nullable String json(ClaimId id, @Nullable Object result) {
-        if (result == null) {
-            return null;
-        }
-        try {
-            return results.toJson(result);
-        } catch (Throwable unwritable) {
-            log.warn("The result for {} cannot be written as JSON; completing without it", id.key(), unwritable);
-            return null;
-        }
     }
 }

@@ -1,7 +1,7 @@
 package io.exactlyonce.listener;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.Handling;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -27,11 +27,9 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
                             .formatted(ClassUtils.getQualifiedMethodName(invocation.getMethod())));
         }
         ListenerMethod method = current.method();
-        ClaimKey key = method.key(current.received(), current.message(), invocation.getArguments());
-        Object result = processor.get().process(current.received().delivery(), key, claim -> {
-            method.pass(claim, invocation.getArguments());
-            return invocation.proceed();
-        });
+        Handling handling = method.handling(current.received(), current.message(), invocation.getArguments());
+        Object result =
+                processor.get().process(current.received().delivery(), handling, new MethodHandler(method, invocation));
         return result == null ? method.nothing() : result;
     }
 }

@@ -2,6 +2,7 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
+import io.exactlyonce.delivery.ResultReader;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -13,13 +14,16 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
     /**
      * Makes a configurer.
      *
-     * @param beans where container factories are
+     * @param beans where container factories and reconcilers are
      * @param environment resolves {@code ${...}} in the annotation's text attributes
+     * @param results reads stored results
      */
-    public ExactlyOnceListenerConfigurer(BeanFactory beans, Environment environment) {
+    public ExactlyOnceListenerConfigurer(BeanFactory beans, Environment environment, ResultReader results) {
         this.methods = new ListenerMethodFactory(
                 environment::resolveRequiredPlaceholders,
-                name -> beans.containsBean(name) && beans.isTypeMatch(name, ExactlyOnceContainerFactory.class));
+                name -> beans.containsBean(name) && beans.isTypeMatch(name, ExactlyOnceContainerFactory.class),
+                new Reconcilers(beans),
+                results);
     }
 
     @Override

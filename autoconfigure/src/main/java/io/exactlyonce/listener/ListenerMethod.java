@@ -4,26 +4,55 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.Handling;
+import io.exactlyonce.delivery.ResultReader;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.expression.EvaluationException;
 import org.springframework.messaging.Message;
 
 /** An {@link io.exactlyonce.ExactlyOnceListener} method, checked and ready to say the key of its messages. */
 final class ListenerMethod {
 
+    private static final Logger log = LoggerFactory.getLogger(ListenerMethod.class);
+
     private final Method method;
     private final @Nullable KeyExpression key;
     private final @Nullable String scope;
+    private final DoubtPolicy doubt;
+    private final ResultReader results;
     private final int claimIndex;
 
-    ListenerMethod(Method method, @Nullable KeyExpression key, @Nullable String scope) {
+    /**
+     * Makes a method.
+     *
+     * @param key says the key of a message; {@code null} for the message attribute, else the message's id
+     * @param scope whose keys they are; {@code null} for the queue's name
+     * @param doubt what to do with a key that must not simply be run again
+     * @param results reads stored results
+     */
+    ListenerMethod(
+            Method method,
+            @Nullable KeyExpression key,
+            @Nullable String scope,
+            DoubtPolicy doubt,
+            ResultReader results) {
         this.method = method;
         this.key = key;
         this.scope = scope;
+        this.doubt = doubt;
+        this.results = results;
         this.claimIndex = Arrays.asList(method.getParameterTypes()).indexOf(Claim.class);
+    }
+
+    /** @throws InvalidKeyException if the message has no usable key */
+    Handling handling(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
+        return new Handling(key(received, message, arguments), received.body(), doubt);
     }
 
     /** @throws InvalidKeyException if the message has no usable key */
@@ -56,6 +85,19 @@ final class ListenerMethod {
     void pass(Claim claim, @Nullable Object[] arguments) {
         if (claimIndex >= 0) {
             arguments[claimIndex] = claim;
+        }
+    }
+
+    /** Returns what an earlier call returned, as far as that can be read as what the method returns. */
+    @Nullable Object replay(String json) {
+        if (method.getReturnType() == void.class) {
+            return null;
+        }
+        try {
+            return results.fromJson(json, method.getGenericReturnType());
+        } catch (RuntimeException unfit) {
+            log.debug("The stored result of a duplicate is not what {} returns now", method, unfit);
+            return null;
         }
     }
 

@@ -1,9 +1,12 @@
 package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.ResultReader;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
@@ -28,16 +31,26 @@ final class ListenerMethodFactory {
 
     private final UnaryOperator<String> placeholders;
     private final Predicate<String> preparing;
+    private final Reconcilers reconcilers;
+    private final ResultReader results;
 
     /**
      * Makes a factory.
      *
      * @param placeholders resolves {@code ${...}}
      * @param preparing whether a bean is a container factory that prepares containers for exactly-once handling
+     * @param reconcilers finds reconcilers
+     * @param results reads stored results
      */
-    ListenerMethodFactory(UnaryOperator<String> placeholders, Predicate<String> preparing) {
+    ListenerMethodFactory(
+            UnaryOperator<String> placeholders,
+            Predicate<String> preparing,
+            Reconcilers reconcilers,
+            ResultReader results) {
         this.placeholders = placeholders;
         this.preparing = preparing;
+        this.reconcilers = reconcilers;
+        this.results = results;
     }
 
     static boolean isExactlyOnce(Method method) {
@@ -53,7 +66,8 @@ final class ListenerMethodFactory {
         requirePreparedContainer(method);
         requireSupportedShape(method);
         requireAdvised(bean, method);
-        return new ListenerMethod(method, key(annotation, method), scope(annotation, method));
+        return new ListenerMethod(
+                method, key(annotation, method), scope(annotation, method), doubt(annotation, method), results);
     }
 
     private @Nullable KeyExpression key(ExactlyOnceListener annotation, Method method) {
@@ -78,6 +92,22 @@ final class ListenerMethodFactory {
         ExactlyOnceListener annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExactlyOnceListener.class);
         String text = annotation == null ? "" : placeholders.apply(annotation.timeout());
         return text.isBlank() ? null : HandlerTimeout.parse(text.strip(), method);
+    }
+
+    private DoubtPolicy doubt(ExactlyOnceListener annotation, Method method) {
+        String name = placeholders.apply(annotation.reconciler());
+        boolean reconciles = annotation.onAbandoned() == AbandonedPolicy.RECONCILE;
+        if (!reconciles && !name.isBlank()) {
+            throw new InvalidListenerException(
+                    method,
+                    "it names the reconciler '%s', but nobody asks it with onAbandoned = %s"
+                            .formatted(name, annotation.onAbandoned()),
+                    "set onAbandoned = RECONCILE, or leave reconciler out");
+        }
+        return new DoubtPolicy(
+                annotation.onAbandoned(),
+                reconciles ? reconcilers.find(name, method) : null,
+                List.of(annotation.parkFor()));
     }
 
     private @Nullable String scope(ExactlyOnceListener annotation, Method method) {

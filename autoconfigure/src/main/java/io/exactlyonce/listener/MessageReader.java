@@ -55,7 +55,7 @@ final class MessageReader<T> {
             Message message, Subscription subscription, long receivedAt) {
         Delivery delivery = delivery(message, subscription, receivedAt);
         try {
-            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group(message))
+            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body())
                     .attachTo(DeliveryVisibility.attachTo(convert(message), delivery, context)));
         } catch (RuntimeException | StackOverflowError unreadable) {
             returnUnreadable(delivery, unreadable);

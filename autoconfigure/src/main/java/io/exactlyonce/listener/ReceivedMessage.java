@@ -13,13 +13,20 @@ import org.springframework.messaging.Message;
  * @param delivery the delivery
  * @param keyAttribute the message attribute that carries the idempotency key, if there is one
  * @param group the message's group on a FIFO queue, empty on a standard one
+ * @param body the body as SQS delivered it
  */
-record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group) {
+record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group, String body) {
 
     /** The message attribute that senders may put the idempotency key into. */
     static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
 
     private static final String HEADER = "ExactlyOnce_ReceivedMessage";
+
+    /** Leaves the body out: it travels among the headers, which applications may log. */
+    @Override
+    public String toString() {
+        return delivery.toString();
+    }
 
     <T> Message<T> attachTo(Message<T> message) {
         // A message attribute of the same name would otherwise win.

@@ -76,10 +76,16 @@ final class LeaseRenewer {
         if (result == null) {
             return;
         }
+        Subscription subscription = lease.subscription();
         if (result == Result.LOST) {
-            log.error("The claim on {} is lost to {}", lease.claim().key(), lease.subscription());
+            log.error(
+                    "The claim on {} is lost to {}",
+                    lease.claim().key(),
+                    subscription == null ? "a call of ExactlyOnceOperations" : subscription);
             lease.tellLost();
         }
-        observer.renewed(lease.subscription(), Target.LEASE, result);
+        if (subscription != null) {
+            observer.renewed(subscription, Target.LEASE, result);
+        }
     }
 }

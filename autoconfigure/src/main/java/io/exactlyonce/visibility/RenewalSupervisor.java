@@ -73,6 +73,20 @@ public final class RenewalSupervisor {
         lateTicks.reset(now());
     }
 
+    /**
+     * Renews the lease of a claim from now on that no message stands behind.
+     *
+     * @param length the lease's length
+     * @param begun when the claim was asked for, by the monotonic clock
+     * @param onLost called once if the lease is lost; must not block
+     */
+    public HeldLease hold(ClaimId claim, Duration length, long begun, Runnable onLost) {
+        long ceiling = begun + VisibilityWindow.CEILING.toNanos();
+        RenewedLease lease = new RenewedLease(null, claim, span(length, begun), ceiling, onLost);
+        leases.add(lease);
+        return new HeldLease(this, lease);
+    }
+
     /** Renews whatever is due. Never throws for a renewal that fails, and never waits for one. */
     public void tick() {
         long now = now();

@@ -7,10 +7,10 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The lease of one delivery's claim. */
+/** The lease of one claim. */
 final class RenewedLease {
 
-    private final Subscription subscription;
+    private final @Nullable Subscription subscription;
     private final ClaimId claim;
     private final RenewedSpan span;
     private final long ceiling;
@@ -20,9 +20,10 @@ final class RenewedLease {
     /**
      * Makes a lease.
      *
+     * @param subscription whose delivery it is; {@code null} if no message stands behind the claim
      * @param ceiling when it is renewed no more: a handler that hangs must not hold its key for ever
      */
-    RenewedLease(Subscription subscription, ClaimId claim, RenewedSpan span, long ceiling, Runnable onLost) {
+    RenewedLease(@Nullable Subscription subscription, ClaimId claim, RenewedSpan span, long ceiling, Runnable onLost) {
         this.subscription = subscription;
         this.claim = claim;
         this.span = span;
@@ -30,7 +31,7 @@ final class RenewedLease {
         this.onLost = onLost;
     }
 
-    Subscription subscription() {
+    @Nullable Subscription subscription() {
         return subscription;
     }
 

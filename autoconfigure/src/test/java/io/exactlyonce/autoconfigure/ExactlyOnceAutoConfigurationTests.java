@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.delivery.DeliveryProcessor;
 import io.exactlyonce.delivery.SafeObservers;
 import io.exactlyonce.metrics.RetentionMetrics;
@@ -32,6 +33,11 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void startsWithoutMeters() {
         runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryProcessor.class));
+    }
+
+    @Test
+    void offersOperationsWithoutConnecting() {
+        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(ExactlyOnceOperations.class));
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
@@ -15,6 +16,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.util.unit.DataSize;
 
 class ExactlyOncePropertiesTests {
 
@@ -32,6 +34,8 @@ class ExactlyOncePropertiesTests {
 
             assertThat(properties.claim().lease()).isNull();
             assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(14));
+            assertThat(properties.claim().onMismatch()).isEqualTo(MismatchPolicy.REFUSE);
+            assertThat(properties.claim().maxResultSize()).isEqualTo(DataSize.ofKilobytes(64));
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
             assertThat(properties.claim().synchronousCommit()).isEqualTo(SynchronousCommit.ON);
             assertThat(properties.claim().cleanup())
@@ -58,6 +62,8 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.claim.cleanup.enabled=false",
                         "exactly-once.claim.cleanup.interval=5m",
                         "exactly-once.claim.cleanup.batch-size=1000",
+                        "exactly-once.claim.on-mismatch=warn",
+                        "exactly-once.claim.max-result-size=1KB",
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.renewal.enabled=false",
                         "exactly-once.datasource.replica-lag-interval=0",
@@ -72,6 +78,8 @@ class ExactlyOncePropertiesTests {
                                 new ExactlyOnceProperties.Claim(
                                         Duration.ofSeconds(45),
                                         Duration.ofDays(30),
+                                        MismatchPolicy.WARN,
+                                        DataSize.ofKilobytes(1),
                                         DatabaseInitializationMode.NEVER,
                                         SynchronousCommit.REMOTE_APPLY,
                                         new ExactlyOnceProperties.Cleanup(false, Duration.ofMinutes(5), 1000)),
@@ -93,6 +101,7 @@ class ExactlyOncePropertiesTests {
         "claim.cleanup.interval, 25h, 90000s, 1s, 86400s",
         "claim.cleanup.batch-size, 0, 0, 1, 10000",
         "claim.cleanup.batch-size, 10001, 10001, 1, 10000",
+        "claim.max-result-size, 17MB, 17825792B, 0B, 16777216B",
         "datasource.maximum-pool-size, 1, 1, 2, 1000",
         "datasource.replica-lag-interval, 999ms, 999ms, 1s, 3600s",
         "datasource.replica-lag-interval, -1s, -1s, 1s, 3600s",

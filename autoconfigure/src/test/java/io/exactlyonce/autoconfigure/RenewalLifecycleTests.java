@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 class RenewalLifecycleTests {
@@ -31,8 +32,9 @@ class RenewalLifecycleTests {
     }
 
     @Test
-    void containersStartLaterAndStopEarlier() {
+    void containersAndWebServersStartLaterAndStopEarlier() {
         assertThat(lifecycle.getPhase()).isLessThan(SmartLifecycle.DEFAULT_PHASE);
+        assertThat(lifecycle.getPhase()).isLessThan(WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE);
         assertThat(lifecycle.isAutoStartup()).isTrue();
     }
 

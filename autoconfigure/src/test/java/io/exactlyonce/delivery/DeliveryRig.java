@@ -44,6 +44,7 @@ final class DeliveryRig implements DeliveryObserver {
 
     private ResultWriter results = result -> "\"" + result + "\"";
     private Duration lease = Duration.ofSeconds(20);
+    private MismatchPolicy onMismatch = MismatchPolicy.REFUSE;
 
     DeliveryRig() {
         this(1_000);
@@ -68,9 +69,14 @@ final class DeliveryRig implements DeliveryObserver {
         return this;
     }
 
+    DeliveryRig onMismatch(MismatchPolicy policy) {
+        onMismatch = policy;
+        return this;
+    }
+
     DeliveryProcessor processor() {
         return new DeliveryProcessor(
-                gate.guard(store), new ClaimTerms("worker", lease), backoff, results, this, clock, () -> 0);
+                gate.guard(store), new ClaimTerms("worker", lease, onMismatch), backoff, results, this, clock, () -> 0);
     }
 
     /** Receives a message for the first time. */
@@ -86,7 +92,11 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     Object process(Delivery delivery, DeliveryProcessor.Handler handler) throws Throwable {
-        return processor().process(delivery, KEY, handler);
+        return process(delivery, new Handling(KEY, null, DoubtPolicy.RERUN), handler);
+    }
+
+    Object process(Delivery delivery, Handling handling, DeliveryProcessor.Handler handler) throws Throwable {
+        return processor().process(delivery, handling, handler);
     }
 
     void tickFor(Duration duration) {

@@ -26,7 +26,7 @@ class KeyWatchTests {
 
     private Delivery waitFor(ClaimKey key, Delivery delivery) throws Throwable {
         rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
-        rig.processor().process(delivery, key, DeliveryRig::neverCalled);
+        rig.process(delivery, new Handling(key, null, DoubtPolicy.RERUN), DeliveryRig::neverCalled);
         rig.deliveries.settle(delivery);
         return delivery;
     }

@@ -9,15 +9,12 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import java.io.IOException;
+import io.exactlyonce.testing.WorkerProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Value;
@@ -66,11 +63,9 @@ class CrashIT {
         Path second = directory.resolve("second");
         SQS.send(queue, "o1");
 
-        Process worker = spawn(database, properties(queue, first, true), directory);
-        try {
-            await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(first));
-        } finally {
-            worker.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+        String[] arguments = TestApplication.arguments(database, properties(queue, first, true));
+        try (WorkerProcess worker = WorkerProcess.start(Worker.class, directory, arguments)) {
+            await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(first) || !worker.isAlive());
         }
         try (TestApplication application =
                 TestApplication.start(database, properties(queue, second, false), Worker.class)) {
@@ -99,18 +94,5 @@ class CrashIT {
                 String.valueOf(dies),
                 "spring.main.web-application-type",
                 "none");
-    }
-
-    private static Process spawn(String database, Map<String, String> properties, Path directory) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Worker.class.getName()));
-        command.addAll(List.of(TestApplication.arguments(database, properties)));
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(directory.resolve("worker.log").toFile())
-                .start();
     }
 }

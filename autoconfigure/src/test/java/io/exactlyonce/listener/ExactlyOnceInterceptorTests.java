@@ -28,6 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 
 class ExactlyOnceInterceptorTests {
 
@@ -104,6 +105,33 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
+    void duplicateReturnsTheStoredResult() {
+        bind("fulfil");
+        store.onClaim(() -> new AlreadyCompleted("7"));
+
+        assertThat(proxy.fulfil("A-1", null)).isEqualTo(7);
+
+        assertThat(target.handled).isEmpty();
+    }
+
+    @Test
+    void duplicateReturnsNothingIfTheStoredResultIsOfAnotherType() {
+        bind("fulfil");
+        store.onClaim(() -> new AlreadyCompleted("seven"));
+
+        assertThat(proxy.fulfil("A-1", null)).isZero();
+    }
+
+    @Test
+    void bodyIsClaimedByItsFingerprint() {
+        bind("fulfil");
+
+        proxy.fulfil("A-1", null);
+
+        assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsExactly(ClaimKey.sha256("body"));
+    }
+
+    @Test
     void callWithoutADeliveryIsRefused() {
         assertThatIllegalStateException()
                 .isThrownBy(() -> proxy.fulfil("A-1", null))
@@ -145,8 +173,12 @@ class ExactlyOnceInterceptorTests {
     }
 
     private void bind(String method) {
-        ListenerMethod read = new ListenerMethodFactory(text -> text, factory -> true)
+        ListenerMethod read = new ListenerMethodFactory(
+                        text -> text,
+                        factory -> true,
+                        new Reconcilers(new StaticListableBeanFactory()),
+                        (json, type) -> Integer.valueOf(json))
                 .read(proxy, ListenerRig.method(Listener.class, method));
-        new CurrentMessage(new ReceivedMessage(delivery, null, ""), ListenerRig.message(Map.of()), read).bind();
+        new CurrentMessage(new ReceivedMessage(delivery, null, "", "body"), ListenerRig.message(Map.of()), read).bind();
     }
 }

@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.DoubtPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -95,6 +100,19 @@ class ListenerMethodFactoryTests {
         @ExactlyOnceListener(queueNames = "orders", timeout = "999999999999999999d")
         void hugeTimeout(String order) {}
 
+        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.RECONCILE)
+        void reconciled(String order) {}
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                onAbandoned = AbandonedPolicy.RECONCILE,
+                reconciler = "${reconciler}",
+                parkFor = IllegalStateException.class)
+        void reconciledByName(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK, reconciler = "charges")
+        void reconcilerWithoutUse(String order) {}
+
         void notAnnotated(String order) {
             privateMethod(order);
         }
@@ -108,9 +126,15 @@ class ListenerMethodFactoryTests {
     }
 
     private final Map<String, String> properties =
-            Map.of("${key}", "#order", "${scope}", "fulfilment", "${timeout}", "5m");
+            Map.of("${key}", "#order", "${scope}", "fulfilment", "${timeout}", "5m", "${reconciler}", "charges");
+    private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
+    private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
+    private final Reconcilers reconcilers = new Reconcilers(beans);
     private final ListenerMethodFactory factory = new ListenerMethodFactory(
-            text -> properties.getOrDefault(text, text), ExactlyOnceListener.CONTAINER_FACTORY::equals);
+            text -> properties.getOrDefault(text, text),
+            ExactlyOnceListener.CONTAINER_FACTORY::equals,
+            reconcilers,
+            (json, type) -> null);
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
@@ -209,7 +233,9 @@ class ListenerMethodFactoryTests {
     void tooLongAScopeIsRefused() {
         ListenerMethodFactory tooLong = new ListenerMethodFactory(
                 text -> text.equals("${scope}") ? "s".repeat(513) : properties.getOrDefault(text, text),
-                ExactlyOnceListener.CONTAINER_FACTORY::equals);
+                ExactlyOnceListener.CONTAINER_FACTORY::equals,
+                reconcilers,
+                (json, type) -> null);
 
         assertThatThrownBy(
                         () -> tooLong.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders")))
@@ -221,7 +247,9 @@ class ListenerMethodFactoryTests {
     void scopeThatCannotBeStoredIsRefused() {
         ListenerMethodFactory withNul = new ListenerMethodFactory(
                 text -> text.equals("${scope}") ? "a\0b" : properties.getOrDefault(text, text),
-                ExactlyOnceListener.CONTAINER_FACTORY::equals);
+                ExactlyOnceListener.CONTAINER_FACTORY::equals,
+                reconcilers,
+                (json, type) -> null);
 
         assertThatThrownBy(
                         () -> withNul.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders")))
@@ -251,7 +279,8 @@ class ListenerMethodFactoryTests {
 
     @Test
     void containerFactoryThatPreparesNothingIsRefused() {
-        ListenerMethodFactory others = new ListenerMethodFactory(text -> text, "anotherFactory"::equals);
+        ListenerMethodFactory others =
+                new ListenerMethodFactory(text -> text, "anotherFactory"::equals, reconcilers, (json, type) -> null);
 
         assertThatThrownBy(() -> others.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "plain")))
                 .isInstanceOf(InvalidListenerException.class)
@@ -266,8 +295,66 @@ class ListenerMethodFactoryTests {
                 .hasMessageContaining("@SqsListener off the method");
     }
 
+    @Test
+    void listenersRunKeysAgainUnlessTheySayOtherwise() {
+        assertThat(doubt("plain")).isEqualTo(DoubtPolicy.RERUN);
+    }
+
+    @Test
+    void onlyReconcilerIsAsked() {
+        beans.addBean("charges", charges);
+
+        assertThat(doubt("reconciled")).isEqualTo(new DoubtPolicy(AbandonedPolicy.RECONCILE, charges, List.of()));
+    }
+
+    @Test
+    void reconcilerIsChosenByName() {
+        Reconciler others = (listener, scope, claim) -> Reconciliation.runAgain();
+        beans.addBean("others", others);
+        beans.addBean("charges", charges);
+
+        assertThat(doubt("reconciledByName"))
+                .isEqualTo(new DoubtPolicy(AbandonedPolicy.RECONCILE, charges, List.of(IllegalStateException.class)));
+        assertThatThrownBy(() -> doubt("reconciled"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners.reconciled")
+                .hasMessageContaining("name it in the attribute reconciler");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"reconciled", "reconciledByName"})
+    void missingReconcilerIsRefused(String method) {
+        assertThatThrownBy(() -> doubt(method))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners." + method)
+                .hasMessageContaining("needs a bean of type io.exactlyonce.Reconciler");
+    }
+
+    @Test
+    void beanThatIsNoReconcilerIsRefused() {
+        beans.addBean("charges", "text");
+
+        assertThatThrownBy(() -> doubt("reconciledByName"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("needs a bean of type io.exactlyonce.Reconciler");
+    }
+
+    @Test
+    void reconcilerThatNobodyAsksIsRefused() {
+        assertThatThrownBy(() -> doubt("reconcilerWithoutUse"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("names the reconciler 'charges', but nobody asks it with onAbandoned = PARK");
+    }
+
+    private DoubtPolicy doubt(String method) {
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
+        return read(proxy(new Listeners()), method)
+                .handling(received, ListenerRig.message(Map.of()), new Object[] {"A-1"})
+                .doubt();
+    }
+
     private ClaimKey key(String method) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "");
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
         return read(proxy(new Listeners()), method).key(received, ListenerRig.message(Map.of()), new Object[] {"A-1"});
     }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.ResultReader;
 import java.lang.reflect.Method;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -35,13 +37,15 @@ class ListenerMethodTests {
         String text(Parcel parcel);
     }
 
+    private static final ResultReader NO_RESULTS = (json, type) -> null;
+
     private final Object[] arguments = {new Parcel()};
     private final Message<String> message = ListenerRig.message(Map.of());
-    private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null, "");
+    private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
 
     @Test
     void keyIsWhatTheExpressionSays() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "");
+        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
 
         assertThat(method("#parcel.number", null).key(withAttribute, message, arguments))
                 .isEqualTo(new ClaimKey("orders", "P-7"));
@@ -49,7 +53,7 @@ class ListenerMethodTests {
 
     @Test
     void withoutExpressionTheKeyIsTheMessageAttribute() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "");
+        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
 
         assertThat(method(null, null).key(withAttribute, message, arguments))
                 .isEqualTo(new ClaimKey("orders", "attribute"));
@@ -62,7 +66,7 @@ class ListenerMethodTests {
 
     @Test
     void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
-        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "");
+        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body");
 
         assertThatThrownBy(() -> method(null, null).key(blank, message, arguments))
                 .isInstanceOf(InvalidKeyException.class)
@@ -104,7 +108,8 @@ class ListenerMethodTests {
         Object[] passed = {arguments[0], null, "other"};
         Claim claim = new StubClaim();
 
-        new ListenerMethod(ListenerRig.method(Handlers.class, "withClaim"), null, null).pass(claim, passed);
+        new ListenerMethod(ListenerRig.method(Handlers.class, "withClaim"), null, null, DoubtPolicy.RERUN, NO_RESULTS)
+                .pass(claim, passed);
 
         assertThat(passed).containsExactly(arguments[0], claim, "other");
     }
@@ -127,12 +132,18 @@ class ListenerMethodTests {
     }
 
     private static Object nothing(String method) {
-        return new ListenerMethod(ListenerRig.method(Handlers.class, method), null, null).nothing();
+        return new ListenerMethod(ListenerRig.method(Handlers.class, method), null, null, DoubtPolicy.RERUN, NO_RESULTS)
+                .nothing();
     }
 
     private static ListenerMethod method(@Nullable String expression, @Nullable String scope) {
         Method method = ListenerRig.method(Handlers.class, "parcel");
-        return new ListenerMethod(method, expression == null ? null : KeyExpression.parse(expression, method), scope);
+        return new ListenerMethod(
+                method,
+                expression == null ? null : KeyExpression.parse(expression, method),
+                scope,
+                DoubtPolicy.RERUN,
+                NO_RESULTS);
     }
 
     private static final class StubClaim implements Claim {

@@ -9,7 +9,7 @@ import org.springframework.messaging.support.MessageBuilder;
 
 class ReceivedMessageTests {
 
-    private final ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), "A-1", "");
+    private final ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body");
 
     @Test
     void deliveryTravelsWithItsMessage() {

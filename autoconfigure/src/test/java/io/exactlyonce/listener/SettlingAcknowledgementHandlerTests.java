@@ -10,6 +10,8 @@ import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.Handling;
 import io.exactlyonce.delivery.ReturnBackoff;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.RenewalSchedule;
@@ -39,7 +41,7 @@ class SettlingAcknowledgementHandlerTests {
             10);
     private final Delivery delivery = ListenerRig.delivery();
     private final Message<String> message =
-            new ReceivedMessage(delivery, null, "").attachTo(ListenerRig.message(Map.of()));
+            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()));
     private final SettlingAcknowledgementHandler<String> handler = new SettlingAcknowledgementHandler<>(deliveries);
     private final List<Message<String>> acknowledged = new ArrayList<>();
     private final AcknowledgementCallback<String> callback = new AcknowledgementCallback<>() {
@@ -102,6 +104,6 @@ class SettlingAcknowledgementHandlerTests {
 
     private void process() throws Throwable {
         new DeliveryProcessor(store, new ClaimTerms("worker", null), backoff, Object::toString, nobody, clock, () -> 0)
-                .process(delivery, new ClaimKey("orders", "A-1"), claim -> null);
+                .process(delivery, new Handling(new ClaimKey("orders", "A-1"), null, DoubtPolicy.RERUN), claim -> null);
     }
 }

@@ -102,15 +102,22 @@ public final class SqsServer {
     /** Gives a queue a dead-letter queue, to which messages go after so many receives; returns its name. */
     public String addDeadLetterQueue(String queue, int maxReceiveCount) {
         String deadLetters = createQueue(30);
-        String arn = client.getQueueAttributes(
-                        request -> request.queueUrl(urlOf(deadLetters)).attributeNames(QueueAttributeName.QUEUE_ARN))
-                .attributes()
-                .get(QueueAttributeName.QUEUE_ARN);
-        client.setQueueAttributes(request -> request.queueUrl(urlOf(queue))
-                .attributes(Map.of(
-                        QueueAttributeName.REDRIVE_POLICY,
-                        "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}".formatted(arn, maxReceiveCount))));
+        redrive(queue, deadLetters, maxReceiveCount);
         return deadLetters;
+    }
+
+    /** Creates a standard queue whose messages go to another one after so many receives; returns its name. */
+    public String createQueue(int windowSeconds, String deadLetterQueue, int maxReceiveCount) {
+        String name = createQueue(windowSeconds);
+        redrive(name, deadLetterQueue, maxReceiveCount);
+        return name;
+    }
+
+    private void redrive(String queue, String deadLetters, int maxReceiveCount) {
+        String policy = "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"
+                .formatted(arnOf(deadLetters), maxReceiveCount);
+        client.setQueueAttributes(request ->
+                request.queueUrl(urlOf(queue)).attributes(Map.of(QueueAttributeName.REDRIVE_POLICY, policy)));
     }
 
     /** Returns a queue's URL. */

@@ -34,6 +34,7 @@ public final class ScriptedStore implements ClaimStore {
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> releaseAnswers = new ArrayDeque<>();
+    private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> parkingAnswers = new ArrayDeque<>();
 
     private final List<Set<ClaimKey>> looks = new ArrayList<>();
     private final Map<ClaimKey, ClaimState> states = new HashMap<>();
@@ -84,7 +85,7 @@ public final class ScriptedStore implements ClaimStore {
     @Override
     public synchronized Set<ClaimId> park(List<Parking> requests) {
         parkings.addAll(requests);
-        return ids(requests, Parking::claim);
+        return answer(parkingAnswers, ids(requests, Parking::claim));
     }
 
     private static <T> Set<ClaimId> ids(List<T> requests, Function<T, ClaimId> claim) {
@@ -149,5 +150,9 @@ public final class ScriptedStore implements ClaimStore {
     /** Happens in the next look that nothing else happens in, after its answer is made. */
     public synchronized void duringLook(Runnable event) {
         duringLooks.add(event);
+    }
+
+    public void onPark(Function<Set<ClaimId>, Set<ClaimId>> answer) {
+        parkingAnswers.add(answer);
     }
 }

@@ -64,7 +64,7 @@ class ClaimGrantsIT {
         store.complete(List.of(new Completion(claims.get(0).id(), "1")));
         store.release(List.of(new Release(claims.get(1).id(), "failed", false)));
         store.claim(List.of(request(claims.get(1).key())));
-        store.park(List.of(new Parking(claims.get(2).id(), "ask somebody")));
+        store.park(List.of(new Parking(claims.get(2).id(), "ask somebody", false)));
 
         retention().sweep();
 

@@ -119,7 +119,7 @@ class ClaimPlansIT {
                     .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(1)))
                     .toList());
             store.complete(List.of(new Completion(claims.get(0).id(), "1")));
-            store.park(List.of(new Parking(claims.get(1).id(), "ask somebody")));
+            store.park(List.of(new Parking(claims.get(1).id(), "ask somebody", false)));
             store.release(List.of(
                     new Release(claims.get(2).id(), "failed", true),
                     new Release(claims.get(3).id(), "failed", true)));

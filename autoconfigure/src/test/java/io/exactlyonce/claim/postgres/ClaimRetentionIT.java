@@ -122,7 +122,7 @@ class ClaimRetentionIT {
     void parkedClaimIsNeverDeleted() throws Exception {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.park(List.of(new Parking(claim.id(), "ask somebody")));
+        store.park(List.of(new Parking(claim.id(), "ask somebody", false)));
         age(claim, "1000 days");
         sweep();
 

@@ -1,0 +1,14 @@
+package io.exactlyonce;
+
+/** The key is parked: nobody may run it until a person has decided, through {@link ExactlyOnceOperations}. */
+public final class ParkedException extends RuntimeException {
+
+    /**
+     * @param scope the key's scope
+     * @param keyHash a hash of the key, since keys may be personal data
+     */
+    public ParkedException(String scope, String keyHash) {
+        super("Key %s of scope '%s' is parked; release or complete it through ExactlyOnceOperations"
+                .formatted(keyHash, scope));
+    }
+}

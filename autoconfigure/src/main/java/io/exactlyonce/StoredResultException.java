@@ -1,0 +1,17 @@
+package io.exactlyonce;
+
+import org.jspecify.annotations.Nullable;
+
+/** The key is completed, so its effect has happened; but there is no result of the wanted type to replay. */
+public final class StoredResultException extends RuntimeException {
+
+    /**
+     * @param scope the key's scope
+     * @param keyHash a hash of the key, since keys may be personal data
+     * @param problem what is wrong with the stored result, and the remedy; never the result itself
+     * @param cause why it cannot be read, if it was tried
+     */
+    public StoredResultException(String scope, String keyHash, String problem, @Nullable Throwable cause) {
+        super("Key %s of scope '%s' is completed, but %s".formatted(keyHash, scope, problem), cause);
+    }
+}

@@ -1,0 +1,117 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.ClaimHeldException;
+import io.exactlyonce.ExactlyOnceOperations.Action;
+import io.exactlyonce.KeyReusedException;
+import io.exactlyonce.ParkedException;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.visibility.HeldLease;
+import io.exactlyonce.visibility.RenewalSupervisor;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs actions under claims that no message stands behind. What {@link DeliveryProcessor} guarantees of handlers holds for
+ * actions, too; only their completion is given up when the lease ends, since a caller waits for it.
+ */
+public final class Executions {
+
+    /** A JSON text, which tells a result that is null from one that could not be kept. */
+    private static final String NULL = "null";
+
+    private final ClaimKeeper keeper;
+    private final ClaimTerms terms;
+    private final RenewalSupervisor supervisor;
+    private final KeptResults kept;
+    private final ReplayedResults replayed;
+    private final LongSupplier clock;
+
+    /**
+     * @param store keeps the claims
+     * @param terms on which keys are claimed
+     * @param supervisor renews leases
+     * @param writer writes results
+     * @param reader reads stored results
+     * @param clock monotonic, in nanoseconds
+     */
+    public Executions(
+            ClaimStore store,
+            ClaimTerms terms,
+            RenewalSupervisor supervisor,
+            ResultWriter writer,
+            ResultReader reader,
+            LongSupplier clock) {
+        this.keeper = new ClaimKeeper(store);
+        this.terms = terms;
+        this.supervisor = supervisor;
+        this.kept = new KeptResults(writer);
+        this.replayed = new ReplayedResults(reader);
+        this.clock = clock;
+    }
+
+    <T, X extends Throwable> @Nullable T execute(
+            ClaimKey key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X {
+        ClaimRequest request = terms.request(key, payload);
+        long begun = clock.getAsLong();
+        Next<T, X> next = keeper.claim(request)
+                .<Next<T, X>>match(
+                        acquired -> () -> run(request, begun, acquired, action),
+                        completed -> () -> replayed.read(key, completed.result(), type),
+                        mismatch -> {
+                            throw new KeyReusedException(key.scope(), key.hash());
+                        },
+                        held -> {
+                            throw new ClaimHeldException(key.scope(), key.hash(), held.leaseRemaining());
+                        },
+                        parked -> {
+                            throw new ParkedException(key.scope(), key.hash());
+                        });
+        return next.go();
+    }
+
+    private <T, X extends Throwable> @Nullable T run(
+            ClaimRequest request, long begun, Acquired acquired, Action<T, X> action) throws X {
+        HandlerRun run = new HandlerRun();
+        HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::interrupt);
+        try {
+            DeliveryClaim claim = new DeliveryClaim(request.key(), acquired, lease::isHeld);
+            T result = act(request, claim, lease, run, action);
+            complete(request, claim, lease, result);
+            return result;
+        } finally {
+            lease.letGo();
+        }
+    }
+
+    private <T, X extends Throwable> @Nullable T act(
+            ClaimRequest request, DeliveryClaim claim, HeldLease lease, HandlerRun run, Action<T, X> action) throws X {
+        boolean called = false;
+        try (run) {
+            claim.ensureHeld();
+            called = true;
+            return action.run(claim);
+        } catch (Throwable failure) {
+            lease.letGo();
+            keeper.release(new Release(request.id(), failure.toString(), called && run.wasInterrupted()));
+            throw failure;
+        }
+    }
+
+    private void complete(ClaimRequest request, DeliveryClaim claim, HeldLease lease, @Nullable Object result) {
+        lease.completing();
+        String json = result == null ? NULL : kept.json(request.key(), result);
+        if (!keeper.complete(request.id(), json, lease::isHeld)) {
+            throw claim.lost("another worker took the key over before the action ended; its result is discarded");
+        }
+    }
+
+    /** What follows from the claim's outcome. */
+    @FunctionalInterface
+    private interface Next<T, X extends Throwable> {
+        @Nullable T go() throws X;
+    }
+}

@@ -1,0 +1,40 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.ReconciledHandler.ParkRequest;
+import io.exactlyonce.delivery.ReconciledHandler.ReconciliationFailure;
+
+/**
+ * An attempt that ended without a result, and what is to become of its key.
+ *
+ * @param claim the claim that it ran under
+ * @param failure what it threw
+ * @param stopped whether it was stopped from outside, so that it may have had effects that it could not report
+ */
+record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
+
+    /** Parks the key or gives it up; a doubt from before stays in both cases. */
+    void settle(ClaimKeeper keeper, DoubtPolicy policy) {
+        if (mustBeParked(policy)) {
+            keeper.park(new Parking(claim, reason(), stopped));
+        } else {
+            keeper.release(new Release(claim, reason(), stopped || failure instanceof ReconciliationFailure));
+        }
+    }
+
+    private boolean mustBeParked(DoubtPolicy policy) {
+        if (failure instanceof ParkRequest || (stopped && policy.parksStopped())) {
+            return true;
+        }
+        return !(failure instanceof ReconciliationFailure) && policy.parksFor(failure);
+    }
+
+    private String reason() {
+        if (failure instanceof ParkRequest request) {
+            return String.valueOf(request.getMessage());
+        }
+        return stopped ? "stopped from outside: " + failure : failure.toString();
+    }
+}

@@ -1,0 +1,11 @@
+package io.exactlyonce.delivery;
+
+/** What becomes of a message whose key is completed for another payload. */
+public enum MismatchPolicy {
+    /** It is returned, and ends in the dead-letter queue: its sender has used one key for two things. */
+    REFUSE,
+    /** It is acknowledged as a duplicate, with a warning. */
+    WARN,
+    /** Payloads are not compared. */
+    OFF
+}

@@ -1,0 +1,85 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimKey;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks a listener's reconciler, if the key is in doubt, before it calls the handler. */
+final class ReconciledHandler implements DeliveryProcessor.Handler {
+
+    private static final Logger log = LoggerFactory.getLogger(ReconciledHandler.class);
+
+    private final Reconciler reconciler;
+    private final String listener;
+    private final ClaimKey key;
+    private final DeliveryProcessor.Handler handler;
+
+    private ReconciledHandler(Reconciler reconciler, String listener, ClaimKey key, DeliveryProcessor.Handler handler) {
+        this.reconciler = reconciler;
+        this.listener = listener;
+        this.key = key;
+        this.handler = handler;
+    }
+
+    /** Puts the listener's reconciler before its handler, if it has one. */
+    static DeliveryProcessor.Handler around(DeliveryProcessor.Handler handler, Handling handling, String listener) {
+        Reconciler reconciler = handling.doubt().reconciler();
+        return reconciler == null ? handler : new ReconciledHandler(reconciler, listener, handling.key(), handler);
+    }
+
+    @Override
+    public @Nullable Object handle(Claim claim) throws Throwable {
+        return claim.isAmbiguous() ? reconcile(claim) : handler.handle(claim);
+    }
+
+    private @Nullable Object reconcile(Claim claim) throws Throwable {
+        Next next = ask(claim)
+                .<Next>match(done -> done::result, runAgain -> () -> handler.handle(claim), park -> () -> {
+                    throw new ParkRequest(park.reason());
+                });
+        return next.go();
+    }
+
+    private Reconciliation ask(Claim claim) {
+        Reconciliation answer;
+        try {
+            answer = reconciler.reconcile(listener, key.scope(), claim);
+        } catch (Throwable failure) {
+            throw new ReconciliationFailure(failure);
+        }
+        if (answer == null) {
+            throw new ReconciliationFailure(new NullPointerException("The reconciler answered null"));
+        }
+        log.info(
+                "{}, attempt {}: the reconciler answered {}",
+                key,
+                claim.attempt(),
+                answer.getClass().getSimpleName());
+        return answer;
+    }
+
+    /** What follows from the answer. */
+    @FunctionalInterface
+    private interface Next {
+        @Nullable Object go() throws Throwable;
+    }
+
+    /** The reconciler leaves the key to a person. */
+    @SuppressWarnings("serial")
+    static final class ParkRequest extends RuntimeException {
+        ParkRequest(String reason) {
+            super(reason, null, false, false);
+        }
+    }
+
+    /** Carries what the reconciler threw past those who look at what the handler throws. */
+    static final class ReconciliationFailure extends RuntimeException {
+        ReconciliationFailure(Throwable cause) {
+            super("The reconciler failed: " + cause, cause);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.exactlyonce.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimHeldException;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.KeyReusedException;
+import io.exactlyonce.StoredResultException;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.TestApplication;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Code that is no listener, on a real database. */
+class OperationsIT {
+
+    record Receipt(String id, int amount) {}
+
+    private static final Duration LEASE = Duration.ofSeconds(2);
+
+    private static TestApplication application;
+
+    private final ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
+    private final String key = UUID.randomUUID().toString();
+    private final AtomicInteger runs = new AtomicInteger();
+
+    @BeforeAll
+    static void start() {
+        application = TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of("exactly-once.claim.lease", LEASE.toSeconds() + "s"));
+    }
+
+    @AfterAll
+    static void stop() {
+        application.close();
+    }
+
+    private Receipt charge(Claim claim) {
+        return new Receipt(claim.downstreamKey(), runs.incrementAndGet());
+    }
+
+    @Test
+    void secondCallGetsTheStoredResult() {
+        Receipt first = operations.execute("payments", key, "body", Receipt.class, this::charge);
+
+        assertThat(operations.execute("payments", key, "body", Receipt.class, this::charge))
+                .isEqualTo(first);
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void sameKeyForAnotherPayloadIsRefused() {
+        operations.execute("payments", key, "body", Receipt.class, this::charge);
+
+        assertThatThrownBy(() -> operations.execute("payments", key, "other", Receipt.class, this::charge))
+                .isInstanceOf(KeyReusedException.class)
+                .hasMessageNotContaining(key);
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void storedResultOfAnotherTypeIsRefusedWithoutSayingWhatItIs() {
+        operations.execute("payments", key, String.class, claim -> "4242");
+
+        assertThatThrownBy(() -> operations.execute("payments", key, Receipt.class, this::charge))
+                .isInstanceOf(StoredResultException.class)
+                .hasMessageContaining("payments")
+                .hasMessageContaining(Receipt.class.getName())
+                .hasMessageNotContaining("4242");
+    }
+
+    @Test
+    void concurrentCallIsToldWhenToComeBackForAsLongAsTheFirstOneRuns() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch finish = new CountDownLatch(1);
+        CompletableFuture<Receipt> first = CompletableFuture.supplyAsync(() -> execute(claim -> {
+            begun.countDown();
+            finish.await();
+            claim.ensureHeld();
+            return charge(claim);
+        }));
+        begun.await();
+
+        // Longer than the lease, which is renewed.
+        await().during(LEASE.plusSeconds(1))
+                .atMost(LEASE.plusSeconds(10))
+                .untilAsserted(() -> assertThatThrownBy(() -> execute(this::charge))
+                        .isInstanceOfSatisfying(
+                                ClaimHeldException.class,
+                                held -> assertThat(held.retryAfter()).isBetween(Duration.ofMillis(1), LEASE)));
+        finish.countDown();
+
+        assertThat(first.get()).isEqualTo(execute(this::charge));
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void callThatFailedIsRunAgain() {
+        assertThatThrownBy(() -> execute(claim -> {
+                    throw new IllegalStateException("provider is down");
+                }))
+                .hasMessage("provider is down");
+
+        assertThat(execute(claim -> {
+                    assertThat(claim.attempt()).isEqualTo(2);
+                    assertThat(claim.isAmbiguous()).isFalse();
+                    return charge(claim);
+                }))
+                .isNotNull();
+    }
+
+    @Test
+    void callThatLostItsClaimIsInterruptedAndItsResultDiscarded() {
+        assertThatThrownBy(() -> execute(claim -> {
+                    application
+                            .database()
+                            .sql("UPDATE exactly_once_claim SET claim_id = gen_random_uuid(),"
+                                    + " lease_until = clock_timestamp() + interval '1 hour' WHERE key = ?")
+                            .param(key)
+                            .update();
+                    try {
+                        new CountDownLatch(1).await();
+                    } catch (InterruptedException interrupted) {
+                        runs.incrementAndGet();
+                    }
+                    return charge(claim);
+                }))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(runs).hasValue(2);
+        assertThatThrownBy(() -> execute(this::charge)).isInstanceOf(ClaimHeldException.class);
+    }
+
+    private Receipt execute(ThrowingAction action) {
+        try {
+            return operations.execute("payments", key, Receipt.class, action::run);
+        } catch (InterruptedException interrupted) {
+            throw new AssertionError(interrupted);
+        }
+    }
+
+    @FunctionalInterface
+    private interface ThrowingAction {
+        Receipt run(Claim claim) throws InterruptedException;
+    }
+}

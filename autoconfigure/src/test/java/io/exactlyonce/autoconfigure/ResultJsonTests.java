@@ -1,0 +1,68 @@
+package io.exactlyonce.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.util.unit.DataSize;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DefaultTyping;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
+
+class ResultJsonTests {
+
+    record Receipt(String id, List<Integer> amounts) {}
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.CLASS)
+    interface Named {}
+
+    record Harmful(String command) implements Named {}
+
+    private final ResultJson results = new ResultJson(new JsonMapper(), DataSize.ofKilobytes(1));
+
+    @Test
+    void resultIsReadAsWhatItWas() throws Exception {
+        Receipt receipt = new Receipt("r1", List.of(1, 2));
+
+        String json = results.toJson(receipt);
+
+        assertThat(json).isEqualTo("{\"id\":\"r1\",\"amounts\":[1,2]}");
+        assertThat(results.fromJson(json, Receipt.class)).isEqualTo(receipt);
+        assertThat(results.fromJson(
+                        "[1,2]", Receipt.class.getDeclaredMethod("amounts").getGenericReturnType()))
+                .isEqualTo(List.of(1, 2));
+    }
+
+    @Test
+    void resultOfAnotherTypeIsRefused() {
+        assertThatThrownBy(() -> results.fromJson("\"text\"", Receipt.class)).isInstanceOf(JacksonException.class);
+        assertThatThrownBy(() -> results.fromJson("\"text\"", Integer.class)).isInstanceOf(JacksonException.class);
+    }
+
+    @Test
+    void tooLargeAResultIsRefused() {
+        assertThatThrownBy(() -> results.toJson("x".repeat(1_023)))
+                .hasMessageContaining("exactly-once.claim.max-result-size (1024 bytes)");
+    }
+
+    /** Even where the application's own mapper allows it. */
+    @Test
+    void storedTextNamesNoClass() {
+        BasicPolymorphicTypeValidator anything = BasicPolymorphicTypeValidator.builder()
+                .allowIfBaseType(Object.class)
+                .build();
+        JsonMapper lax = JsonMapper.builder()
+                .activateDefaultTyping(anything, DefaultTyping.NON_FINAL)
+                .build();
+        ResultJson guarded = new ResultJson(lax, DataSize.ofKilobytes(1));
+        String named = "{\"@class\":\"%s\",\"command\":\"x\"}".formatted(Harmful.class.getName());
+
+        assertThatThrownBy(() -> guarded.fromJson(named, Named.class)).isInstanceOf(JacksonException.class);
+        assertThat(guarded.fromJson("[\"%s\",{\"command\":\"x\"}]".formatted(Harmful.class.getName()), Object.class))
+                .isInstanceOf(List.class);
+        assertThat(guarded.toJson(new Receipt("r1", List.of()))).doesNotContain(Receipt.class.getName());
+    }
+}

@@ -1,0 +1,333 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Claim;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Each policy with each end of an attempt: the table in docs/decisions/0004. */
+class DoubtTests {
+
+    static final class CardExpired extends Exception {
+        CardExpired() {
+            super("expired");
+        }
+    }
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final Delivery delivery = rig.receive();
+
+    @AfterEach
+    void noInterruptIsLeftBehind() {
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void onlyParkLeavesADoubtToAPersonWhenItClaims(AbandonedPolicy policy) throws Throwable {
+        process(policy(policy), claim -> null);
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::inDoubt)
+                .containsExactly(policy == AbandonedPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void handlersOwnExceptionIsNoDoubtUnderAnyPolicy(AbandonedPolicy policy) {
+        assertThatThrownBy(() -> process(policy(policy), claim -> {
+                    throw new IOException("provider is down");
+                }))
+                .isInstanceOf(IOException.class);
+
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(claimed(), "java.io.IOException: provider is down", false));
+        assertThat(rig.store.parkings()).isEmpty();
+        assertReturned();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void handlerThatWasNotCalledIsNoDoubtUnderAnyPolicy(AbandonedPolicy policy) {
+        rig.store.onClaim(() -> {
+            delivery.stopHandler();
+            return new Acquired(1, 1, false);
+        });
+
+        assertThatThrownBy(() -> process(policy(policy), DeliveryRig::neverCalled))
+                .hasMessageContaining("before the handler was called");
+
+        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RERUN", "RECONCILE"})
+    void stoppedHandlerIsReleasedAsAmbiguous(AbandonedPolicy policy) {
+        assertThatThrownBy(() -> process(policy(policy), this::stopped)).isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    @Test
+    void stoppedHandlerIsParkedUnderPark() {
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.PARK), this::stopped))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.parkings())
+                .containsExactly(
+                        new Parking(claimed(), "stopped from outside: java.lang.InterruptedException: stopped", true));
+        assertThat(rig.store.releases()).isEmpty();
+        assertReturned();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void stoppedHandlerThatReturnedIsCompletedUnderAnyPolicy(AbandonedPolicy policy) throws Throwable {
+        process(policy(policy), claim -> {
+            delivery.stopHandler();
+            return "charged";
+        });
+
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.store.parkings()).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void exceptionForWhichTryingAgainIsOfNoUseParksUnderAnyPolicy(AbandonedPolicy policy) {
+        assertThatThrownBy(() -> process(policy(policy, List.of(CardExpired.class)), claim -> {
+                    throw new CardExpired();
+                }))
+                .isInstanceOf(CardExpired.class);
+
+        assertThat(rig.store.parkings())
+                .containsExactly(new Parking(claimed(), CardExpired.class.getName() + ": expired", false));
+        assertThat(rig.store.releases()).isEmpty();
+        assertReturned();
+    }
+
+    @Test
+    void stoppedHandlerThatThrowsSuchAnExceptionIsParkedAsAmbiguous() {
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN, List.of(CardExpired.class)), claim -> {
+                    delivery.stopHandler();
+                    throw new CardExpired();
+                }))
+                .isInstanceOf(CardExpired.class);
+
+        assertThat(rig.store.parkings())
+                .singleElement()
+                .satisfies(parking -> assertThat(parking.ambiguous()).isTrue());
+    }
+
+    @Test
+    void parkedClaimIsRenewedNoMoreAndAStoreThatDoesNotAnswerHidesNoException() {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            rig.store.onPark(requested -> {
+                rig.clock.advance(Duration.ofSeconds(12));
+                rig.supervisor.tick();
+                throw new IllegalStateException("connection refused");
+            });
+        }
+
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN, List.of(CardExpired.class)), claim -> {
+                    throw new CardExpired();
+                }))
+                .isInstanceOf(CardExpired.class);
+
+        assertThat(rig.store.parkings()).hasSize(3);
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void keyThatWasTakenOverIsNotSaidToBeParked(CapturedOutput output) {
+        rig.store.onPark(requested -> Set.of());
+
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.PARK), this::stopped))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(output).contains("is not parked: another worker took the key over");
+    }
+
+    @Test
+    void keyWithoutADoubtIsNotReconciled() throws Throwable {
+        Reconciler never = (listener, scope, claim) -> {
+            throw new AssertionError("asked");
+        };
+
+        assertThat(process(reconciling(never), claim -> "charged")).isEqualTo("charged");
+    }
+
+    @Test
+    void reconcilerLearnsWhatIsInDoubtUnderTheRenewedClaim() throws Throwable {
+        inDoubt();
+        rig.process(
+                delivery,
+                handling(reconciling((listener, scope, claim) -> {
+                    assertThat(listener).isEqualTo("listener");
+                    assertThat(scope).isEqualTo("orders");
+                    assertThat(claim.key()).isEqualTo("A-1");
+                    assertThat(claim.attempt()).isEqualTo(2);
+                    assertThat(claim.isAmbiguous()).isTrue();
+                    rig.clock.advance(Duration.ofSeconds(12));
+                    rig.supervisor.tick();
+                    rig.clock.advance(Duration.ofSeconds(12));
+                    claim.ensureHeld();
+                    return Reconciliation.done(null);
+                })),
+                DeliveryRig::neverCalled);
+
+        assertThat(rig.store.renewals()).hasSize(1);
+    }
+
+    @Test
+    void doneIsCompletedWithItsResultAndAcknowledged() throws Throwable {
+        inDoubt();
+
+        Object result = process(
+                reconciling((listener, scope, claim) -> Reconciliation.done("found")), DeliveryRig::neverCalled);
+
+        assertThat(result).isEqualTo("found");
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"found\""));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void runAgainCallsTheHandler() throws Throwable {
+        inDoubt();
+
+        process(reconciling((listener, scope, claim) -> Reconciliation.runAgain()), claim -> "charged");
+
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+    }
+
+    @Test
+    void parkIsParkedForItsReasonAndReturned() throws Throwable {
+        inDoubt();
+
+        Object result = process(
+                reconciling((listener, scope, claim) -> Reconciliation.park("two charges found")),
+                DeliveryRig::neverCalled);
+
+        assertThat(result).isNull();
+        assertThat(rig.store.parkings()).containsExactly(new Parking(claimed(), "two charges found", false));
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.store.completions()).isEmpty();
+        assertReturned();
+    }
+
+    @Test
+    void reconcilerThatFailsKeepsTheDoubtAndIsNoReasonToPark() {
+        inDoubt();
+        Reconciler failing = (listener, scope, claim) -> {
+            throw new CardExpired();
+        };
+
+        assertThatThrownBy(() -> process(
+                        new DoubtPolicy(AbandonedPolicy.RECONCILE, failing, List.of(Exception.class)),
+                        DeliveryRig::neverCalled))
+                .hasMessageContaining("The reconciler failed")
+                .hasCauseInstanceOf(CardExpired.class);
+
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+        assertThat(rig.store.parkings()).isEmpty();
+        assertReturned();
+    }
+
+    @Test
+    void reconcilerThatAnswersNothingHasFailed() {
+        inDoubt();
+
+        assertThatThrownBy(() -> process(reconciling((listener, scope, claim) -> null), DeliveryRig::neverCalled))
+                .hasMessageContaining("The reconciler answered null");
+
+        assertThat(rig.store.releases()).hasSize(1);
+    }
+
+    @Test
+    void reconcilerIsInterruptedWhenItsClaimIsLost() {
+        inDoubt();
+
+        assertThatThrownBy(() -> process(
+                        reconciling((listener, scope, claim) -> {
+                            rig.loseLease();
+                            assertThat(Thread.interrupted()).isTrue();
+                            throw new InterruptedException("stopped");
+                        }),
+                        DeliveryRig::neverCalled))
+                .hasCauseInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+    }
+
+    private Object stopped(Claim claim) throws InterruptedException {
+        delivery.stopHandler();
+        assertThat(Thread.interrupted()).isTrue();
+        throw new InterruptedException("stopped");
+    }
+
+    private void inDoubt() {
+        rig.store.onClaim(() -> new Acquired(2, 2, true));
+    }
+
+    private Object process(DoubtPolicy policy, DeliveryProcessor.Handler handler) throws Throwable {
+        return rig.process(delivery, handling(policy), handler);
+    }
+
+    private static Handling handling(DoubtPolicy policy) {
+        return new Handling(DeliveryRig.KEY, null, policy);
+    }
+
+    private static DoubtPolicy policy(AbandonedPolicy policy) {
+        return policy(policy, List.of());
+    }
+
+    private static DoubtPolicy policy(AbandonedPolicy policy, List<Class<? extends Throwable>> parkFor) {
+        Reconciler reconciler =
+                policy == AbandonedPolicy.RECONCILE ? (listener, scope, claim) -> Reconciliation.runAgain() : null;
+        return new DoubtPolicy(policy, reconciler, parkFor);
+    }
+
+    private static DoubtPolicy reconciling(Reconciler reconciler) {
+        return new DoubtPolicy(AbandonedPolicy.RECONCILE, reconciler, List.of());
+    }
+
+    private ClaimId claimed() {
+        return rig.store.claims().get(0).id();
+    }
+
+    private void assertReturned() {
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+    }
+}

@@ -1,0 +1,113 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Messages that must not be handled end in the dead-letter queue, without their handler. */
+@UsesSqs
+@ExtendWith(OutputCaptureExtension.class)
+class DeadLetterIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    static class CardExpired extends RuntimeException {}
+
+    record Order(String orderId, int amount) {}
+
+    static class Listener {
+        private final List<Order> calls = new CopyOnWriteArrayList<>();
+
+        List<Order> calls() {
+            return calls;
+        }
+
+        @ExactlyOnceListener(
+                id = "orders",
+                queueNames = "${test.queue}",
+                key = "#order.orderId",
+                parkFor = CardExpired.class)
+        void handle(Order order) {
+            calls.add(order);
+            if (order.amount() == 0) {
+                throw new CardExpired();
+            }
+        }
+    }
+
+    private final String deadLetters = SQS.createQueue(30);
+    private final String queue = SQS.createQueue(2, deadLetters, 2);
+
+    private TestApplication start(String... onMismatch) {
+        Map<String, String> properties = onMismatch.length == 0
+                ? Map.of("test.queue", queue)
+                : Map.of("test.queue", queue, "exactly-once.claim.on-mismatch", onMismatch[0]);
+        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), properties, Listener.class);
+    }
+
+    @Test
+    void exceptionForWhichTryingAgainIsOfNoUseParksTheKeyAndItsMessageEndsInTheDeadLetterQueue() {
+        try (TestApplication application = start()) {
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":0}");
+
+            await().atMost(LONG).until(() -> SQS.size(deadLetters) == 1);
+            assertThat(SQS.size(queue)).isZero();
+            assertThat(application.bean(Listener.class).calls()).hasSize(1);
+            assertThat(application.bean(ExactlyOnceOperations.class).findParked(queue, "o1"))
+                    .hasValueSatisfying(parked -> {
+                        assertThat(parked.reason()).contains("CardExpired");
+                        assertThat(parked.isAmbiguous()).isFalse();
+                    });
+            assertThat(outcomes(application, "parked")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void anotherPayloadUnderACompletedKeyEndsInTheDeadLetterQueue(CapturedOutput output) {
+        try (TestApplication application = start()) {
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":10}");
+            await().atMost(LONG).until(() -> application.claims("COMPLETED") == 1);
+
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":4242}");
+
+            await().atMost(LONG).until(() -> SQS.size(deadLetters) == 1);
+            assertThat(application.bean(Listener.class).calls()).containsExactly(new Order("o1", 10));
+            assertThat(outcomes(application, "mismatch")).isEqualTo(2);
+            assertThat(output).contains("for another payload than").doesNotContain("4242");
+        }
+    }
+
+    @Test
+    void anotherPayloadIsDeletedWithAWarningIfThatIsWanted(CapturedOutput output) {
+        try (TestApplication application = start("warn")) {
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":10}");
+            await().atMost(LONG).until(() -> application.claims("COMPLETED") == 1);
+
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":4242}");
+
+            await().atMost(LONG).until(() -> output.toString().contains("is taken for a duplicate"));
+            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
+            assertThat(SQS.size(deadLetters)).isZero();
+            assertThat(application.bean(Listener.class).calls()).hasSize(1);
+        }
+    }
+
+    private static double outcomes(TestApplication application, String outcome) {
+        return application.count("exactly.once.claims", "listener", "orders", "outcome", outcome);
+    }
+}

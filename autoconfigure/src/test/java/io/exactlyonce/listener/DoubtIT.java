@@ -1,0 +1,242 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import io.exactlyonce.testing.WorkerProcess;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** What each policy does with the key of a worker that vanished in mid-handler. */
+@UsesSqs
+class DoubtIT {
+
+    private static final String ABANDONED = """
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                            lease_until, first_claimed_at, claimed_at, expires_at)
+            VALUES (?, 'o1', 'HELD', gen_random_uuid(), 'killed', 1, 1, false, now(), now(), now(), now() + '1 day')
+            """;
+
+    private static final SqsServer SQS = SqsServer.shared();
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    /** Tells that its handler has begun, in a file since its JVM is about to be killed. */
+    @EnableAutoConfiguration
+    static class DoomedWorker {
+        private final Path began;
+
+        DoomedWorker(@Value("${test.began}") Path began) {
+            this.began = began;
+        }
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order) throws Exception {
+            Files.createFile(began);
+            new CountDownLatch(1).await();
+        }
+
+        /** The child's main method. */
+        public static void main(String[] arguments) {
+            SpringApplication.run(DoomedWorker.class, arguments);
+        }
+    }
+
+    static class Recorder {
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+
+        List<String> calls() {
+            return calls;
+        }
+
+        String handle(Claim claim) {
+            calls.add("attempt=%d ambiguous=%s".formatted(claim.attempt(), claim.isAmbiguous()));
+            return "charged";
+        }
+    }
+
+    static class Parking extends Recorder {
+        @ExactlyOnceListener(
+                id = "orders",
+                queueNames = "${test.queue}",
+                key = "#order",
+                onAbandoned = AbandonedPolicy.PARK)
+        String handle(String order, Claim claim) {
+            return handle(claim);
+        }
+    }
+
+    static class Reconciling extends Recorder {
+        @ExactlyOnceListener(
+                id = "orders",
+                queueNames = "${test.queue}",
+                key = "#order",
+                onAbandoned = AbandonedPolicy.RECONCILE)
+        String handle(String order, Claim claim) {
+            return handle(claim);
+        }
+    }
+
+    static class Answering implements Reconciler {
+        static final AtomicReference<Reconciliation> ANSWER = new AtomicReference<>();
+
+        @Override
+        public Reconciliation reconcile(String listener, String scope, Claim claim) {
+            return ANSWER.get();
+        }
+    }
+
+    private final String queue = SQS.createQueue(2);
+    private final String database = EmbeddedDatabase.shared().createDatabase();
+
+    @TempDir
+    private Path directory;
+
+    /** Leaves a message whose handler's JVM was killed. */
+    private void kill() throws Exception {
+        SQS.send(queue, "o1");
+        Path began = directory.resolve("began");
+        String[] arguments = TestApplication.arguments(
+                database,
+                Map.of(
+                        "test.queue",
+                        queue,
+                        "test.began",
+                        began.toString(),
+                        "spring.main.web-application-type",
+                        "none"));
+        try (WorkerProcess worker = WorkerProcess.start(DoomedWorker.class, directory, arguments)) {
+            await().atMost(LONG).until(() -> Files.exists(began) || !worker.isAlive());
+        }
+        assertThat(began).exists();
+    }
+
+    /** Leaves a message with what a killed handler leaves in the database. */
+    private void abandon() {
+        DataSource dataSource = EmbeddedDatabase.shared().dataSource(database);
+        new ClaimSchemaInitializer(dataSource, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        JdbcClient.create(dataSource).sql(ABANDONED).param(queue).update();
+        SQS.send(queue, "o1");
+    }
+
+    private TestApplication start(Class<?>... beans) {
+        return TestApplication.start(database, Map.of("test.queue", queue), beans);
+    }
+
+    private TestApplication reconcile(Reconciliation answer) {
+        Answering.ANSWER.set(answer);
+        return start(Reconciling.class, Answering.class);
+    }
+
+    @Test
+    void parkLeavesAnAbandonedKeyToAPersonWhoReleasesIt() throws Exception {
+        kill();
+
+        try (TestApplication application = start(Parking.class)) {
+            await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
+            ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
+            ParkedClaim parked = operations.parked(10).get(0);
+            assertThat(parked.isAmbiguous()).isTrue();
+            assertThat(parked.reason()).isEqualTo("its holder vanished");
+            assertThat(application.bean(Parking.class).calls()).isEmpty();
+            assertThat(SQS.size(queue)).isEqualTo(1);
+
+            assertThat(operations.releaseParked(parked)).isTrue();
+
+            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
+            assertThat(application.bean(Parking.class).calls()).containsExactly("attempt=2 ambiguous=true");
+        }
+    }
+
+    @Test
+    void personWhoCompletesAParkedKeyHasItsMessageDeleted() {
+        abandon();
+
+        try (TestApplication application = start(Parking.class)) {
+            await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
+            ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
+
+            assertThat(operations.completeParked(
+                            operations.findParked(queue, "o1").orElseThrow(), "by hand"))
+                    .isTrue();
+
+            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
+            assertThat(application.bean(Parking.class).calls()).isEmpty();
+            assertThat(result(application)).isEqualTo("\"by hand\"");
+        }
+    }
+
+    @Test
+    void reconcilerThatFoundTheEffectSparesTheHandler() {
+        abandon();
+
+        try (TestApplication application = reconcile(Reconciliation.done("found"))) {
+            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
+
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+            assertThat(application.bean(Reconciling.class).calls()).isEmpty();
+            assertThat(result(application)).isEqualTo("\"found\"");
+        }
+    }
+
+    @Test
+    void reconcilerThatFoundNothingHasTheHandlerRunAgain() {
+        abandon();
+
+        try (TestApplication application = reconcile(Reconciliation.runAgain())) {
+            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
+
+            assertThat(application.bean(Reconciling.class).calls()).containsExactly("attempt=2 ambiguous=true");
+            assertThat(result(application)).isEqualTo("\"charged\"");
+        }
+    }
+
+    @Test
+    void reconcilerThatCannotTellParks() {
+        abandon();
+
+        try (TestApplication application = reconcile(Reconciliation.park("two charges found"))) {
+            await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
+
+            ParkedClaim parked =
+                    application.bean(ExactlyOnceOperations.class).parked(10).get(0);
+            assertThat(parked.reason()).isEqualTo("two charges found");
+            assertThat(parked.isAmbiguous()).isTrue();
+            assertThat(application.bean(Reconciling.class).calls()).isEmpty();
+            assertThat(SQS.size(queue)).isEqualTo(1);
+        }
+    }
+
+    private static String result(TestApplication application) {
+        return application
+                .database()
+                .sql("SELECT result FROM exactly_once_claim")
+                .query(String.class)
+                .single();
+    }
+}

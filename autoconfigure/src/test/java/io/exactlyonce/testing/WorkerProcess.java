@@ -1,0 +1,45 @@
+package io.exactlyonce.testing;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** An application in a JVM of its own, to be killed by {@link #close()}. Its output goes to {@code worker.log}. */
+public final class WorkerProcess implements AutoCloseable {
+
+    private final Process process;
+
+    private WorkerProcess(Process process) {
+        this.process = process;
+    }
+
+    /**
+     * Starts a class's main method with this JVM's class path.
+     *
+     * @param directory where its output goes
+     */
+    public static WorkerProcess start(Class<?> main, Path directory, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName()));
+        command.addAll(List.of(arguments));
+        return new WorkerProcess(new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(directory.resolve("worker.log").toFile())
+                .start());
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        process.onExit().orTimeout(10, TimeUnit.SECONDS).join();
+    }
+}
