@@ -15,6 +15,7 @@ record Command(Action action, LabSettings settings, List<String> arguments) {
     static final String USAGE = """
             Usage: java -jar incident-lab.jar [--orders=N]   replay the incident, and exit with 0 if we survive it
                    java -jar incident-lab.jar worker ...     only a worker; arguments as for any Spring Boot application
+                   java -jar incident-lab.jar payments ...   an HTTP API with an Idempotency-Key; arguments likewise
                    java -jar incident-lab.jar provider PORT  only the payment and mail services that a worker calls""";
 
     private static final int MAX_PORT = 65_535;
@@ -23,6 +24,7 @@ record Command(Action action, LabSettings settings, List<String> arguments) {
     enum Action {
         LAB,
         WORKER,
+        PAYMENTS,
         PROVIDER,
         HELP
     }
@@ -33,6 +35,7 @@ record Command(Action action, LabSettings settings, List<String> arguments) {
         String first = all.isEmpty() ? "" : all.get(0);
         return switch (first) {
             case "worker" -> new Command(Action.WORKER, LabSettings.standard(), rest(all));
+            case "payments" -> new Command(Action.PAYMENTS, LabSettings.standard(), rest(all));
             case "provider" -> new Command(Action.PROVIDER, LabSettings.standard(), List.of(port(rest(all))));
             case "--help", "-h" -> new Command(Action.HELP, LabSettings.standard(), List.of());
             default -> new Command(Action.LAB, settings(all), List.of());

@@ -1,5 +1,6 @@
 package io.exactlyonce.sample;
 
+import io.exactlyonce.sample.http.PaymentsApplication;
 import io.exactlyonce.sample.lab.Console;
 import io.exactlyonce.sample.lab.Lab;
 import io.exactlyonce.sample.lab.LabException;
@@ -44,6 +45,7 @@ public final class IncidentLab {
         switch (command.action()) {
             case LAB -> System.exit(runLab(command.settings()));
             case WORKER -> WorkerApplication.main(command.arguments().toArray(String[]::new));
+            case PAYMENTS -> PaymentsApplication.main(command.arguments().toArray(String[]::new));
             case PROVIDER -> runProvider(Integer.parseInt(command.arguments().get(0)));
             case HELP -> System.out.println(Command.USAGE);
         }

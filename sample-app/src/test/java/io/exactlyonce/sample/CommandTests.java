@@ -30,6 +30,13 @@ class CommandTests {
     }
 
     @Test
+    void paymentsPassTheirArgumentsToSpringBoot() {
+        Command command = Command.parse("payments", "--server.port=8080");
+        assertThat(command.action()).isEqualTo(Command.Action.PAYMENTS);
+        assertThat(command.arguments()).containsExactly("--server.port=8080");
+    }
+
+    @Test
     void providerTakesItsPort() {
         Command command = Command.parse("provider", "9090");
         assertThat(command.action()).isEqualTo(Command.Action.PROVIDER);

@@ -1,0 +1,18 @@
+package io.exactlyonce.sample.http;
+
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.stereotype.Component;
+
+/** Stands for a real provider: like those, it charges once per idempotency key. */
+@Component
+class LocalPaymentProvider implements PaymentProvider {
+
+    private final Map<String, String> charges = new ConcurrentHashMap<>();
+
+    @Override
+    public String charge(PaymentRequest request, String idempotencyKey) {
+        return charges.computeIfAbsent(idempotencyKey, key -> "charge-" + UUID.randomUUID());
+    }
+}
