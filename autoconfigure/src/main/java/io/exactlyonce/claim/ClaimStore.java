@@ -41,7 +41,7 @@ public interface ClaimStore {
      * Records good ends, also after the lease is over, as long as nobody has taken the key over.
      *
      * @return the claims that are completed, by this call or an earlier one; the ones that are missing are lost
-     * @throws IllegalArgumentException if a result cannot be stored; nothing of the batch has been written then
+     * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
      */
     Set<ClaimId> complete(List<Completion> completions);
 
@@ -68,4 +68,19 @@ public interface ClaimStore {
      * @return a state for each key
      */
     Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys);
+
+    /**
+     * Does all of this together: ends before claims, so that a key that is given up here can be
+     * acquired here. A store that can do it in fewer steps than one call for each list should.
+     *
+     * @param batch no claim is ended twice in it
+     * @throws IllegalArgumentException if one of the entries can never be stored
+     */
+    default ClaimBatchResult apply(ClaimBatch batch) {
+        return new ClaimBatchResult(
+                batch.completions().isEmpty() ? Set.of() : complete(batch.completions()),
+                batch.releases().isEmpty() ? Set.of() : release(batch.releases()),
+                batch.parkings().isEmpty() ? Set.of() : park(batch.parkings()),
+                batch.claims().isEmpty() ? List.of() : claim(batch.claims()));
+    }
 }

@@ -89,6 +89,36 @@ interface ClaimBatchContract extends StoreUnderTest {
                         .toList());
     }
 
+    @Test
+    default void keyThatEndsInABatchCanBeClaimedInIt() {
+        ClaimRequest done = request(newKey());
+        ClaimRequest failed = request(newKey());
+        ClaimRequest doubtful = request(newKey());
+        store().claim(List.of(done, failed, doubtful));
+
+        ClaimBatchResult result = store().apply(new ClaimBatch(
+                List.of(new Completion(done.id(), "1")),
+                List.of(new Release(failed.id(), "failed", false)),
+                List.of(new Parking(doubtful.id(), "who knows", false)),
+                List.of(request(failed.key()), request(newKey()), request(doubtful.key()), request(done.key()))));
+
+        assertThat(result.completed()).containsExactly(done.id());
+        assertThat(result.released()).containsExactly(failed.id());
+        assertThat(result.parked()).containsExactly(doubtful.id());
+        assertThat(result.claimed().subList(0, 2)).hasOnlyElementsOfType(Acquired.class);
+        assertThat(result.claimed().subList(2, 4))
+                .containsExactly(new ClaimOutcome.Parked(), new AlreadyCompleted("1"));
+    }
+
+    @Test
+    default void claimThatIsCompletedTwiceInOneCallIsCompleted() {
+        ClaimRequest claim = request(newKey());
+        acquire(store(), claim);
+
+        assertThat(store().complete(List.of(new Completion(claim.id(), "1"), new Completion(claim.id(), "1"))))
+                .containsExactly(claim.id());
+    }
+
     private ClaimKey keyInState(int state) {
         ClaimRequest earlier = request(newKey());
         if (state > 0) {

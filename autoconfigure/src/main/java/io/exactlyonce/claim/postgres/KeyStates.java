@@ -22,7 +22,7 @@ final class KeyStates {
 
     /**
      * The update changes nothing, ever. It makes the statement a write, which no proxy sends to a replica, and which a
-     * replica refuses. {@code OFFSET 0} keeps the look-ups by primary key from becoming a join, as in {@link ClaimRows}.
+     * replica refuses. {@code OFFSET 0} keeps the look-ups by primary key from becoming a join, as in {@link BatchStatement}.
      */
     static final String SELECT = """
             WITH on_the_primary AS (UPDATE exactly_once_claim SET owner = owner WHERE false)
@@ -56,9 +56,10 @@ final class KeyStates {
     }
 
     private static void bind(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
-        SqlArrays.bind(statement, 1, "text", keys, ClaimKey::scope);
-        SqlArrays.bind(statement, 2, "text", keys, ClaimKey::key);
-        SqlArrays.bind(statement, 3, "bigint", keys, KeyStates::lockOf);
+        new SqlArrays<>(statement, 1, keys)
+                .text(ClaimKey::scope)
+                .text(ClaimKey::key)
+                .bigint(KeyStates::lockOf);
     }
 
     /** The number of the advisory lock that a transaction holds which has claimed the key, and will commit its row. */

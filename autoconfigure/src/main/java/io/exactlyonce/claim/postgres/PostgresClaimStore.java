@@ -1,5 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -10,18 +12,20 @@ import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Claims as rows of the table {@code exactly_once_claim}. Each call is one short transaction of its own, never part of
- * the caller's, and takes effect for all of its entries or, if it throws, for none that it tells about.
+ * Claims as rows of the table {@code exactly_once_claim}. Each call is one short transaction of its own, or several if
+ * it meets others' writes, and never part of the caller's.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, by the database's clock, for as long as a key's row exists and
  * the DataSource leads to one primary. Renewals never wait for a connection behind claims, completions and releases.
@@ -34,13 +38,12 @@ public final class PostgresClaimStore implements ClaimStore {
     /** As long as the pool itself waits for a connection. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
+    private static final String LIMIT_EXCEEDED = "54";
+
     private final ConnectionPermits permits;
-    private final RetryingTransaction transaction;
-    private final ClaimDecision claims;
     private final Renewals renewals;
-    private final Completions completions;
-    private final Releases releases;
-    private final Parkings parkings;
+    private final BatchRounds rounds;
+    private final RetryingTransaction transaction;
     private final KeyStates states;
 
     /**
@@ -50,48 +53,59 @@ public final class PostgresClaimStore implements ClaimStore {
      */
     public PostgresClaimStore(DataSource dataSource, int connections, Duration retention) {
         var jdbc = new JdbcTemplate(dataSource);
+        var oneStatement = RetryingTransaction.ofOneStatement(dataSource);
         this.permits = new ConnectionPermits(connections, PATIENCE);
         this.transaction = new RetryingTransaction(dataSource);
-        this.renewals = new Renewals(jdbc);
-        this.parkings = new Parkings(jdbc);
-        this.claims = new ClaimDecision(
-                new FirstClaims(jdbc, retention),
-                new ClaimRows(jdbc),
-                new Takeovers(jdbc, retention),
-                parkings,
-                renewals);
-        this.completions = new Completions(jdbc);
-        this.releases = new Releases(jdbc);
+        this.renewals = new Renewals(jdbc, oneStatement);
+        FreeRows freeRows = new FreeRows(transaction, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
+        this.rounds = new BatchRounds(oneStatement, new BatchStatement(jdbc, retention), freeRows);
         this.states = new KeyStates(jdbc);
     }
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return permits.execute(() -> transaction.execute(() -> claims.decide(requests)));
+        return apply(new ClaimBatch(List.of(), List.of(), List.of(), requests)).claimed();
     }
 
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> leases) {
-        return transaction.execute(() -> renewals.renew(leases));
+        return renewals.renew(leases);
     }
 
     @Override
     public Set<ClaimId> complete(List<Completion> ends) {
-        try {
-            return permits.execute(() -> transaction.execute(() -> completions.complete(ends)));
-        } catch (DataIntegrityViolationException unstorable) {
-            throw new IllegalArgumentException("PostgreSQL cannot store one of these results", unstorable);
-        }
+        return apply(new ClaimBatch(ends, List.of(), List.of(), List.of())).completed();
     }
 
     @Override
     public Set<ClaimId> release(List<Release> ends) {
-        return permits.execute(() -> transaction.execute(() -> releases.release(ends)));
+        return apply(new ClaimBatch(List.of(), ends, List.of(), List.of())).released();
     }
 
     @Override
     public Set<ClaimId> park(List<Parking> ends) {
-        return permits.execute(() -> transaction.execute(() -> parkings.park(ends)));
+        return apply(new ClaimBatch(List.of(), List.of(), ends, List.of())).parked();
+    }
+
+    @Override
+    public ClaimBatchResult apply(ClaimBatch batch) {
+        try {
+            return permits.execute(() -> rounds.apply(batch));
+        } catch (DataIntegrityViolationException unstorable) {
+            throw unstorable(unstorable);
+        } catch (DataAccessException failure) {
+            throw exceedsLimit(failure) ? unstorable(failure) : failure;
+        }
+    }
+
+    private static boolean exceedsLimit(DataAccessException failure) {
+        return failure.getMostSpecificCause() instanceof SQLException sql
+                && sql.getSQLState() != null
+                && sql.getSQLState().startsWith(LIMIT_EXCEEDED);
+    }
+
+    private static IllegalArgumentException unstorable(DataAccessException failure) {
+        return new IllegalArgumentException("PostgreSQL cannot store one of these keys or results", failure);
     }
 
     @Override

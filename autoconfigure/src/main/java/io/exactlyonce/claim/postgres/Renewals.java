@@ -1,79 +1,88 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
-import java.util.stream.Collectors;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Extends leases, one statement for each length of lease. */
+/** Extends leases. */
 final class Renewals {
 
-    /**
-     * Three arrays rather than a join with {@code unnest}, which reads the whole index. Scopes and keys find the rows;
-     * the claims' ids, which no two claims share, decide.
-     */
-    static final String UPDATE = """
-            UPDATE exactly_once_claim
-            SET lease_until = clock_timestamp() + ? * interval '1 microsecond'
-            WHERE scope = ANY (?) AND key = ANY (?) AND claim_id = ANY (?) AND status = 'HELD'
-            RETURNING scope, key, claim_id
+    /** Locks and updates rows as {@link BatchStatement} does, and reports the same of them. */
+    static final String STATEMENT = """
+            WITH renewing AS MATERIALIZED (
+                SELECT wanted.position, wanted.lease_micros, found.row
+                FROM unnest(?, ?, ?, ?) WITH ORDINALITY AS wanted (scope, key, claim_id, lease_micros, position)
+                CROSS JOIN LATERAL (
+                    SELECT c.ctid AS row FROM exactly_once_claim AS c
+                    WHERE c.scope = wanted.scope AND c.key = wanted.key AND c.claim_id = wanted.claim_id
+                      AND c.status = 'HELD'
+                    OFFSET 0 FOR NO KEY UPDATE
+                ) AS found
+            ), renewed AS (
+                UPDATE exactly_once_claim AS claim
+                SET lease_until = clock_timestamp() + renewing.lease_micros * interval '1 microsecond'
+                FROM renewing
+                WHERE claim.ctid = renewing.row
+                RETURNING renewing.position
+            )
+            SELECT position, position IN (SELECT position FROM renewed) AS done FROM renewing
             """;
-
-    /** The statement is planned once, maybe on a table so young that reading all of it looks cheap: forbid that. */
-    static final String USE_THE_INDEX = "SET LOCAL enable_seqscan = off";
 
     private static final Comparator<LeaseRenewal> KEY_ORDER =
             Comparator.comparing(renewal -> renewal.claim().key());
 
-    private final JdbcTemplate jdbc;
+    private final OneRoundTrip statement;
+    private final RetryingTransaction transaction;
 
-    Renewals(JdbcTemplate jdbc) {
-        this.jdbc = jdbc;
+    Renewals(JdbcTemplate jdbc, RetryingTransaction transaction) {
+        this.statement = new OneRoundTrip(jdbc, STATEMENT);
+        this.transaction = transaction;
     }
 
     /** Returns the claims that are held. */
     Set<ClaimId> renew(List<LeaseRenewal> renewals) {
         Set<ClaimId> held = new HashSet<>();
-        if (renewals.isEmpty()) {
-            return held;
+        List<LeaseRenewal> open = once(renewals);
+        for (int round = 0; !open.isEmpty(); round++) {
+            BatchRounds.requireMore(round, open.size(), renewals.size());
+            List<LeaseRenewal> tried = open;
+            BatchAnswer answer = transaction.execute(() -> run(tried));
+            tried.stream().map(LeaseRenewal::claim).filter(answer::isDone).forEach(held::add);
+            open = tried.stream()
+                    .filter(renewal -> answer.isChangedMeanwhile(renewal.claim()))
+                    .toList();
         }
-        jdbc.execute(USE_THE_INDEX);
-        Map<Duration, List<LeaseRenewal>> byLease =
-                renewals.stream().sorted(KEY_ORDER).collect(Collectors.groupingBy(LeaseRenewal::lease));
-        byLease.forEach((lease, group) -> held.addAll(renew(lease, group)));
         return held;
     }
 
-    private List<ClaimId> renew(Duration lease, List<LeaseRenewal> renewals) {
-        return jdbc.query(
-                UPDATE,
-                statement -> bind(statement, lease, renewals),
-                (row, number) -> new ClaimId(
-                        new ClaimKey(row.getString("scope"), row.getString("key")),
-                        row.getObject("claim_id", UUID.class)));
+    /** Two renewals of one claim are one; of two claims of one key at most one can be held. */
+    private static List<LeaseRenewal> once(List<LeaseRenewal> renewals) {
+        Set<ClaimId> claims = new HashSet<>();
+        return renewals.stream()
+                .filter(renewal -> claims.add(renewal.claim()))
+                .sorted(KEY_ORDER)
+                .toList();
     }
 
-    private static void bind(PreparedStatement statement, Duration lease, List<LeaseRenewal> renewals)
-            throws SQLException {
-        List<String> scopes = renewals.stream()
-                .map(renewal -> renewal.claim().key().scope())
-                .distinct()
-                .toList();
-        statement.setLong(1, LeaseMicros.of(lease));
-        SqlArrays.bind(statement, 2, "text", scopes, scope -> scope);
-        SqlArrays.bind(
-                statement, 3, "text", renewals, renewal -> renewal.claim().key().key());
-        SqlArrays.bind(
-                statement, 4, "uuid", renewals, renewal -> renewal.claim().value());
+    private BatchAnswer run(List<LeaseRenewal> renewals) {
+        BatchAnswer answer = new BatchAnswer();
+        statement.query(
+                parameters -> bind(parameters, renewals),
+                row -> answer.ending(renewals.get(row.getInt("position") - 1).claim(), row.getBoolean("done")));
+        return answer;
+    }
+
+    private static void bind(PreparedStatement parameters, List<LeaseRenewal> renewals) throws SQLException {
+        new SqlArrays<>(parameters, 1, renewals)
+                .text(renewal -> renewal.claim().key().scope())
+                .text(renewal -> renewal.claim().key().key())
+                .uuid(renewal -> renewal.claim().value())
+                .bigint(renewal -> LeaseMicros.of(renewal.lease()));
     }
 }

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
@@ -43,8 +44,17 @@ final class RetryingTransaction {
     private final TransactionTemplate transaction;
 
     RetryingTransaction(DataSource dataSource) {
+        this(dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    }
+
+    private RetryingTransaction(DataSource dataSource, int propagation) {
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
-        this.transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        this.transaction.setPropagationBehavior(propagation);
+    }
+
+    /** Leaves the transaction to the work: one statement, which is a transaction by itself and costs no round trip more. */
+    static RetryingTransaction ofOneStatement(DataSource dataSource) {
+        return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
     }
 
     <T> T execute(Supplier<T> work) {
@@ -54,6 +64,8 @@ final class RetryingTransaction {
             } catch (CannotCreateTransactionException noConnection) {
                 // The pool has tried for as long as it may, also if all that it reached was read-only.
                 throw noConnection;
+            } catch (CannotGetJdbcConnectionException noConnection) {
+                throw new CannotCreateTransactionException("No connection for claims", noConnection);
             } catch (DataAccessException | TransactionException thrown) {
                 RuntimeException failure = reason(thrown);
                 if (attempt >= maxTries(failure)) {

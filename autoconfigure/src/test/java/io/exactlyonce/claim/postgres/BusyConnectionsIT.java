@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -13,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -72,8 +74,9 @@ class BusyConnectionsIT {
 
     private static void insertWithoutCommit(Connection connection, ClaimKey key) throws SQLException {
         connection.setAutoCommit(false);
-        var jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
-        new FirstClaims(jdbc, TestDatabase.RETENTION).claim(List.of(request(key)));
+        TestDatabase.insert(
+                new JdbcTemplate(new SingleConnectionDataSource(connection, true)),
+                new ClaimId(key, UUID.randomUUID()));
     }
 
     private static int blockedClaims() {

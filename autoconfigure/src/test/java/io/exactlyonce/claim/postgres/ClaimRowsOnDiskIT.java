@@ -19,6 +19,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.platform.commons.util.ExceptionUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -154,30 +156,39 @@ class ClaimRowsOnDiskIT {
     }
 
     /** Generic plans are what a prepared statement ends with; here they are made while nothing is known of the table. */
-    @Test
-    void batchStatementsUseTheIndexOnAYoungTable() {
+    @ParameterizedTest
+    @ValueSource(strings = {"", "ANALYZE exactly_once_claim"})
+    void batchStatementsLookRowsUpAlsoInAYoungTable(String statistics) {
         try (TestDatabase fresh = new TestDatabase(1)) {
             var connection = new SingleConnectionDataSource(fresh.newConnection(), true);
             var jdbc = new JdbcTemplate(connection);
             jdbc.execute("SET plan_cache_mode = force_generic_plan");
-            jdbc.execute("PREPARE rows (text[], text[]) AS " + numbered(ClaimRows.SELECT));
-            assertThat(plan(jdbc, "rows ('{a}', '{b}')"))
-                    .contains("exactly_once_claim_pkey")
-                    .doesNotContain("Seq Scan");
-
             jdbc.execute("PREPARE states (text[], text[], bigint[]) AS " + numbered(KeyStates.SELECT));
             assertThat(plan(jdbc, "states ('{a}', '{b}', '{1}')"))
                     .contains("exactly_once_claim_pkey")
                     .doesNotContain("Seq Scan");
 
+            jdbc.execute(statistics);
             jdbc.execute("BEGIN");
-            jdbc.execute(Renewals.USE_THE_INDEX);
-            jdbc.execute("PREPARE renewals (bigint, text[], text[], uuid[]) AS " + numbered(Renewals.UPDATE));
-            assertThat(plan(jdbc, "renewals (1, '{a}', '{b}', '{}')"))
-                    .contains("exactly_once_claim_pkey")
-                    .doesNotContain("Seq Scan");
+            jdbc.execute(PlannerSettings.LOOK_UP_ROWS);
+            jdbc.execute("PREPARE batch (text[], text[], uuid[], text[], text[], text[], boolean[],"
+                    + " text[], text[], uuid[], text[], bigint[], text[], bigint) AS "
+                    + numbered(BatchStatement.STATEMENT));
+            assertLooksRowsUp(plan(
+                    jdbc,
+                    "batch ('{a}', '{b}', '{}', '{}', '{}', '{}', '{}',"
+                            + " '{a}', '{b}', '{}', '{}', '{}', '{}', 1)"));
+
+            jdbc.execute("PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(Renewals.STATEMENT));
+            assertLooksRowsUp(plan(jdbc, "renewals ('{a}', '{b}', '{}', '{}')"));
             connection.destroy();
         }
+    }
+
+    private static void assertLooksRowsUp(String plan) {
+        assertThat(plan)
+                .contains("Index Cond: (((scope)::text = ", "TID Cond: (")
+                .doesNotContain("Seq Scan", "Hash Join", "Merge Join", "Join Filter");
     }
 
     private static String numbered(String sql) {

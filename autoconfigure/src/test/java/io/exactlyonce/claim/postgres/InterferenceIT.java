@@ -4,6 +4,8 @@ import static io.exactlyonce.claim.postgres.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -13,8 +15,16 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -25,7 +35,7 @@ class InterferenceIT {
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
-    private static final String READ = "SELECT claim.scope";
+    private static final String ANY = "";
     private static final String TAKE_OVER = "UPDATE exactly_once_claim\nSET status = 'HELD'";
 
     private final PostgresClaimStore others =
@@ -37,11 +47,12 @@ class InterferenceIT {
     }
 
     @Test
-    void rowThatVanishesBeforeItIsReadIsClaimedAgain() {
+    void rowThatVanishesAfterItWasReadIsClaimedAgain() {
         ClaimRequest first = request();
         others.claim(List.of(first));
+        others.release(List.of(new Release(first.id(), "failed", false)));
 
-        assertThat(claimWhile(READ, 1, () -> DATABASE.delete(first.key()), first.key()))
+        assertThat(claimWhile(TAKE_OVER, 1, () -> DATABASE.delete(first.key()), first.key()))
                 .isInstanceOfSatisfying(
                         Acquired.class,
                         acquired -> assertThat(acquired.attempt()).isEqualTo(1));
@@ -112,6 +123,102 @@ class InterferenceIT {
                 .isInstanceOfSatisfying(
                         Acquired.class,
                         acquired -> assertThat(acquired.ambiguous()).isFalse());
+    }
+
+    @Test
+    void completionThatWaitsForAnotherWriteOfItsRowIsRecordedAllTheSame() throws Exception {
+        ClaimRequest claim = request();
+        others.claim(List.of(claim));
+
+        assertThat(whileLocked(
+                        "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
+                                .formatted(claim.claimId()),
+                        () -> others.complete(List.of(new Completion(claim.id(), "1")))))
+                .containsExactly(claim.id());
+        assertThat(DATABASE.row(claim.key()).get("status")).isEqualTo("COMPLETED");
+    }
+
+    @Test
+    void renewalThatWaitsForAnotherWriteOfItsRowIsRecordedAllTheSame() throws Exception {
+        ClaimRequest claim = request();
+        others.claim(List.of(claim));
+
+        assertThat(whileLocked(
+                        "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
+                                .formatted(claim.claimId()),
+                        () -> others.renew(List.of(new LeaseRenewal(claim.id(), Duration.ofMinutes(1))))))
+                .containsExactly(claim.id());
+        assertThat(others.claim(List.of(request(claim.key())))).hasOnlyElementsOfType(HeldElsewhere.class);
+    }
+
+    @Test
+    void completionThatWaitsForATakeoverIsLost() throws Exception {
+        ClaimRequest zombie = request();
+        others.claim(List.of(zombie));
+
+        assertThat(whileLocked(
+                        "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = '%s'"
+                                .formatted(zombie.claimId()),
+                        () -> others.complete(List.of(new Completion(zombie.id(), "1")))))
+                .isEmpty();
+        assertThat(DATABASE.row(zombie.key()).get("status")).isEqualTo("HELD");
+    }
+
+    @Test
+    void firstClaimsDuplicatesAndEndsTakeOneStatementTogether() {
+        AtomicInteger statements = new AtomicInteger();
+        var store = new PostgresClaimStore(
+                new InterruptedDataSource(DATABASE.pool(), ANY, Integer.MAX_VALUE, statements::incrementAndGet),
+                CONNECTIONS,
+                TestDatabase.RETENTION);
+        ClaimRequest done = request();
+        ClaimRequest running = request();
+        others.claim(List.of(done, running));
+
+        ClaimBatchResult result = store.apply(new ClaimBatch(
+                List.of(new Completion(done.id(), "1")),
+                List.of(),
+                List.of(),
+                List.of(request(), request(running.key()), request())));
+
+        assertThat(result.completed()).containsExactly(done.id());
+        assertThat(result.claimed().get(1)).isInstanceOf(HeldElsewhere.class);
+        assertThat(statements).hasValue(1);
+    }
+
+    @Test
+    void twoKeysClaimedWithOneIdAreTwoClaims() {
+        ClaimRequest first = request();
+        ClaimRequest second = new ClaimRequest(request().key(), first.claimId(), "worker", Duration.ofMinutes(1));
+        others.claim(List.of(request(second.key())));
+
+        assertThat(others.claim(List.of(first, second)))
+                .satisfiesExactly(
+                        one -> assertThat(one).isInstanceOf(Acquired.class),
+                        other -> assertThat(other).isInstanceOf(HeldElsewhere.class));
+    }
+
+    /** Commits the statement once the call waits for it. */
+    private static <T> T whileLocked(String statement, Callable<T> call) throws Exception {
+        ExecutorService caller = Executors.newSingleThreadExecutor();
+        try (Connection connection = DATABASE.newConnection()) {
+            connection.setAutoCommit(false);
+            try (Statement update = connection.createStatement()) {
+                assertThat(update.executeUpdate(statement)).isEqualTo(1);
+            }
+            Future<T> waiting = caller.submit(call);
+            Awaitility.await()
+                    .until(() -> DATABASE.jdbc()
+                                    .queryForObject(
+                                            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                                    + " AND application_name = 'exactly-once-claims' AND wait_event_type = 'Lock'",
+                                            Integer.class)
+                            == 1);
+            connection.commit();
+            return waiting.get(10, TimeUnit.SECONDS);
+        } finally {
+            caller.shutdown();
+        }
     }
 
     @Test

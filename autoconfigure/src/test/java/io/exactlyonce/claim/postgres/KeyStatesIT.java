@@ -61,7 +61,7 @@ class KeyStatesIT {
     void keyThatATransactionHasLockedIsHeldUntilItsCommit() throws SQLException {
         assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
         assertThat(look()).isEqualTo(ClaimState.HELD);
-        new FirstClaims(other(), TestDatabase.RETENTION).claim(List.of(claim));
+        TestDatabase.insert(other(), claim.id());
         other().update("UPDATE exactly_once_claim SET status = 'COMPLETED' WHERE claim_id = ?", claim.claimId());
         assertThat(look()).isEqualTo(ClaimState.HELD);
 

@@ -65,6 +65,15 @@ final class TestDatabase implements AutoCloseable {
         jdbc.update("UPDATE exactly_once_claim SET lease_until = clock_timestamp() WHERE claim_id = ?", claim.value());
     }
 
+    /** Inserts a claim's row past the store, in whatever transaction is open, and with a lease that is over. */
+    static void insert(JdbcTemplate transaction, ClaimId claim) {
+        transaction.update("""
+                INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                                lease_until, first_claimed_at, claimed_at, expires_at)
+                VALUES (?, ?, 'HELD', ?, 'worker', 1, 1, false, now(), now(), now(), now())
+                """, claim.key().scope(), claim.key().key(), claim.value());
+    }
+
     static ClaimRequest request() {
         return request(new ClaimKey("orders", UUID.randomUUID().toString()));
     }

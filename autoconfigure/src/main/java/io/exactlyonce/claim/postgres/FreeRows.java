@@ -1,0 +1,68 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.LeaseRenewal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * Answers requests for keys that somebody has claimed before, and that are free now: takes them over, or parks them, each
+ * unless somebody was faster. And tells a request whose earlier reply was lost that it holds its key.
+ */
+final class FreeRows {
+
+    private final RetryingTransaction transaction;
+    private final Takeovers takeovers;
+    private final Parkings parkings;
+    private final Renewals renewals;
+
+    FreeRows(RetryingTransaction transaction, Takeovers takeovers, Parkings parkings, Renewals renewals) {
+        this.transaction = transaction;
+        this.takeovers = takeovers;
+        this.parkings = parkings;
+        this.renewals = renewals;
+    }
+
+    /** Decides what it can; what has changed since it was read stays undecided. */
+    void decide(List<RequestedRow> found) {
+        List<RequestedRow> own = new ArrayList<>();
+        Map<ClaimKey, RequestedRow> free = new TreeMap<>();
+        Map<ClaimKey, RequestedRow> inDoubt = new TreeMap<>();
+        for (RequestedRow row : found) {
+            if (row.isOwn()) {
+                own.add(row);
+            } else if (row.mustBeParked()) {
+                inDoubt.putIfAbsent(row.key(), row);
+            } else {
+                free.putIfAbsent(row.key(), row);
+            }
+        }
+        holdAgain(own);
+        // Nothing is decided before the commit: a transaction that is repeated may end otherwise.
+        write(free, takeovers::takeOver)
+                .forEach(won -> won.entry().decide(won.row().next()));
+        write(inDoubt, parkings::parkInDoubt).forEach(parked -> parked.entry().decide(new Parked()));
+    }
+
+    private List<RequestedRow> write(
+            Map<ClaimKey, RequestedRow> rows, Function<List<RequestedRow>, List<RequestedRow>> update) {
+        return rows.isEmpty() ? List.of() : transaction.execute(() -> update.apply(List.copyOf(rows.values())));
+    }
+
+    /** The caller counts its lease from this try on, so the row has to as well. */
+    private void holdAgain(List<RequestedRow> own) {
+        Set<ClaimId> held = renewals.renew(own.stream()
+                .map(found -> found.entry().request())
+                .map(request -> new LeaseRenewal(request.id(), request.lease()))
+                .toList());
+        own.stream()
+                .filter(found -> held.contains(found.entry().request().id()))
+                .forEach(found -> found.entry().decide(found.row().current()));
+    }
+}

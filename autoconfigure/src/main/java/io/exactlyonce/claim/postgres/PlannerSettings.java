@@ -1,0 +1,20 @@
+package io.exactlyonce.claim.postgres;
+
+/**
+ * Keeps the planner from what looks cheap on a young table: a scan of all of it, or a join by its whole index, would stay
+ * when the table has grown. Since it leaves no choice, one plan for all is enough; for small batches the planner would
+ * plan each run anew, which takes longer than the run.
+ *
+ * <p>It is a statement of its own in front of another, and goes with it in one round trip and one transaction, implicit
+ * ones included: so it holds for these two only, on whichever connection, also behind a proxy that shares connections.
+ */
+final class PlannerSettings {
+
+    static final String LOOK_UP_ROWS = """
+            SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+                   set_config('enable_mergejoin', 'off', true),
+                   set_config('plan_cache_mode', 'force_generic_plan', true);
+            """;
+
+    private PlannerSettings() {}
+}
