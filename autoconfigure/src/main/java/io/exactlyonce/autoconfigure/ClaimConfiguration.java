@@ -1,6 +1,8 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Coalescer;
+import io.exactlyonce.claim.CoalescingTerms;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
@@ -37,13 +39,23 @@ class ClaimConfiguration {
                 () -> ClaimPool.application(connectionDetails.getIfAvailable(), applicationProperties));
     }
 
+    /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */
     @Bean
     @ConditionalOnMissingBean
     ClaimStore exactlyOnceClaimStore(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
         int connections = Math.max(2, dataSource.maximumPoolSize() - ClaimPool.forCleanup(properties));
-        return new PostgresClaimStore(
+        ClaimStore store = new PostgresClaimStore(
                 dataSource, connections, properties.claim().retention());
+        ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
+        if (!coalescing.enabled()) {
+            return store;
+        }
+        int flushers = Math.min(coalescing.flushers(), connections - 1);
+        return new Coalescer(
+                store,
+                new CoalescingTerms(flushers, coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
+                System::nanoTime);
     }
 
     @Bean

@@ -1,5 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.claim.CoalescingTerms;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -44,6 +45,7 @@ public record ExactlyOnceProperties(
      * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
      *     'remote_apply', 'remote_write' or 'local'.
      * @param cleanup Deletion of claims whose retention is over.
+     * @param coalescing Sharing of transactions by claims that come at the same time.
      */
     public record Claim(
             @Nullable Duration lease,
@@ -52,7 +54,8 @@ public record ExactlyOnceProperties(
             @DefaultValue("64KB") DataSize maxResultSize,
             @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
-            @DefaultValue Cleanup cleanup) {
+            @DefaultValue Cleanup cleanup,
+            @DefaultValue Coalescing coalescing) {
 
         public Claim {
             if (lease != null) {
@@ -79,6 +82,31 @@ public record ExactlyOnceProperties(
         public Cleanup {
             requireWithin("claim.cleanup.interval", interval, SHORTEST, Duration.ofDays(1));
             requireWithin("claim.cleanup.batch-size", batchSize, 1, 10_000);
+        }
+    }
+
+    /**
+     * Sharing of transactions by claims that come at the same time. Nobody waits for others to come.
+     *
+     * @param enabled Whether claims, renewals and completions of many threads share transactions.
+     * @param flushers Most of these transactions at a time, besides one of renewals, 1 or 2. At most one less than the
+     *     connections of the pool.
+     * @param maxBatch Most claims, completions and releases of one transaction, from 1 to 256.
+     * @param maxWaiting Most claims that wait for a transaction, from 1 to 1000000. Further ones wait for room.
+     * @param patience Longest wait for a transaction to begin, from 100ms to 60s. After that the delivery is returned.
+     */
+    public record Coalescing(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("2") int flushers,
+            @DefaultValue("256") int maxBatch,
+            @DefaultValue("10000") int maxWaiting,
+            @DefaultValue("3s") Duration patience) {
+
+        public Coalescing {
+            requireWithin("claim.coalescing.flushers", flushers, 1, 2);
+            requireWithin("claim.coalescing.max-batch", maxBatch, 1, CoalescingTerms.LARGEST_BATCH);
+            requireWithin("claim.coalescing.max-waiting", maxWaiting, 1, 1_000_000);
+            requireWithin("claim.coalescing.patience", patience, Duration.ofMillis(100), Duration.ofMinutes(1));
         }
     }
 

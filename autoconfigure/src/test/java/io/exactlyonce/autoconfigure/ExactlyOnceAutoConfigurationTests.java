@@ -1,15 +1,26 @@
 package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimsRefusedException;
+import io.exactlyonce.claim.Coalescer;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.delivery.DeliveryProcessor;
 import io.exactlyonce.delivery.SafeObservers;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -71,6 +82,22 @@ class ExactlyOnceAutoConfigurationTests {
                         .hasNotFailed()
                         .doesNotHaveBean(RetentionLifecycle.class)
                         .doesNotHaveBean(RetentionMetrics.class));
+    }
+
+    @Test
+    void claimsAreCoalescedAndStopWithTheApplication() {
+        AtomicReference<ClaimStore> store = new AtomicReference<>();
+        runner.run(context -> store.set(context.getBean(ClaimStore.class)));
+
+        assertThat(store.get()).isInstanceOf(Coalescer.class);
+        Completion completion = new Completion(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
+        assertThatThrownBy(() -> store.get().complete(List.of(completion))).isInstanceOf(ClaimsRefusedException.class);
+    }
+
+    @Test
+    void claimsAreNotCoalescedIfNobodyWantsIt() {
+        runner.withPropertyValues("exactly-once.claim.coalescing.enabled=false")
+                .run(context -> assertThat(context).hasSingleBean(PostgresClaimStore.class));
     }
 
     @Test

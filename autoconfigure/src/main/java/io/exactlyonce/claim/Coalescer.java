@@ -1,0 +1,131 @@
+package io.exactlyonce.claim;
+
+import io.exactlyonce.claim.Pending.Kind;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/**
+ * Puts calls of many threads together, so that they share the store's transactions. Callers wait for their own answers.
+ * Nobody waits for a batch to fill: it is whatever waits when a flusher is free, so batches grow with the load.
+ *
+ * <p>Guaranteed, besides what the store guarantees: renewals have a batch of their own on the way at any time, so neither
+ * a flood of claims nor a stuck one delays them in here; ends go before claims; entries for one key reach the store one
+ * after the other, in no batch together but for claims; an entry that the store can never take fails alone; a call throws
+ * only when nothing of it is on its way to the store any more, so that whoever gives a claim up after that cannot be
+ * overtaken by it.
+ *
+ * <p>Not guaranteed: the order of entries for different keys. When the store fails, it fails for a whole batch.
+ */
+public final class Coalescer implements ClaimStore, AutoCloseable {
+
+    private final ClaimStore store;
+    private final Lane writes;
+    private final Lane renewals;
+
+    /**
+     * @param store what answers; closing this does not close it
+     * @param terms how calls are put together
+     * @param clock monotonic, in nanoseconds
+     */
+    public Coalescer(ClaimStore store, CoalescingTerms terms, LongSupplier clock) {
+        this.store = store;
+        CoalescingTerms alone = new CoalescingTerms(1, terms.maxBatch(), terms.maxWaiting(), terms.patience());
+        this.writes = new Lane("exactly-once-claims-", terms, this::writeBatch, clock);
+        this.renewals = new Lane("exactly-once-claim-renewals-", alone, this::renewBatch, clock);
+    }
+
+    /**
+     * Claims keys.
+     *
+     * @throws ClaimsRefusedException if the store was too busy to be asked in time, if the thread was interrupted before
+     *     it was asked, or after {@link #close()}
+     * @throws ClaimsUnansweredException if the store failed
+     */
+    @Override
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        List<ClaimOutcome> outcomes = new ArrayList<>(requests.size());
+        ask(writes, Kind.CLAIM, requests, ClaimRequest::id).forEach(entry -> outcomes.add(entry.outcome()));
+        return outcomes;
+    }
+
+    @Override
+    public Set<ClaimId> renew(List<LeaseRenewal> leases) {
+        return granted(ask(renewals, Kind.RENEWAL, leases, LeaseRenewal::claim));
+    }
+
+    @Override
+    public Set<ClaimId> complete(List<Completion> completions) {
+        return granted(ask(writes, Kind.COMPLETION, completions, Completion::claim));
+    }
+
+    @Override
+    public Set<ClaimId> release(List<Release> releases) {
+        return granted(ask(writes, Kind.RELEASE, releases, Release::claim));
+    }
+
+    @Override
+    public Set<ClaimId> park(List<Parking> parkings) {
+        return granted(ask(writes, Kind.PARKING, parkings, Parking::claim));
+    }
+
+    /** Nothing is put together here: whoever asks does that already, for all that wait. */
+    @Override
+    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+        return store.look(keys);
+    }
+
+    private static <R> List<Pending> ask(Lane lane, Kind kind, List<R> requests, Function<R, ClaimId> claim) {
+        List<Pending> entries = new ArrayList<>(requests.size());
+        requests.forEach(request -> entries.add(new Pending(kind, claim.apply(request), request)));
+        if (!entries.isEmpty()) {
+            lane.ask(entries);
+        }
+        return entries;
+    }
+
+    private static Set<ClaimId> granted(List<Pending> entries) {
+        Set<ClaimId> granted = new HashSet<>();
+        for (Pending entry : entries) {
+            if (entry.isGranted()) {
+                granted.add(entry.claim());
+            }
+        }
+        return granted;
+    }
+
+    private void renewBatch(List<Pending> batch) {
+        Set<ClaimId> held = store.renew(Pending.requests(batch, Kind.RENEWAL, LeaseRenewal.class));
+        batch.forEach(entry -> entry.grantIfAmong(held));
+    }
+
+    private void writeBatch(List<Pending> batch) {
+        ClaimBatchResult result = store.apply(new ClaimBatch(
+                Pending.requests(batch, Kind.COMPLETION, Completion.class),
+                Pending.requests(batch, Kind.RELEASE, Release.class),
+                Pending.requests(batch, Kind.PARKING, Parking.class),
+                Pending.requests(batch, Kind.CLAIM, ClaimRequest.class)));
+        Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
+        for (Pending entry : batch) {
+            switch (entry.kind()) {
+                case COMPLETION -> entry.grantIfAmong(result.completed());
+                case RELEASE -> entry.grantIfAmong(result.released());
+                case PARKING -> entry.grantIfAmong(result.parked());
+                default -> entry.decide(outcomes.next());
+            }
+        }
+    }
+
+    /** Flushes what waits, refuses what comes, and ends the flushers. */
+    @Override
+    public void close() {
+        writes.close();
+        renewals.close();
+    }
+}

@@ -1,0 +1,163 @@
+package io.exactlyonce.claim;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue and its flushers. Flushers are platform threads: an interrupt of a caller's virtual thread would close the
+ * connection that it uses, and all of a batch with it.
+ */
+final class Lane implements AutoCloseable {
+
+    /** A batch takes a few milliseconds: an entry that waits this long calls the second flusher. */
+    private static final long LONG_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final String name;
+    private final CoalescingTerms terms;
+    private final WaitingRoom room;
+    private final PendingQueue queue;
+    private final Consumer<List<Pending>> store;
+    private final LongSupplier clock;
+    private volatile @Nullable List<Thread> flushers;
+
+    /**
+     * @param store applies a batch, and answers each of its entries
+     * @param clock monotonic, in nanoseconds
+     */
+    Lane(String name, CoalescingTerms terms, Consumer<List<Pending>> store, LongSupplier clock) {
+        this.name = name;
+        this.terms = terms;
+        this.room = new WaitingRoom(terms, clock);
+        this.queue = new PendingQueue(terms, room);
+        this.store = store;
+        this.clock = clock;
+    }
+
+    /**
+     * Sees to it that each entry is answered. Returns and throws only when no entry is on its way to the store any more.
+     *
+     * @throws RuntimeException the first one that an entry ended with
+     */
+    void ask(List<Pending> entries) {
+        if (flushers == null) {
+            start();
+        }
+        long deadline = clock.getAsLong() + terms.patience().toNanos();
+        queue.add(entries);
+        RuntimeException failure = null;
+        for (Pending entry : entries) {
+            try {
+                await(entry, deadline);
+                entry.requireAnswer();
+            } catch (RuntimeException first) {
+                failure = failure == null ? first : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /**
+     * Whoever waits in the queue may leave it, when time is up or, with a claim, when it is interrupted. Whoever is on the
+     * way to the store waits for its answer, as it would if it called the store itself: the claim may be made already.
+     */
+    private void await(Pending entry, long deadline) {
+        boolean interrupted = false;
+        try {
+            while (!entry.isSettled()) {
+                long left = deadline - clock.getAsLong();
+                LockSupport.parkNanos(this, entry.isWaiting() ? Math.min(LONG_WAIT_NANOS, left) : Long.MAX_VALUE);
+                interrupted |= Thread.interrupted();
+                if (entry.isWaiting()) {
+                    leaveIfInVain(entry, left, interrupted);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void leaveIfInVain(Pending entry, long left, boolean interrupted) {
+        boolean stopping = interrupted && entry.kind() == Pending.Kind.CLAIM;
+        if ((stopping || left <= 0) && queue.withdraw(entry)) {
+            throw stopping ? new ClaimsRefusedException("Interrupted while it waited to claim") : room.busy();
+        }
+        queue.hurry();
+    }
+
+    private synchronized void start() {
+        if (flushers != null) {
+            return;
+        }
+        List<Thread> started = new ArrayList<>();
+        for (int i = 0; i < terms.flushers(); i++) {
+            Thread flusher = new Thread(null, this::flush, name + (i + 1), 0, false);
+            flusher.setDaemon(true);
+            flusher.start();
+            started.add(flusher);
+        }
+        flushers = started;
+    }
+
+    private void flush() {
+        List<Pending> batch = queue.next();
+        while (!batch.isEmpty()) {
+            apply(batch);
+            queue.returned(batch);
+            batch.forEach(Pending::settle);
+            queue.finished();
+            batch = queue.next();
+        }
+    }
+
+    /** One entry that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
+    private void apply(List<Pending> batch) {
+        try {
+            store.accept(batch);
+        } catch (IllegalArgumentException poison) {
+            int half = batch.size() / 2;
+            if (half == 0) {
+                batch.get(0).fail(new IllegalArgumentException(poison.getMessage(), poison));
+            } else {
+                apply(batch.subList(0, half));
+                apply(batch.subList(half, batch.size()));
+            }
+        } catch (Throwable failure) {
+            batch.forEach(entry -> entry.fail(unanswered(batch.size(), failure)));
+        }
+    }
+
+    /** To each caller its own: callers add to what they catch. */
+    private static RuntimeException unanswered(int size, Throwable failure) {
+        return new ClaimsUnansweredException(
+                "The store did not answer a batch of %d: %s".formatted(size, failure.getMessage()), failure);
+    }
+
+    /** Flushes what waits, for as long as a caller would wait for it, and refuses the rest. */
+    @Override
+    public void close() {
+        queue.close();
+        List<Thread> running = flushers;
+        if (running == null) {
+            return;
+        }
+        long deadline = clock.getAsLong() + terms.patience().toNanos();
+        try {
+            for (Thread flusher : running) {
+                long left = TimeUnit.NANOSECONDS.toMillis(deadline - clock.getAsLong());
+                flusher.join(Math.max(1, left));
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+        queue.refuseAll();
+    }
+}

@@ -1,0 +1,175 @@
+package io.exactlyonce.claim;
+
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Hands entries from callers to flushers. A batch is whatever waits when a flusher is free: nobody waits for it to fill.
+ * Callers take no lock: a whole batch of them wakes up at once, and they would only wait for each other.
+ */
+final class PendingQueue {
+
+    /** From this part of a full batch on a second flusher helps the first; below, it would only halve the batches. */
+    private static final int HELP_FROM = 8;
+
+    private static final long CLOSING_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final CoalescingTerms terms;
+    private final WaitingRoom room;
+    private final Queue<Pending> arrivals = new ConcurrentLinkedQueue<>();
+    private final Queue<Thread> idle = new ConcurrentLinkedQueue<>();
+    private volatile boolean urgent;
+    private volatile boolean closed;
+
+    /** Of flushers, for what is below; held for moments only. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final WaitingEntries waiting;
+    private final AtomicInteger flushing = new AtomicInteger();
+
+    PendingQueue(CoalescingTerms terms, WaitingRoom room) {
+        this.terms = terms;
+        this.room = room;
+        this.waiting = new WaitingEntries(terms.maxBatch());
+    }
+
+    /**
+     * Lets a call's entries, all of one kind, wait for their batch as soon as there is room.
+     *
+     * @throws ClaimsRefusedException if there is none in time, if the thread was interrupted meanwhile, or if the queue is
+     *     closed
+     */
+    void add(List<Pending> entries) {
+        room.enter(entries.get(0).kind(), entries.size(), () -> closed);
+        arrivals.addAll(entries);
+        if (closed) {
+            // Maybe no flusher looks any more.
+            entries.forEach(this::refuse);
+        }
+        if (flushing.get() == 0 || isMuch()) {
+            wakeFlusher();
+        }
+    }
+
+    /** Takes an entry back, unless it is on its way to the store. */
+    boolean withdraw(Pending entry) {
+        boolean withdrawn = entry.withdraw();
+        if (withdrawn) {
+            room.leave(entry);
+        }
+        return withdrawn;
+    }
+
+    /** Calls the second flusher: an entry has waited for long, so the first may be stuck. */
+    void hurry() {
+        urgent = true;
+        wakeFlusher();
+    }
+
+    private void wakeFlusher() {
+        Thread flusher = idle.poll();
+        if (flusher != null) {
+            LockSupport.unpark(flusher);
+        }
+    }
+
+    /** Waits for work. The batch is empty when the queue is closed and all is flushed. */
+    List<Pending> next() {
+        while (true) {
+            List<Pending> batch = takeIfWorthwhile();
+            if (!batch.isEmpty()) {
+                return batch;
+            }
+            if (closed && room.count() == 0) {
+                return batch;
+            }
+            // In this order: whoever adds an entry first shows it, and then looks for idle flushers.
+            idle.add(Thread.currentThread());
+            if (closed) {
+                LockSupport.parkNanos(this, CLOSING_CHECK_NANOS);
+            } else if (!urgent && (arrivals.isEmpty() || !isWorthwhile())) {
+                LockSupport.park(this);
+            }
+            idle.remove(Thread.currentThread());
+        }
+    }
+
+    private boolean isWorthwhile() {
+        return flushing.get() == 0 || urgent || closed || isMuch();
+    }
+
+    private boolean isMuch() {
+        return room.count() * HELP_FROM >= terms.maxBatch();
+    }
+
+    private List<Pending> takeIfWorthwhile() {
+        lock.lock();
+        try {
+            if (!isWorthwhile()) {
+                return List.of();
+            }
+            urgent = false;
+            moveArrivals();
+            List<Pending> batch = waiting.take();
+            if (!batch.isEmpty()) {
+                flushing.incrementAndGet();
+                batch.forEach(room::leave);
+            }
+            return batch;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void moveArrivals() {
+        for (Pending entry = arrivals.poll(); entry != null; entry = arrivals.poll()) {
+            waiting.add(entry);
+        }
+    }
+
+    /** Lets the next entries of a batch's keys go. */
+    void returned(List<Pending> batch) {
+        lock.lock();
+        try {
+            waiting.returned(batch);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A flusher is about to look for more: only now, so that the callers that it woke up do not wake another one. */
+    void finished() {
+        flushing.decrementAndGet();
+    }
+
+    /** Takes no more entries; those that wait are still flushed. */
+    void close() {
+        closed = true;
+        for (Thread flusher = idle.poll(); flusher != null; flusher = idle.poll()) {
+            LockSupport.unpark(flusher);
+        }
+    }
+
+    /** Refuses what still waits. */
+    void refuseAll() {
+        lock.lock();
+        try {
+            moveArrivals();
+            waiting.all().forEach(this::refuse);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void refuse(Pending entry) {
+        if (withdraw(entry)) {
+            entry.fail(WaitingRoom.closed());
+            entry.settle();
+        }
+    }
+}

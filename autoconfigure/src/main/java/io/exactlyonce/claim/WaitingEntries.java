@@ -1,0 +1,81 @@
+package io.exactlyonce.claim;
+
+import io.exactlyonce.claim.Pending.Kind;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Entries that wait for a batch, and the rule which of them may go together. Used by one flusher at a time.
+ *
+ * <p>Of one key there is one entry on its way to the store at a time, or several claims in one batch. So a release cannot
+ * overtake the claim that it gives up, two flushers do not wait for each other's rows, and no batch ends a claim twice.
+ */
+final class WaitingEntries {
+
+    /** Most characters of a batch's results together, unless one alone has more. */
+    private static final int MAX_WEIGHT = 4_000_000;
+
+    private final int maxBatch;
+    private final Map<Kind, Deque<Pending>> byKind = new EnumMap<>(Kind.class);
+    private final Set<ClaimKey> onTheirWay = new HashSet<>();
+
+    WaitingEntries(int maxBatch) {
+        this.maxBatch = maxBatch;
+        for (Kind kind : Kind.values()) {
+            byKind.put(kind, new ArrayDeque<>());
+        }
+    }
+
+    void add(Pending entry) {
+        Objects.requireNonNull(byKind.get(entry.kind())).add(entry);
+    }
+
+    List<Pending> all() {
+        List<Pending> all = new ArrayList<>();
+        byKind.values().forEach(all::addAll);
+        return all;
+    }
+
+    /** Takes what may go now: ends before claims, those of a kind in the order in which they came. */
+    List<Pending> take() {
+        List<Pending> batch = new ArrayList<>();
+        Set<ClaimKey> ofThisKind = new HashSet<>();
+        int weight = 0;
+        for (Deque<Pending> kind : byKind.values()) {
+            for (Iterator<Pending> each = kind.iterator(); each.hasNext() && batch.size() < maxBatch; ) {
+                Pending entry = each.next();
+                boolean fits = batch.isEmpty() || weight + entry.weight() <= MAX_WEIGHT;
+                if (!entry.isWaiting()) {
+                    each.remove();
+                } else if (fits && isFree(entry, ofThisKind)) {
+                    each.remove();
+                    if (entry.take()) {
+                        onTheirWay.add(entry.key());
+                        ofThisKind.add(entry.key());
+                        weight += entry.weight();
+                        batch.add(entry);
+                    }
+                }
+            }
+            ofThisKind.clear();
+        }
+        return batch;
+    }
+
+    private boolean isFree(Pending entry, Set<ClaimKey> ofThisKind) {
+        return !onTheirWay.contains(entry.key()) || (entry.kind() == Kind.CLAIM && ofThisKind.contains(entry.key()));
+    }
+
+    /** Lets the next entries of a batch's keys go. */
+    void returned(List<Pending> batch) {
+        batch.forEach(entry -> onTheirWay.remove(entry.key()));
+    }
+}

@@ -1,0 +1,80 @@
+package io.exactlyonce.claim;
+
+import io.exactlyonce.claim.Pending.Kind;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * Counts the entries that wait, and holds callers up while there are too many: claims apart from ends, which claims must
+ * not hold up.
+ */
+final class WaitingRoom {
+
+    private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final CoalescingTerms terms;
+    private final LongSupplier clock;
+    private final AtomicInteger claims = new AtomicInteger();
+    private final AtomicInteger ends = new AtomicInteger();
+
+    WaitingRoom(CoalescingTerms terms, LongSupplier clock) {
+        this.terms = terms;
+        this.clock = clock;
+    }
+
+    /**
+     * Enters as soon as there is room.
+     *
+     * @throws ClaimsRefusedException if there is none in time, if the thread was interrupted meanwhile, or after closing
+     */
+    void enter(Kind kind, int entries, BooleanSupplier closed) {
+        AtomicInteger same = of(kind);
+        if (same.get() >= terms.maxWaiting()) {
+            awaitRoom(same, closed);
+        }
+        if (closed.getAsBoolean()) {
+            throw closed();
+        }
+        same.addAndGet(entries);
+    }
+
+    private void awaitRoom(AtomicInteger same, BooleanSupplier closed) {
+        long deadline = clock.getAsLong() + terms.patience().toNanos();
+        while (!closed.getAsBoolean() && same.get() >= terms.maxWaiting()) {
+            LockSupport.parkNanos(this, CHECK_NANOS);
+            if (Thread.currentThread().isInterrupted()) {
+                throw new ClaimsRefusedException("Interrupted while it waited for room among waiting entries");
+            }
+            if (deadline - clock.getAsLong() <= 0) {
+                throw busy();
+            }
+        }
+    }
+
+    void leave(Pending entry) {
+        of(entry.kind()).decrementAndGet();
+    }
+
+    int count() {
+        return claims.get() + ends.get();
+    }
+
+    private AtomicInteger of(Kind kind) {
+        return kind == Kind.CLAIM ? claims : ends;
+    }
+
+    ClaimsRefusedException busy() {
+        return new ClaimsRefusedException(
+                ("Nothing was asked of the store, for it was busy for %d ms, the longest wait in the queue of at most %d"
+                                + " claims: find out what slows the database down, lower the concurrency of listeners, or"
+                                + " raise exactly-once.claim.coalescing.patience")
+                        .formatted(terms.patience().toMillis(), terms.maxWaiting()));
+    }
+
+    static ClaimsRefusedException closed() {
+        return new ClaimsRefusedException("Nothing was asked of the store: claims have stopped with the application");
+    }
+}

@@ -1,0 +1,142 @@
+package io.exactlyonce.claim;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** A store whose batches stand still until a test lets them go on: the test decides what is on its way, and when. */
+final class GatedStore implements ClaimStore {
+
+    private final BlockingQueue<Batch> arrived = new LinkedBlockingQueue<>();
+    private final List<Object> all = new CopyOnWriteArrayList<>();
+    private volatile boolean open;
+    private volatile Consumer<List<?>> rule = entries -> {};
+
+    /** A batch on its way. */
+    record Batch(List<?> entries, BlockingQueue<RuntimeException> gate) {
+
+        private static final RuntimeException NONE = new RuntimeException("no failure");
+
+        void answer() {
+            gate.add(NONE);
+        }
+
+        void fail(RuntimeException failure) {
+            gate.add(failure);
+        }
+    }
+
+    /** Lets every batch pass from now on, but for those that a test has taken. */
+    void open() {
+        open = true;
+        for (Batch batch = arrived.poll(); batch != null; batch = arrived.poll()) {
+            batch.answer();
+        }
+    }
+
+    /** Looks at each batch before it is answered, and may throw. */
+    void onBatch(Consumer<List<?>> rule) {
+        this.rule = rule;
+    }
+
+    /** Returns the next batch that arrives. */
+    Batch next() throws InterruptedException {
+        Batch batch = arrived.poll(10, TimeUnit.SECONDS);
+        if (batch == null) {
+            throw new AssertionError("No batch arrived");
+        }
+        return batch;
+    }
+
+    /** Tells whether a batch has arrived that nobody has asked for yet. */
+    boolean hasArrived() {
+        return !arrived.isEmpty();
+    }
+
+    /** Returns all entries in the order of their arrival. */
+    List<Object> entries() {
+        return all;
+    }
+
+    @Override
+    public ClaimBatchResult apply(ClaimBatch batch) {
+        List<Object> entries = new ArrayList<>(batch.completions());
+        entries.addAll(batch.releases());
+        entries.addAll(batch.parkings());
+        entries.addAll(batch.claims());
+        pass(entries);
+        return new ClaimBatchResult(
+                batch.completions().stream().map(Completion::claim).collect(Collectors.toSet()),
+                batch.releases().stream().map(Release::claim).collect(Collectors.toSet()),
+                batch.parkings().stream().map(Parking::claim).collect(Collectors.toSet()),
+                batch.claims().stream().map(GatedStore::outcome).toList());
+    }
+
+    /** Each key's own outcome, so that a test sees whose answer somebody got. */
+    static ClaimOutcome outcome(ClaimRequest request) {
+        return new ClaimOutcome.Acquired(1, Math.abs((long) request.key().hashCode()) + 1, false);
+    }
+
+    @Override
+    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+        pass(renewals);
+        return renewals.stream().map(LeaseRenewal::claim).collect(Collectors.toSet());
+    }
+
+    private void pass(List<?> entries) {
+        all.addAll(entries);
+        if (!open) {
+            Batch batch = new Batch(entries, new LinkedBlockingQueue<>());
+            arrived.add(batch);
+            if (open) {
+                open();
+            }
+            RuntimeException failure = take(batch);
+            if (failure != Batch.NONE) {
+                throw failure;
+            }
+        }
+        rule.accept(entries);
+    }
+
+    private static RuntimeException take(Batch batch) {
+        try {
+            return batch.gate().take();
+        } catch (InterruptedException unexpected) {
+            throw new AssertionError(unexpected);
+        }
+    }
+
+    @Override
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        throw new AssertionError("claims come in batches");
+    }
+
+    @Override
+    public Set<ClaimId> complete(List<Completion> completions) {
+        throw new AssertionError("completions come in batches");
+    }
+
+    @Override
+    public Set<ClaimId> release(List<Release> releases) {
+        throw new AssertionError("releases come in batches");
+    }
+
+    @Override
+    public Set<ClaimId> park(List<Parking> parkings) {
+        throw new AssertionError("parkings come in batches");
+    }
+
+    @Override
+    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+        return keys.stream().collect(Collectors.toMap(key -> key, key -> ClaimState.PARKED));
+    }
+}
