@@ -1,0 +1,46 @@
+package io.exactlyonce.benchmarks;
+
+import io.exactlyonce.benchmarks.claims.ClaimEngineScenario;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Runs the scenarios whose letters it is given, all of them by default, and writes {@code results.json}. With
+ * {@code -Dbench.short} it measures for a moment only, to see that everything works.
+ */
+public final class Benchmarks {
+
+    private static final Map<String, Scenario> SCENARIOS = Map.of("d", new ClaimEngineScenario());
+
+    private Benchmarks() {}
+
+    /** Entry point; {@code -Dbench.results} says where the results go. */
+    public static void main(String[] arguments) throws Exception {
+        List<String> letters =
+                arguments.length == 0 ? SCENARIOS.keySet().stream().sorted().toList() : List.of(arguments);
+        Map<String, Double> results = new TreeMap<>();
+        for (String letter : letters) {
+            Scenario scenario = SCENARIOS.get(letter);
+            if (scenario == null) {
+                throw new IllegalArgumentException(
+                        "There is no scenario %s; choose from %s".formatted(letter, SCENARIOS.keySet()));
+            }
+            results.putAll(scenario.run(Plan.ofSystemProperty()));
+        }
+        write(results, Path.of(System.getProperty("bench.results", "benchmarks/target/results.json")));
+    }
+
+    private static void write(Map<String, Double> results, Path file) throws Exception {
+        results.forEach((name, ratio) -> System.out.printf("%-44s %10.2f%n", name, ratio));
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        JsonMapper json =
+                JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+        Files.writeString(file, json.writeValueAsString(results) + System.lineSeparator());
+        System.out.println(file.toAbsolutePath());
+    }
+}

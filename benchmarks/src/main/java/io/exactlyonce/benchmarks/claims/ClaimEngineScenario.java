@@ -1,0 +1,39 @@
+package io.exactlyonce.benchmarks.claims;
+
+import io.exactlyonce.benchmarks.BenchmarkDatabase;
+import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.Plan;
+import io.exactlyonce.benchmarks.Scenario;
+import java.util.List;
+import java.util.Map;
+
+/** Threads that claim a key and complete it, against the same statements without any engine, in the same minute. */
+public final class ClaimEngineScenario implements Scenario {
+
+    @Override
+    public Map<String, Double> run(Plan plan) throws Exception {
+        try (BenchmarkDatabase database = new BenchmarkDatabase()) {
+            System.out.printf("%nd: claim and complete, keys a second; PostgreSQL %s, durable%n", database.version());
+            return measure(database, plan);
+        }
+    }
+
+    private static Map<String, Double> measure(BenchmarkDatabase database, Plan plan) throws Exception {
+        RawStatements raw = RawStatements.find(database);
+        Contestant single8 = raw.single(8);
+        Contestant single16 = raw.single(16);
+        Contestant batch50 = raw.batchOfFifty(8);
+        Contestant engine1 = new EngineThreads(database, 1);
+        Contestant engine10 = new EngineThreads(database, 10);
+        Contestant engine64 = new EngineThreads(database, 64);
+        Contestant engine128 = new EngineThreads(database, 128);
+        Measurements measured =
+                Measurements.of(List.of(engine1, single8, engine10, single16, engine64, batch50, engine128), plan);
+        System.out.println(measured);
+        return Map.of(
+                "d_vs_pgbench_single", measured.ratio(engine64, single16),
+                "d_vs_pgbench_single_10_threads", measured.ratio(engine10, single8),
+                "d_vs_pgbench_batch50", measured.ratio(engine64, batch50));
+    }
+}

@@ -1,0 +1,29 @@
+package io.exactlyonce.benchmarks.claims;
+
+import io.exactlyonce.benchmarks.BenchmarkDatabase;
+import io.exactlyonce.benchmarks.Contestant;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The same statements without an engine. */
+interface RawStatements {
+
+    /** Returns one row per transaction. */
+    Contestant single(int clients) throws IOException;
+
+    /** Returns fifty rows per statement, keys counted. */
+    Contestant batchOfFifty(int clients) throws IOException;
+
+    /** Finds pgbench; without it the JDBC driver has to do, and its names say so. */
+    static RawStatements find(BenchmarkDatabase database) {
+        Optional<Path> pgbench = Pgbench.find();
+        if (pgbench.isEmpty()) {
+            System.out.println(
+                    "pgbench is missing (Debian: apt-get install postgresql): a loop over the JDBC driver stands"
+                            + " in for it, which is slower");
+            return new DriverLoops(database);
+        }
+        return new Pgbench(pgbench.get(), database);
+    }
+}
