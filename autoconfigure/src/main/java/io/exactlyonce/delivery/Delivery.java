@@ -113,9 +113,26 @@ public final class Delivery {
         return disposition;
     }
 
-    /** Tells whether the message is to be deleted, or has been: its key is completed. */
-    public boolean isToBeAcknowledged() {
-        return Disposition.ACKNOWLEDGE.equals(disposition);
+    /**
+     * Tells, once it is settled, whether the message will not come again: it is deleted, or it failed on the last receive
+     * before the dead-letter queue.
+     */
+    public boolean leavesItsQueue() {
+        Disposition decided = disposition;
+        if (decided == null) {
+            return isOnItsLastReceive();
+        }
+        return switch (decided.kind()) {
+            case ACKNOWLEDGE -> true;
+            case RETURN -> decided.awaited() == null && isOnItsLastReceive();
+            case ABANDON -> false;
+        };
+    }
+
+    /** Tells whether the queue moves the message to its dead-letter queue rather than deliver it once more. */
+    public boolean isOnItsLastReceive() {
+        Integer most = subscription.maxReceiveCount();
+        return most != null && receiveCount >= most;
     }
 
     /** Claims the right to settle this delivery: only the first caller has it. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener;
 
+import io.awspring.cloud.sqs.CompletableFutures;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
 import io.exactlyonce.delivery.Deliveries;
@@ -8,12 +9,16 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
 /**
- * Handles the messages of one group in their order. The first one that does not end in its deletion, whatever the
- * reason, stops the rest of the group: they are made visible again at once. SQS hands out nothing of a group while any of
- * its messages is in flight, so that the order holds however long the stopped one stays away.
+ * Handles the messages of one group in their order. The first one that stays in the queue, whatever the reason, stops the
+ * rest of the group: they are made visible again at once. SQS hands out nothing of a group while any of its messages is in
+ * flight, so that the order holds however long the stopped one stays away.
+ *
+ * <p>One that failed on its last receive does not stay: its queue moves it to the dead-letter queue instead of handing it
+ * out again. The rest, which has been received as often, would go with it if it did not go on now.
  */
 final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
@@ -37,11 +42,20 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
     @Override
     protected CompletableFuture<Void> execute(Message<T> message, MessageProcessingContext<T> context) {
-        return super.execute(message, context)
-                .whenComplete((done, failure) -> settleLeft(message, context))
-                .thenCompose(done -> isDeleted(message)
-                        ? CompletableFuture.<Void>completedFuture(null)
-                        : CompletableFuture.failedFuture(new GroupStopped()));
+        return CompletableFutures.handleCompose(super.execute(message, context), (done, failure) -> {
+            settleLeft(message, context);
+            return goOn(message, failure);
+        });
+    }
+
+    private CompletableFuture<Void> goOn(Message<T> message, @Nullable Throwable failure) {
+        if (delivery(message).filter(Delivery::leavesItsQueue).isPresent()) {
+            if (failure != null) {
+                logError(failure, message);
+            }
+            return CompletableFuture.completedFuture(null);
+        }
+        return CompletableFuture.failedFuture(failure == null ? new GroupStopped() : failure);
     }
 
     /** An interceptor that throws keeps a message from the pipeline's last stage. */
@@ -49,10 +63,6 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         if (delivery(message).filter(deliveries::settle).isPresent()) {
             var unused = context.getAcknowledgmentCallback().onAcknowledge(message);
         }
-    }
-
-    private static boolean isDeleted(Message<?> message) {
-        return delivery(message).filter(Delivery::isToBeAcknowledged).isPresent();
     }
 
     private static Optional<Delivery> delivery(Message<?> message) {

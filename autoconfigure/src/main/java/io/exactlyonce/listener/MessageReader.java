@@ -63,6 +63,10 @@ final class MessageReader<T> {
         }
     }
 
+    boolean isOnItsLastReceive(Message message, Subscription subscription) {
+        return delivery(message, subscription, 0).isOnItsLastReceive();
+    }
+
     /** Makes a message visible again at once. */
     void returnUnread(Message message, Subscription subscription, long receivedAt) {
         Delivery delivery = delivery(message, subscription, receivedAt);

@@ -11,7 +11,7 @@ import org.springframework.messaging.Message;
 
 /**
  * Reads the messages of one poll in their order. What cannot be read is returned; on a FIFO queue the rest of its group
- * is, too, since it must not overtake it.
+ * is, too, since it must not overtake it; unless the queue gives that one up now.
  */
 final class PolledMessages<T> {
 
@@ -40,7 +40,7 @@ final class PolledMessages<T> {
             return Optional.empty();
         }
         Optional<Message<T>> read = reader.read(message, subscription, receivedAt);
-        if (read.isEmpty() && !group.isEmpty()) {
+        if (read.isEmpty() && !group.isEmpty() && !reader.isOnItsLastReceive(message, subscription)) {
             stoppedGroups.add(group);
         }
         return read;

@@ -92,7 +92,7 @@ class PlainListenerIT {
             assertThat(application.container("plain").getContainerComponentFactories())
                     .isEmpty();
             assertThat(application.container("ours").getContainerComponentFactories())
-                    .hasOnlyElementsOfType(DeliveryComponentFactory.class);
+                    .hasOnlyElementsOfTypes(DeliveryComponentFactory.class, FifoDeliveryComponentFactory.class);
             assertThat(AopUtils.isAopProxy(application.bean(Plain.class))).isFalse();
             assertThat(AopUtils.isAopProxy(application.bean(Ours.class))).isTrue();
         }
