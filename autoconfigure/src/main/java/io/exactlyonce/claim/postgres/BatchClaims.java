@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -64,7 +65,10 @@ final class BatchClaims {
     }
 
     private static void decide(RequestedRow found, List<RequestedRow> undecided) {
-        if (found.isOwn() || found.row().isFree()) {
+        if (found.row().isFree() && found.isLocked()) {
+            // For how long, nobody knows.
+            found.entry().decide(new ClaimOutcome.HeldElsewhere(Duration.ZERO));
+        } else if (found.isOwn() || found.row().isFree()) {
             undecided.add(found);
         } else {
             found.entry().decide(found.row().refusal(found.entry().request()));

@@ -10,6 +10,7 @@ final class BatchEntry {
 
     private final ClaimRequest request;
     private @Nullable ClaimOutcome outcome;
+    private @Nullable ClaimRow contested;
 
     BatchEntry(ClaimRequest request) {
         this.request = request;
@@ -29,6 +30,16 @@ final class BatchEntry {
 
     void decide(ClaimOutcome outcome) {
         this.outcome = outcome;
+    }
+
+    /** The key could not be taken over: its row has changed, or somebody has locked it. */
+    void contest(ClaimRow row) {
+        contested = row;
+    }
+
+    /** Tells whether a takeover of the row as it is was tried in vain: then it was locked, since it has not changed. */
+    boolean isLocked(ClaimRow row) {
+        return contested != null && contested.claimId().equals(row.claimId()) && contested.status() == row.status();
     }
 
     ClaimOutcome outcome() {

@@ -44,6 +44,8 @@ final class FreeRows {
             }
         }
         holdAgain(own);
+        free.values().forEach(RequestedRow::contest);
+        inDoubt.values().forEach(RequestedRow::contest);
         // Nothing is decided before the commit: a transaction that is repeated may end otherwise.
         write(free, takeovers::takeOver)
                 .forEach(won -> won.entry().decide(won.row().next()));

@@ -14,6 +14,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * not committed its row yet: that one has the key's advisory lock. The look tries the lock, shared so that two who look do
  * not see each other, and gives it back with the end of its transaction.
  *
+ * <p>A row that is free but locked cannot be taken over: its former holder has fenced a transaction, or somebody is just
+ * writing it. It counts as held until that is over.
+ *
  * <p>A transaction that claims a free key in the very moment of a look takes the look for a holder, and its delivery waits;
  * the next look finds the key free. One that commits between a look's snapshot and its try of the lock makes a completed
  * key look free. Either costs its delivery one receive.
@@ -30,7 +33,10 @@ final class KeyStates {
                    CASE
                        WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status
                        WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'
-                       WHEN pg_try_advisory_xact_lock_shared(wanted.lock) THEN 'FREE'
+                       WHEN NOT pg_try_advisory_xact_lock_shared(wanted.lock) THEN 'HELD'
+                       WHEN claim.status IS NULL OR EXISTS (
+                           SELECT 1 FROM exactly_once_claim AS c
+                           WHERE c.scope = wanted.scope AND c.key = wanted.key FOR UPDATE SKIP LOCKED) THEN 'FREE'
                        ELSE 'HELD'
                    END AS state
             FROM unnest(?, ?, ?) AS wanted (scope, key, lock)

@@ -9,16 +9,16 @@ import org.springframework.jdbc.core.JdbcTemplate;
 final class Parkings {
 
     /**
-     * Changes nothing unless the row is still in doubt as it was read: no takeover and no renewal since. {@code parked_at} is
+     * Changes nothing unless the row is still in doubt as it was read: no takeover and no renewal since, and nobody
+     * has locked it, for example to fence a transaction. {@code parked_at} is
      * set until the key is claimed again or completed: the index of parked claims asks for it.
      */
     private static final String PARK_IN_DOUBT = """
             UPDATE exactly_once_claim
             SET status = 'PARKED', parked_at = clock_timestamp(), ambiguous = true,
                 error = coalesce(error, 'its holder vanished')
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = ?
-              AND (status = 'RELEASED' OR lease_until <= clock_timestamp())
-            """;
+            WHERE scope = ? AND key = ? AND claim_id = (
+            """ + FreeRow.LOCK + ")";
 
     private final JdbcTemplate jdbc;
 
@@ -34,7 +34,6 @@ final class Parkings {
     private static void bind(PreparedStatement statement, RequestedRow inDoubt) throws SQLException {
         statement.setString(1, inDoubt.key().scope());
         statement.setString(2, inDoubt.key().key());
-        statement.setObject(3, inDoubt.row().claimId());
-        statement.setString(4, inDoubt.row().status().name());
+        FreeRow.bind(statement, 3, inDoubt.row());
     }
 }

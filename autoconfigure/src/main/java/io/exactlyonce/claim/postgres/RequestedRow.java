@@ -23,6 +23,16 @@ record RequestedRow(BatchEntry entry, ClaimRow row) {
         return row.isInDoubt() && !row.cleared() && entry.request().inDoubt() == InDoubt.PARK;
     }
 
+    /** Notes that the row is about to be written, if nobody has locked it. */
+    void contest() {
+        entry.contest(row);
+    }
+
+    /** Tells whether writing the row as it is was tried in vain. */
+    boolean isLocked() {
+        return entry.isLocked(row);
+    }
+
     boolean isOwn() {
         return row.isHeldBy(entry.request().claimId());
     }

@@ -14,6 +14,10 @@ final class Takeovers {
     /**
      * Changes nothing unless the row is still as it was read: same claim, same status, and no renewal since. Attempt and
      * fencing token change with the claim's id only, so the ones that were read still hold then.
+     *
+     * <p>A row that anybody has locked is left alone rather than waited for, since a batch must not hang on it: a
+     * transaction that the holder has fenced, or a takeover, renewal or completion that is just being written. Asked for in
+     * a subquery that is run once, and not in a join, whose plan could change.
      */
     private static final String UPDATE = """
             UPDATE exactly_once_claim
@@ -21,9 +25,8 @@ final class Takeovers {
                 fingerprint = decode(?, 'hex'), claimed_at = clock_timestamp(), parked_at = NULL,
                 lease_until = clock_timestamp() + ? * interval '1 microsecond',
                 expires_at = clock_timestamp() + ? * interval '1 microsecond'
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = ?
-              AND (status = 'RELEASED' OR lease_until <= clock_timestamp())
-            """;
+            WHERE scope = ? AND key = ? AND claim_id = (
+            """ + FreeRow.LOCK + ")";
 
     private final JdbcTemplate jdbc;
     private final Duration retention;
@@ -52,7 +55,6 @@ final class Takeovers {
         statement.setLong(8, LeaseMicros.of(retention));
         statement.setString(9, request.key().scope());
         statement.setString(10, request.key().key());
-        statement.setObject(11, row.claimId());
-        statement.setString(12, row.status().name());
+        FreeRow.bind(statement, 11, row);
     }
 }
