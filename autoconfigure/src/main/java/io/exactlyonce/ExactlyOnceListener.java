@@ -105,4 +105,16 @@ public @interface ExactlyOnceListener {
      * is what the handler threw, taken out of a proxy's wrapper; not its causes.
      */
     Class<? extends Throwable>[] parkFor() default {};
+
+    /**
+     * Where the handler's effects happen. {@link Effects#DATABASE} runs the handler, its claim and its completion in one
+     * transaction of the application's own, which must be one of the database that keeps the claims: checked at start-up.
+     */
+    Effects effects() default Effects.EXTERNAL;
+
+    /**
+     * Bean name of the transaction manager for {@link Effects#DATABASE}. Default: the only one, or the primary one.
+     * Refused for {@link Effects#EXTERNAL}, which takes none.
+     */
+    String transactionManager() default "";
 }

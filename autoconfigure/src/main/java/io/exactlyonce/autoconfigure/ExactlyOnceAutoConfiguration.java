@@ -4,6 +4,8 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.UnusableTransactionException;
+import io.exactlyonce.claim.postgres.PostgresClaimTransactions;
 import io.exactlyonce.delivery.ClaimTerms;
 import io.exactlyonce.delivery.ClaimingOperations;
 import io.exactlyonce.delivery.Deliveries;
@@ -18,9 +20,11 @@ import io.exactlyonce.listener.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.ListenerEngine;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.visibility.RenewalSchedule;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -164,8 +168,30 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
-            BeanFactory beans, Environment environment, ResultJson results) {
-        return new ExactlyOnceListenerConfigurer(beans, environment, results);
+            BeanFactory beans,
+            Environment environment,
+            ResultJson results,
+            ExactlyOnceProperties properties,
+            ObjectProvider<StoreGate> gate,
+            @Qualifier(ClaimConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
+        return new ExactlyOnceListenerConfigurer(
+                beans,
+                environment,
+                results,
+                (manager, named) -> gate.getObject()
+                        .guard(transactions(beans, claims.getIfAvailable(), properties)
+                                .of(manager, named)));
+    }
+
+    private static PostgresClaimTransactions transactions(
+            BeanFactory beans, @Nullable PrimaryPinnedDataSource claims, ExactlyOnceProperties properties) {
+        if (claims == null) {
+            throw new UnusableTransactionException(
+                    "claims are kept by a ClaimStore of the application's own, which shares no transactions with handlers",
+                    "use effects = EXTERNAL",
+                    null);
+        }
+        return new PostgresClaimTransactions(claims, beans, properties.claim().retention());
     }
 
     @Bean

@@ -83,4 +83,19 @@ public interface ClaimStore {
                 batch.parkings().isEmpty() ? Set.of() : park(batch.parkings()),
                 batch.claims().isEmpty() ? List.of() : claim(batch.claims()));
     }
+
+    /**
+     * Checks, within the transaction that the calling thread has open in the application, that a claim holds its key, and
+     * keeps others from taking the key over until that transaction ends. Renewal, completion and release of the claim are
+     * not kept waiting.
+     *
+     * @return whether the claim holds its key
+     * @throws IllegalStateException if there is no transaction of the database that keeps the claims
+     * @throws UnsupportedOperationException if this store shares no transactions with applications
+     */
+    default boolean fence(ClaimId claim) {
+        throw new UnsupportedOperationException(
+                "%s shares no transactions with the application, so it cannot fence them"
+                        .formatted(getClass().getName()));
+    }
 }

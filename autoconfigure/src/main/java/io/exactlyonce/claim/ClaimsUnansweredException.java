@@ -6,7 +6,8 @@ package io.exactlyonce.claim;
  */
 public final class ClaimsUnansweredException extends RuntimeException {
 
-    ClaimsUnansweredException(String message, Throwable cause) {
+    /** Makes an exception. */
+    public ClaimsUnansweredException(String message, Throwable cause) {
         super(message, cause);
     }
 }

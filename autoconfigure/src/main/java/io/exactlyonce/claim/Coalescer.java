@@ -81,6 +81,12 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
         return store.look(keys);
     }
 
+    /** In the caller's own transaction, which nobody else can share. */
+    @Override
+    public boolean fence(ClaimId claim) {
+        return store.fence(claim);
+    }
+
     private static <R> List<Pending> ask(Lane lane, Kind kind, List<R> requests, Function<R, ClaimId> claim) {
         List<Pending> entries = new ArrayList<>(requests.size());
         requests.forEach(request -> entries.add(new Pending(kind, claim.apply(request), request)));

@@ -110,6 +110,11 @@ final class ClaimKeeper {
         }
     }
 
+    /** Ties the caller's own transaction to a claim. It is tried once, for a failure is the end of that transaction. */
+    boolean fence(ClaimId claim) {
+        return store.fence(claim);
+    }
+
     private static BackOff fewPauses() {
         ExponentialBackOff pauses = endlessPauses();
         pauses.setMaxAttempts(FEW);

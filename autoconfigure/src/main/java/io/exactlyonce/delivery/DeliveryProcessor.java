@@ -2,14 +2,11 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
-import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
@@ -37,6 +34,8 @@ public final class DeliveryProcessor {
     private final DeliveryObserver observer;
     private final LongSupplier clock;
     private final HandlerCall handlers;
+    private final Refusals refusals;
+    private final TransactionalDelivery transactional;
 
     /** A listener's own work under a claim. */
     @FunctionalInterface
@@ -74,6 +73,8 @@ public final class DeliveryProcessor {
         this.observer = observer;
         this.clock = clock;
         this.handlers = new HandlerCall(keeper, results, observer, clock);
+        this.refusals = new Refusals(terms);
+        this.transactional = new TransactionalDelivery(keeper, terms, handlers, refusals, observer);
     }
 
     /**
@@ -88,17 +89,18 @@ public final class DeliveryProcessor {
         if (!delivery.enter()) {
             throw new CancellationException("%s was not begun: its listener has stopped".formatted(delivery));
         }
+        // Whatever is thrown from here on, the message must come again.
+        delivery.decide(Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble())));
         try {
-            return claimAndHandle(delivery, handling, handler);
+            return handling.transaction() == null
+                    ? claimAndHandle(delivery, handling, handler)
+                    : transactional.handle(delivery, handling, handling.transaction(), handler);
         } finally {
             delivery.leave();
         }
     }
 
     private @Nullable Object claimAndHandle(Delivery delivery, Handling handling, Handler handler) throws Throwable {
-        ClaimKey key = handling.key();
-        // Whatever is thrown from here on, the message must come again.
-        delivery.decide(Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble())));
         ClaimRequest request = terms.request(handling, delivery.subscription().window());
         long begun = clock.getAsLong();
         ClaimOutcome outcome = claim(delivery, request);
@@ -106,12 +108,7 @@ public final class DeliveryProcessor {
             return null;
         }
         observer.claimed(delivery.subscription(), outcome);
-        Acquired acquired = outcome.match(
-                mine -> mine,
-                completed -> duplicate(delivery, key),
-                mismatch -> mismatch(delivery, request),
-                held -> heldElsewhere(delivery, key, held),
-                parked -> parked(delivery, key));
+        Acquired acquired = refusals.decide(delivery, request, outcome);
         if (acquired == null) {
             return replay(outcome, handler);
         }
@@ -126,11 +123,12 @@ public final class DeliveryProcessor {
         try {
             return handlers.call(delivery, id, acquired, handling.doubt(), reconciled);
         } catch (ReconciledHandler.ParkRequest request) {
-            return parked(delivery, id.key());
+            Refusals.parked(delivery, id.key());
+            return null;
         }
     }
 
-    private static @Nullable Object replay(ClaimOutcome outcome, Handler handler) {
+    static @Nullable Object replay(ClaimOutcome outcome, Handler handler) {
         return outcome instanceof AlreadyCompleted completed && completed.result() != null
                 ? handler.replay(completed.result())
                 : null;
@@ -148,47 +146,5 @@ public final class DeliveryProcessor {
             delivery.decide(Disposition.waitForStore(request.key()));
             return null;
         }
-    }
-
-    private static @Nullable Acquired duplicate(Delivery delivery, ClaimKey key) {
-        log.debug("{} is a duplicate: {} is completed", delivery, key);
-        delivery.decide(Disposition.ACKNOWLEDGE);
-        return null;
-    }
-
-    private @Nullable Acquired mismatch(Delivery delivery, ClaimRequest request) {
-        if (terms.onMismatch() == MismatchPolicy.WARN) {
-            log.warn(
-                    "{} is taken for a duplicate: {} is completed, for another payload than {}",
-                    delivery,
-                    request.key(),
-                    request.fingerprint());
-            delivery.decide(Disposition.ACKNOWLEDGE);
-        } else {
-            log.error(
-                    "{} is returned: {} is completed, for another payload than {}. Send each payload under a key of its"
-                            + " own, or set exactly-once.claim.on-mismatch",
-                    delivery,
-                    request.key(),
-                    request.fingerprint());
-        }
-        return null;
-    }
-
-    /**
-     * If it cannot wait, the holder's lease is the least delay, so that a dead holder's key can be taken over at the next
-     * attempt, but no more than a window: the holder may end long before a long lease does.
-     */
-    private static @Nullable Acquired heldElsewhere(Delivery delivery, ClaimKey key, HeldElsewhere held) {
-        Duration window = delivery.subscription().window().length();
-        Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
-        log.debug("{} waits: {} is held elsewhere", delivery, key);
-        delivery.decide(Disposition.waitForHolder(key, lease.isNegative() ? Duration.ZERO : lease));
-        return null;
-    }
-
-    private static @Nullable Acquired parked(Delivery delivery, ClaimKey key) {
-        log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, key);
-        return null;
     }
 }

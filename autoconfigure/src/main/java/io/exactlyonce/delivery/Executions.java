@@ -78,7 +78,7 @@ public final class Executions {
         HandlerRun run = new HandlerRun();
         HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::interrupt);
         try {
-            DeliveryClaim claim = new DeliveryClaim(request.key(), acquired, lease::isHeld);
+            DeliveryClaim claim = new DeliveryClaim(request.id(), acquired, lease::isHeld, keeper::fence);
             T result = act(request, claim, lease, run, action);
             complete(request, claim, lease, result);
             return result;

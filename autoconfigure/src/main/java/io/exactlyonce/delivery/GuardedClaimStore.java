@@ -61,6 +61,11 @@ final class GuardedClaimStore implements ClaimStore {
     }
 
     @Override
+    public boolean fence(ClaimId claim) {
+        return store.fence(claim);
+    }
+
+    @Override
     public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
         return store.look(keys);
     }

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.Release;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,11 +25,15 @@ final class HandlerCall {
 
     @Nullable Object call(Delivery delivery, ClaimId id, Acquired acquired, DoubtPolicy doubt, DeliveryProcessor.Handler handler)
             throws Throwable {
-        DeliveryClaim claim = new DeliveryClaim(id.key(), acquired, delivery.renewal()::isHeld);
+        DeliveryClaim claim = claim(id, acquired, delivery.renewal()::isHeld);
         requireHeld(delivery, id, claim);
         Object result = handleOrSettle(delivery, claim, id, doubt, handler);
         complete(delivery, id, claim, result);
         return result;
+    }
+
+    DeliveryClaim claim(ClaimId id, Acquired acquired, BooleanSupplier held) {
+        return new DeliveryClaim(id, acquired, held, keeper::fence);
     }
 
     /** A pause, or a claim that was answered late, may have used up the lease before the handler could begin. */
@@ -53,8 +58,7 @@ final class HandlerCall {
         }
     }
 
-    private @Nullable Object handle(
-            Delivery delivery, DeliveryClaim claim, HandlerRun run, DeliveryProcessor.Handler handler)
+    @Nullable Object handle(Delivery delivery, DeliveryClaim claim, HandlerRun run, DeliveryProcessor.Handler handler)
             throws Throwable {
         long begun = clock.getAsLong();
         try (run) {
@@ -72,7 +76,7 @@ final class HandlerCall {
         // The effect has happened: until that is on record, neither release the key nor expose the message.
         delivery.decide(Disposition.ABANDON);
         delivery.renewal().completing();
-        String json = result == null ? null : results.json(id.key(), result);
+        String json = json(id, result);
         try {
             if (!keeper.complete(id, json, () -> !delivery.isAbandoned())) {
                 throw claim.lost("another worker took the key over before the handler ended; its result is discarded");
@@ -81,5 +85,10 @@ final class HandlerCall {
             delivery.renewal().letGo();
         }
         delivery.decide(Disposition.ACKNOWLEDGE);
+    }
+
+    /** The effect has happened, so a result that cannot be written must not leave the claim open. */
+    @Nullable String json(ClaimId id, @Nullable Object result) {
+        return result == null ? null : results.json(id.key(), result);
     }
 }

@@ -17,6 +17,10 @@ final class HandlerRun implements AutoCloseable {
         }
     }
 
+    synchronized boolean isInside() {
+        return inside;
+    }
+
     synchronized boolean wasInterrupted() {
         return interrupted;
     }

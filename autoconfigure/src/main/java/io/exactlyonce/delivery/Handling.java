@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimTransaction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,8 +10,18 @@ import org.jspecify.annotations.Nullable;
  * @param key the key to claim
  * @param payload the message's body as SQS delivered it, or {@code null} if it is not to be compared
  * @param doubt what to do with a key that must not simply be run again
+ * @param transaction in which the handler runs together with its claim, if its effects are in the database
  */
-public record Handling(ClaimKey key, @Nullable String payload, DoubtPolicy doubt) {
+public record Handling(
+        ClaimKey key,
+        @Nullable String payload,
+        DoubtPolicy doubt,
+        @Nullable ClaimTransaction transaction) {
+
+    /** Of a handler whose effects are elsewhere. */
+    public Handling(ClaimKey key, @Nullable String payload, DoubtPolicy doubt) {
+        this(key, payload, doubt, null);
+    }
 
     /** Names the key only: a payload is no business of a log's. */
     @Override

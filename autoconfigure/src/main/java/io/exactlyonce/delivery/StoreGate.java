@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.HashSet;
@@ -37,6 +38,11 @@ public final class StoreGate {
     /** Returns a store whose claims tell this gate whether the original answers. */
     public ClaimStore guard(ClaimStore store) {
         return new GuardedClaimStore(store, this);
+    }
+
+    /** Returns a transaction whose claims tell this gate whether the database answers. */
+    public ClaimTransaction guard(ClaimTransaction transaction) {
+        return new GuardedClaimTransaction(transaction, this);
     }
 
     /** A listener begins to poll as the gate allows. */

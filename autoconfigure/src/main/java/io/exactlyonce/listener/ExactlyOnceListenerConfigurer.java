@@ -17,12 +17,15 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      * @param beans where container factories and reconcilers are
      * @param environment resolves {@code ${...}} in the annotation's text attributes
      * @param results reads stored results
+     * @param transactions makes claim transactions for handlers whose effects are in the database
      */
-    public ExactlyOnceListenerConfigurer(BeanFactory beans, Environment environment, ResultReader results) {
+    public ExactlyOnceListenerConfigurer(
+            BeanFactory beans, Environment environment, ResultReader results, ClaimTransactionFactory transactions) {
         this.methods = new ListenerMethodFactory(
                 environment::resolveRequiredPlaceholders,
                 name -> beans.containsBean(name) && beans.isTypeMatch(name, ExactlyOnceContainerFactory.class),
                 new Reconcilers(beans),
+                new HandlerTransactions(beans, transactions),
                 results);
     }
 

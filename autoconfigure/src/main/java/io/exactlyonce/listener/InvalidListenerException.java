@@ -13,6 +13,11 @@ public final class InvalidListenerException extends RuntimeException {
         this("@ExactlyOnceListener method " + ClassUtils.getQualifiedMethodName(method) + ": " + problem, remedy);
     }
 
+    InvalidListenerException(Method method, String problem, String remedy, Throwable cause) {
+        this(method, problem, remedy);
+        initCause(cause);
+    }
+
     InvalidListenerException(String problem, String remedy) {
         super(problem + "; " + remedy);
         this.problem = problem;

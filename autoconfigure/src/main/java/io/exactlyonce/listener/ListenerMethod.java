@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.DoubtPolicy;
 import io.exactlyonce.delivery.Handling;
@@ -25,6 +26,7 @@ final class ListenerMethod {
     private final @Nullable KeyExpression key;
     private final @Nullable String scope;
     private final DoubtPolicy doubt;
+    private final @Nullable ClaimTransaction transaction;
     private final ResultReader results;
     private final int claimIndex;
 
@@ -34,6 +36,7 @@ final class ListenerMethod {
      * @param key says the key of a message; {@code null} for the message attribute, else the message's id
      * @param scope whose keys they are; {@code null} for the queue's name
      * @param doubt what to do with a key that must not simply be run again
+     * @param transaction in which the method runs together with its claim, if it does
      * @param results reads stored results
      */
     ListenerMethod(
@@ -41,18 +44,20 @@ final class ListenerMethod {
             @Nullable KeyExpression key,
             @Nullable String scope,
             DoubtPolicy doubt,
+            @Nullable ClaimTransaction transaction,
             ResultReader results) {
         this.method = method;
         this.key = key;
         this.scope = scope;
         this.doubt = doubt;
+        this.transaction = transaction;
         this.results = results;
         this.claimIndex = Arrays.asList(method.getParameterTypes()).indexOf(Claim.class);
     }
 
     /** @throws InvalidKeyException if the message has no usable key */
     Handling handling(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
-        return new Handling(key(received, message, arguments), received.body(), doubt);
+        return new Handling(key(received, message, arguments), received.body(), doubt, transaction);
     }
 
     /** @throws InvalidKeyException if the message has no usable key */

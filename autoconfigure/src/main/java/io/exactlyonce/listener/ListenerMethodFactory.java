@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
+import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.DoubtPolicy;
@@ -33,6 +34,7 @@ final class ListenerMethodFactory {
     private final Predicate<String> preparing;
     private final Reconcilers reconcilers;
     private final ResultReader results;
+    private final HandlerTransactions transactions;
 
     /**
      * Makes a factory.
@@ -40,16 +42,19 @@ final class ListenerMethodFactory {
      * @param placeholders resolves {@code ${...}}
      * @param preparing whether a bean is a container factory that prepares containers for exactly-once handling
      * @param reconcilers finds reconcilers
+     * @param transactions finds the transactions of handlers whose effects are in the database
      * @param results reads stored results
      */
     ListenerMethodFactory(
             UnaryOperator<String> placeholders,
             Predicate<String> preparing,
             Reconcilers reconcilers,
+            HandlerTransactions transactions,
             ResultReader results) {
         this.placeholders = placeholders;
         this.preparing = preparing;
         this.reconcilers = reconcilers;
+        this.transactions = transactions;
         this.results = results;
     }
 
@@ -66,8 +71,16 @@ final class ListenerMethodFactory {
         requirePreparedContainer(method);
         requireSupportedShape(method);
         requireAdvised(bean, method);
+        TransactionAdvice advice = TransactionAdvice.of(bean, method);
+        advice.requireInside();
+        String manager = placeholders.apply(annotation.transactionManager());
         return new ListenerMethod(
-                method, key(annotation, method), scope(annotation, method), doubt(annotation, method), results);
+                method,
+                key(annotation, method),
+                scope(annotation, method),
+                doubt(annotation, method),
+                transactions.find(method, annotation.effects(), manager, advice),
+                results);
     }
 
     private @Nullable KeyExpression key(ExactlyOnceListener annotation, Method method) {
@@ -97,6 +110,12 @@ final class ListenerMethodFactory {
     private DoubtPolicy doubt(ExactlyOnceListener annotation, Method method) {
         String name = placeholders.apply(annotation.reconciler());
         boolean reconciles = annotation.onAbandoned() == AbandonedPolicy.RECONCILE;
+        if (reconciles && annotation.effects() == Effects.DATABASE) {
+            throw new InvalidListenerException(
+                    method,
+                    "onAbandoned = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
+                    "leave onAbandoned out");
+        }
         if (!reconciles && !name.isBlank()) {
             throw new InvalidListenerException(
                     method,

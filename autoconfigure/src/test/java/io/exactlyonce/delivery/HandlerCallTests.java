@@ -356,6 +356,31 @@ class HandlerCallTests {
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
+    @Test
+    void fenceAsksTheStoreForThisClaimAlsoWhenTheLeaseSeemsOver() throws Throwable {
+        rig.store.onFence(claimed -> claimed.equals(claimed()));
+
+        rig.process(delivery, claim -> {
+            rig.clock.advance(Duration.ofMinutes(10));
+            claim.fence();
+            return null;
+        });
+
+        assertThat(rig.store.completions()).hasSize(1);
+    }
+
+    @Test
+    void fenceOfAClaimThatDoesNotHoldItsKeyThrows() {
+        rig.store.onFence(claimed -> false);
+
+        assertThatThrownBy(() -> rig.process(delivery, claim -> {
+                    claim.fence();
+                    return null;
+                }))
+                .isInstanceOf(ClaimLostException.class)
+                .hasMessageContaining("does not hold its key any more");
+    }
+
     private ClaimId claimed() {
         return rig.store.claims().get(0).id();
     }

@@ -177,6 +177,7 @@ class ExactlyOnceInterceptorTests {
                         text -> text,
                         factory -> true,
                         new Reconcilers(new StaticListableBeanFactory()),
+                        ListenerRig.NO_TRANSACTIONS,
                         (json, type) -> Integer.valueOf(json))
                 .read(proxy, ListenerRig.method(Listener.class, method));
         new CurrentMessage(new ReceivedMessage(delivery, null, "", "body"), ListenerRig.message(Map.of()), read).bind();

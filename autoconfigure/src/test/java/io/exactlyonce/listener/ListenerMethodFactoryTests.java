@@ -134,6 +134,7 @@ class ListenerMethodFactoryTests {
             text -> properties.getOrDefault(text, text),
             ExactlyOnceListener.CONTAINER_FACTORY::equals,
             reconcilers,
+            ListenerRig.NO_TRANSACTIONS,
             (json, type) -> null);
 
     @ParameterizedTest
@@ -235,6 +236,7 @@ class ListenerMethodFactoryTests {
                 text -> text.equals("${scope}") ? "s".repeat(513) : properties.getOrDefault(text, text),
                 ExactlyOnceListener.CONTAINER_FACTORY::equals,
                 reconcilers,
+                ListenerRig.NO_TRANSACTIONS,
                 (json, type) -> null);
 
         assertThatThrownBy(
@@ -249,6 +251,7 @@ class ListenerMethodFactoryTests {
                 text -> text.equals("${scope}") ? "a\0b" : properties.getOrDefault(text, text),
                 ExactlyOnceListener.CONTAINER_FACTORY::equals,
                 reconcilers,
+                ListenerRig.NO_TRANSACTIONS,
                 (json, type) -> null);
 
         assertThatThrownBy(
@@ -279,8 +282,8 @@ class ListenerMethodFactoryTests {
 
     @Test
     void containerFactoryThatPreparesNothingIsRefused() {
-        ListenerMethodFactory others =
-                new ListenerMethodFactory(text -> text, "anotherFactory"::equals, reconcilers, (json, type) -> null);
+        ListenerMethodFactory others = new ListenerMethodFactory(
+                text -> text, "anotherFactory"::equals, reconcilers, ListenerRig.NO_TRANSACTIONS, (json, type) -> null);
 
         assertThatThrownBy(() -> others.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "plain")))
                 .isInstanceOf(InvalidListenerException.class)

@@ -108,7 +108,13 @@ class ListenerMethodTests {
         Object[] passed = {arguments[0], null, "other"};
         Claim claim = new StubClaim();
 
-        new ListenerMethod(ListenerRig.method(Handlers.class, "withClaim"), null, null, DoubtPolicy.RERUN, NO_RESULTS)
+        new ListenerMethod(
+                        ListenerRig.method(Handlers.class, "withClaim"),
+                        null,
+                        null,
+                        DoubtPolicy.RERUN,
+                        null,
+                        NO_RESULTS)
                 .pass(claim, passed);
 
         assertThat(passed).containsExactly(arguments[0], claim, "other");
@@ -132,7 +138,8 @@ class ListenerMethodTests {
     }
 
     private static Object nothing(String method) {
-        return new ListenerMethod(ListenerRig.method(Handlers.class, method), null, null, DoubtPolicy.RERUN, NO_RESULTS)
+        return new ListenerMethod(
+                        ListenerRig.method(Handlers.class, method), null, null, DoubtPolicy.RERUN, null, NO_RESULTS)
                 .nothing();
     }
 
@@ -143,6 +150,7 @@ class ListenerMethodTests {
                 expression == null ? null : KeyExpression.parse(expression, method),
                 scope,
                 DoubtPolicy.RERUN,
+                null,
                 NO_RESULTS);
     }
 
@@ -175,5 +183,8 @@ class ListenerMethodTests {
 
         @Override
         public void ensureHeld() {}
+
+        @Override
+        public void fence() {}
     }
 }

@@ -7,11 +7,18 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Map;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 
 /** Messages and methods to test with. */
 final class ListenerRig {
+
+    /** No bean, no transaction manager. */
+    static final HandlerTransactions NO_TRANSACTIONS =
+            new HandlerTransactions(new StaticListableBeanFactory(), (manager, named) -> {
+                throw new AssertionError("There is no " + manager);
+            });
 
     private ListenerRig() {}
 

@@ -66,6 +66,11 @@ public final class TestApplication implements AutoCloseable {
         all.put("spring.datasource.username", EmbeddedDatabase.shared().username());
         all.put("spring.main.banner-mode", "off");
         all.put("server.port", "0");
+        // For those who want it: an EntityManagerFactory takes long to make, and needs the database at once.
+        all.put(
+                "spring.autoconfigure.exclude",
+                "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
+                        + "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration");
         all.put("exactly-once.claim.initialize-schema", "always");
         all.putAll(properties);
         return all.entrySet().stream()

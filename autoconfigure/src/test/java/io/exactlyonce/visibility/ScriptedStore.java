@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -34,6 +35,7 @@ public final class ScriptedStore implements ClaimStore {
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> releaseAnswers = new ArrayDeque<>();
+    private volatile Predicate<ClaimId> fence = claim -> true;
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> parkingAnswers = new ArrayDeque<>();
 
     private final List<Set<ClaimKey>> looks = new ArrayList<>();
@@ -88,6 +90,11 @@ public final class ScriptedStore implements ClaimStore {
         return answer(parkingAnswers, ids(requests, Parking::claim));
     }
 
+    @Override
+    public boolean fence(ClaimId claim) {
+        return fence.test(claim);
+    }
+
     private static <T> Set<ClaimId> ids(List<T> requests, Function<T, ClaimId> claim) {
         return requests.stream().map(claim).collect(Collectors.toSet());
     }
@@ -126,6 +133,10 @@ public final class ScriptedStore implements ClaimStore {
 
     public void onComplete(Function<Set<ClaimId>, Set<ClaimId>> answer) {
         completionAnswers.add(answer);
+    }
+
+    public void onFence(Predicate<ClaimId> answer) {
+        fence = answer;
     }
 
     public void onRelease(Function<Set<ClaimId>, Set<ClaimId>> answer) {

@@ -1,6 +1,5 @@
 package io.exactlyonce.claim.postgres;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import java.sql.PreparedStatement;
@@ -79,12 +78,8 @@ final class BatchStatement {
                 SELECT wanted.position, found.*
                 FROM wanted
                 CROSS JOIN LATERAL (
-                    SELECT c.claim_id, c.status, c.attempt, c.fencing_token, c.ambiguous, c.result,
-                           encode(c.fingerprint, 'hex') AS fingerprint, c.parked_at IS NOT NULL AS cleared,
-                           ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint
-                               AS remaining_micros,
-                           greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-                               AS next_token
+                    SELECT
+            """ + ClaimRow.COLUMNS + """
                     FROM exactly_once_claim AS c WHERE c.scope = wanted.scope AND c.key = wanted.key OFFSET 0
                 ) AS found
                 WHERE wanted.claim_id NOT IN (SELECT claim_id FROM claimed)
@@ -111,7 +106,7 @@ final class BatchStatement {
     private final Duration retention;
 
     BatchStatement(JdbcTemplate jdbc, Duration retention) {
-        this.statement = new OneRoundTrip(jdbc, STATEMENT);
+        this.statement = new OneRoundTrip(jdbc, PlannerSettings.LOOK_UP_ROWS_AND_WAIT_BRIEFLY, STATEMENT);
         this.retention = retention;
     }
 
@@ -131,7 +126,8 @@ final class BatchStatement {
                     ClaimRequest request = Objects.requireNonNull(byId.get(row.getObject("claim_id", UUID.class)));
                     answer.claimed(request.id(), acquired(row));
                 }
-                default -> answer.met(met(row, claims.get(position(row)).key()));
+                default ->
+                    answer.met(ClaimRow.read(row, claims.get(position(row)).key()));
             }
         });
         return answer;
@@ -163,20 +159,5 @@ final class BatchStatement {
 
     private static Acquired acquired(ResultSet row) throws SQLException {
         return new Acquired(row.getInt("attempt"), row.getLong("fencing_token"), row.getBoolean("ambiguous"));
-    }
-
-    private static ClaimRow met(ResultSet row, ClaimKey key) throws SQLException {
-        return new ClaimRow(
-                key,
-                row.getObject("claim_id", UUID.class),
-                ClaimRow.Status.valueOf(row.getString("status")),
-                row.getInt("attempt"),
-                row.getLong("fencing_token"),
-                row.getBoolean("ambiguous"),
-                row.getLong("remaining_micros"),
-                row.getString("result"),
-                row.getLong("next_token"),
-                row.getString("fingerprint"),
-                row.getBoolean("cleared"));
     }
 }

@@ -4,6 +4,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
@@ -30,11 +32,34 @@ record ClaimRow(
         @Nullable String fingerprint,
         boolean cleared) {
 
+    /** Of the table's alias {@code c}, by the names that {@link #read} reads. */
+    static final String COLUMNS = """
+            c.claim_id, c.status, c.attempt, c.fencing_token, c.ambiguous, c.result,
+            encode(c.fingerprint, 'hex') AS fingerprint, c.parked_at IS NOT NULL AS cleared,
+            ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
+            greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
+            """;
+
     enum Status {
         HELD,
         COMPLETED,
         RELEASED,
         PARKED
+    }
+
+    static ClaimRow read(ResultSet row, ClaimKey key) throws SQLException {
+        return new ClaimRow(
+                key,
+                row.getObject("claim_id", UUID.class),
+                Status.valueOf(row.getString("status")),
+                row.getInt("attempt"),
+                row.getLong("fencing_token"),
+                row.getBoolean("ambiguous"),
+                row.getLong("remaining_micros"),
+                row.getString("result"),
+                row.getLong("next_token"),
+                row.getString("fingerprint"),
+                row.getBoolean("cleared"));
     }
 
     boolean isHeldBy(UUID claimId) {

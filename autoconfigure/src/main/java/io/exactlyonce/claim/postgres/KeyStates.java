@@ -65,11 +65,6 @@ final class KeyStates {
         new SqlArrays<>(statement, 1, keys)
                 .text(ClaimKey::scope)
                 .text(ClaimKey::key)
-                .bigint(KeyStates::lockOf);
-    }
-
-    /** The number of the advisory lock that a transaction holds which has claimed the key, and will commit its row. */
-    static long lockOf(ClaimKey key) {
-        return Long.parseUnsignedLong(key.hash().substring(0, 16), 16);
+                .bigint(AdvisoryLock::number);
     }
 }

@@ -17,9 +17,10 @@ final class OneRoundTrip {
     private final JdbcTemplate jdbc;
     private final String sql;
 
-    OneRoundTrip(JdbcTemplate jdbc, String statement) {
+    /** @param settings one of {@link PlannerSettings} */
+    OneRoundTrip(JdbcTemplate jdbc, String settings, String statement) {
         this.jdbc = jdbc;
-        this.sql = PlannerSettings.LOOK_UP_ROWS + statement;
+        this.sql = settings + statement;
     }
 
     void query(PreparedStatementSetter parameters, RowCallbackHandler rows) {

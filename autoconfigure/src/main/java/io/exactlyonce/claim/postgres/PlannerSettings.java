@@ -10,11 +10,18 @@ package io.exactlyonce.claim.postgres;
  */
 final class PlannerSettings {
 
-    static final String LOOK_UP_ROWS = """
+    private static final String SELECT = """
             SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
                    set_config('enable_mergejoin', 'off', true),
-                   set_config('plan_cache_mode', 'force_generic_plan', true);
-            """;
+                   set_config('plan_cache_mode', 'force_generic_plan', true)""";
+
+    static final String LOOK_UP_ROWS = SELECT + ";\n";
+
+    /**
+     * Also bounds the wait for others that write the same keys, which takes them a few milliseconds: unless a transaction of
+     * an application's is at work on one of them, for as long as that takes.
+     */
+    static final String LOOK_UP_ROWS_AND_WAIT_BRIEFLY = SELECT + ", set_config('lock_timeout', '1s', true);\n";
 
     private PlannerSettings() {}
 }

@@ -44,7 +44,9 @@ public final class PostgresClaimStore implements ClaimStore {
     private final Renewals renewals;
     private final BatchRounds rounds;
     private final RetryingTransaction transaction;
+    private final UncommittedKeys uncommitted;
     private final KeyStates states;
+    private final TransactionFence fence;
 
     /**
      * @param dataSource reaches only the primary, with READ COMMITTED as its connections' isolation level
@@ -59,7 +61,9 @@ public final class PostgresClaimStore implements ClaimStore {
         this.renewals = new Renewals(jdbc, oneStatement);
         FreeRows freeRows = new FreeRows(transaction, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
         this.rounds = new BatchRounds(oneStatement, new BatchStatement(jdbc, retention), freeRows);
+        this.uncommitted = new UncommittedKeys(jdbc, transaction);
         this.states = new KeyStates(jdbc);
+        this.fence = new TransactionFence(new SameDatabase(dataSource));
     }
 
     @Override
@@ -90,7 +94,7 @@ public final class PostgresClaimStore implements ClaimStore {
     @Override
     public ClaimBatchResult apply(ClaimBatch batch) {
         try {
-            return permits.execute(() -> rounds.apply(batch));
+            return permits.execute(() -> uncommitted.passBy(batch, rounds::apply));
         } catch (DataIntegrityViolationException unstorable) {
             throw unstorable(unstorable);
         } catch (DataAccessException failure) {
@@ -106,6 +110,11 @@ public final class PostgresClaimStore implements ClaimStore {
 
     private static IllegalArgumentException unstorable(DataAccessException failure) {
         return new IllegalArgumentException("PostgreSQL cannot store one of these keys or results", failure);
+    }
+
+    @Override
+    public boolean fence(ClaimId claim) {
+        return fence.lock(claim);
     }
 
     @Override

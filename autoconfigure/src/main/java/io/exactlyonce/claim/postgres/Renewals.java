@@ -41,7 +41,7 @@ final class Renewals {
     private final RetryingTransaction transaction;
 
     Renewals(JdbcTemplate jdbc, RetryingTransaction transaction) {
-        this.statement = new OneRoundTrip(jdbc, STATEMENT);
+        this.statement = new OneRoundTrip(jdbc, PlannerSettings.LOOK_UP_ROWS, STATEMENT);
         this.transaction = transaction;
     }
 

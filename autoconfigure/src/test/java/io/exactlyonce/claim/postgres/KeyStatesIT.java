@@ -54,7 +54,8 @@ class KeyStatesIT {
     }
 
     private boolean tryLock(String function) {
-        return other().queryForObject("SELECT %s(?)".formatted(function), Boolean.class, KeyStates.lockOf(claim.key()));
+        return other().queryForObject(
+                        "SELECT %s(?)".formatted(function), Boolean.class, AdvisoryLock.number(claim.key()));
     }
 
     @Test

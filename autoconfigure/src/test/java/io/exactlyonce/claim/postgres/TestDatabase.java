@@ -41,6 +41,11 @@ final class TestDatabase implements AutoCloseable {
         return pool;
     }
 
+    /** Returns the DataSource of an application, without a pool. */
+    DataSource application() {
+        return bypass;
+    }
+
     JdbcTemplate jdbc() {
         return jdbc;
     }

@@ -1,0 +1,136 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.UnusableTransactionException;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Makes claim transactions, of transaction managers that have proved to be fit: a transaction of theirs is one of the
+ * database that keeps the claims, and sees its table. Proved by a transaction that changes nothing, since names and types
+ * of beans tell little.
+ */
+public final class PostgresClaimTransactions {
+
+    private static final String SESSION = "SELECT pg_backend_pid()";
+
+    private static final String USE_THE_CLAIMS_DATABASE =
+            "use a transaction manager of the DataSource that spring.datasource.url points to, or effects = EXTERNAL";
+
+    private final SameDatabase database;
+    private final BeanFactory beans;
+    private final Duration retention;
+
+    /**
+     * @param claims reaches the database that keeps the claims, with its table
+     * @param beans where the application's own DataSource is
+     * @param retention how long a key's row is kept
+     */
+    public PostgresClaimTransactions(DataSource claims, BeanFactory beans, Duration retention) {
+        this.database = new SameDatabase(claims);
+        this.beans = beans;
+        this.retention = retention;
+    }
+
+    /**
+     * Makes a claim transaction.
+     *
+     * @param transactions the application's transaction manager
+     * @param named whether the handler names its manager; if not, it is presumed to write through the application's only
+     *     or primary DataSource, which must join the manager's transactions then
+     * @throws UnusableTransactionException if claims cannot be kept in this manager's transactions
+     */
+    public ClaimTransaction of(PlatformTransactionManager transactions, boolean named) {
+        return of(
+                transactions,
+                named ? null : beans.getBeanProvider(DataSource.class).getIfUnique());
+    }
+
+    ClaimTransaction of(PlatformTransactionManager transactions, @Nullable DataSource application) {
+        TransactionTemplate template = new TransactionTemplate(transactions);
+        template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        try {
+            DataSource dataSource = template.execute(status -> {
+                status.setRollbackOnly();
+                return prove(transactions, application);
+            });
+            return new PostgresClaimTransaction(transactions, dataSource, retention);
+        } catch (DataAccessException | TransactionException failure) {
+            throw new UnusableTransactionException(
+                    "transactions of %s cannot hold claims: %s"
+                            .formatted(
+                                    name(transactions),
+                                    failure.getMostSpecificCause().getMessage()),
+                    USE_THE_CLAIMS_DATABASE,
+                    failure);
+        }
+    }
+
+    private DataSource prove(PlatformTransactionManager transactions, @Nullable DataSource application) {
+        List<DataSource> bound = OpenTransaction.dataSources();
+        if (bound.size() != 1) {
+            throw refused(
+                    "transactions of %s bind %d JDBC connections, not one".formatted(name(transactions), bound.size()),
+                    "use a JdbcTransactionManager or JpaTransactionManager, or effects = EXTERNAL");
+        }
+        DataSource dataSource = bound.get(0);
+        JdbcTemplate transaction = new JdbcTemplate(dataSource);
+        if (!database.isSame(transaction)) {
+            throw refused(
+                    "transactions of %s are of %s, but claims are kept in %s"
+                            .formatted(
+                                    name(transactions), SameDatabase.describe(transaction), database.describeClaims()),
+                    USE_THE_CLAIMS_DATABASE);
+        }
+        requireTable(transactions, transaction, dataSource);
+        requireJoined(transactions, transaction, application);
+        return dataSource;
+    }
+
+    private void requireTable(
+            PlatformTransactionManager transactions, JdbcTemplate transaction, DataSource dataSource) {
+        if (!database.isSameTable(transaction)) {
+            throw refused(
+                    "transactions of %s, of %s, see another table exactly_once_claim, or none, than claims are kept in: %s"
+                            .formatted(
+                                    name(transactions), SameDatabase.describe(transaction), database.describeClaims()),
+                    "give both the same search_path");
+        }
+        new ClaimSchemaProbe(dataSource).verify();
+    }
+
+    /** Two DataSource objects for one database, a proxy and its target for example, have transactions of their own. */
+    private static void requireJoined(
+            PlatformTransactionManager transactions, JdbcTemplate transaction, @Nullable DataSource application) {
+        if (application != null && session(transaction) != session(new JdbcTemplate(application))) {
+            throw refused(
+                    "the application's DataSource takes no part in the transactions of %s, so that what a handler writes through"
+                                    .formatted(name(transactions))
+                            + " it would be committed on its own",
+                    "build transaction manager, JdbcTemplate and EntityManagerFactory on the same DataSource bean, or name"
+                            + " the transaction manager of the one that the handler uses: transactionManager = \"...\"");
+        }
+    }
+
+    private static int session(JdbcTemplate jdbc) {
+        Integer pid = jdbc.queryForObject(SESSION, Integer.class);
+        return pid == null ? 0 : pid;
+    }
+
+    private static String name(PlatformTransactionManager transactions) {
+        return transactions.getClass().getSimpleName();
+    }
+
+    private static UnusableTransactionException refused(String problem, String remedy) {
+        return new UnusableTransactionException(problem, remedy, null);
+    }
+}

@@ -1,0 +1,95 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimBatchResult;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Keys whose rows somebody has written and not yet committed: a handler with {@code effects = DATABASE} is at work, for as
+ * long as it takes. An insert would wait for its end.
+ */
+final class UncommittedKeys {
+
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    private static final String SELECT =
+            "SELECT wanted.number FROM unnest(?) AS wanted (number) WHERE NOT pg_try_advisory_xact_lock(wanted.number)";
+
+    private final JdbcTemplate jdbc;
+    private final RetryingTransaction transaction;
+
+    UncommittedKeys(JdbcTemplate jdbc, RetryingTransaction transaction) {
+        this.jdbc = jdbc;
+        this.transaction = transaction;
+    }
+
+    /** Applies a batch. If it waits in vain, such keys are held elsewhere, and the others go without them. */
+    ClaimBatchResult passBy(ClaimBatch batch, Function<ClaimBatch, ClaimBatchResult> rounds) {
+        try {
+            return rounds.apply(batch);
+        } catch (RuntimeException failure) {
+            if (!areBehind(failure)) {
+                throw failure;
+            }
+            Set<ClaimKey> held = among(batch.claims());
+            if (held.isEmpty()) {
+                throw failure;
+            }
+            return withHeld(batch, held, rounds.apply(without(held, batch)));
+        }
+    }
+
+    private static ClaimBatch without(Set<ClaimKey> held, ClaimBatch batch) {
+        List<ClaimRequest> rest = batch.claims().stream()
+                .filter(request -> !held.contains(request.key()))
+                .toList();
+        return new ClaimBatch(batch.completions(), batch.releases(), batch.parkings(), rest);
+    }
+
+    private static ClaimBatchResult withHeld(ClaimBatch batch, Set<ClaimKey> held, ClaimBatchResult rest) {
+        Iterator<ClaimOutcome> decided = rest.claimed().iterator();
+        List<ClaimOutcome> claimed = new ArrayList<>(batch.claims().size());
+        for (ClaimRequest request : batch.claims()) {
+            claimed.add(held.contains(request.key()) ? new HeldElsewhere(request.lease()) : decided.next());
+        }
+        return new ClaimBatchResult(rest.completed(), rest.released(), rest.parked(), claimed);
+    }
+
+    /** Tells whether a claim failed since it waited for a lock for too long. */
+    private static boolean areBehind(RuntimeException failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql && LOCK_NOT_AVAILABLE.equals(sql.getSQLState())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Set<ClaimKey> among(Collection<ClaimRequest> requests) {
+        Map<Long, ClaimKey> byNumber = new HashMap<>();
+        requests.forEach(request -> byNumber.put(AdvisoryLock.number(request.key()), request.key()));
+        List<Long> numbers = List.copyOf(byNumber.keySet());
+        return transaction.execute(() -> {
+            Set<ClaimKey> uncommitted = new HashSet<>();
+            jdbc.query(SELECT, statement -> new SqlArrays<>(statement, 1, numbers).bigint(number -> number), row -> {
+                uncommitted.add(byNumber.get(row.getLong("number")));
+            });
+            return uncommitted;
+        });
+    }
+}

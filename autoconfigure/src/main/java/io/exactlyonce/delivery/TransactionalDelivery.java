@@ -1,0 +1,93 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimsUnansweredException;
+import io.exactlyonce.claim.Parking;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Handles deliveries in one transaction with their claim and its completion. It is tried once: after a failure, also one of
+ * the commit, the message comes again and finds out what became of it.
+ */
+final class TransactionalDelivery {
+
+    private static final Logger log = LoggerFactory.getLogger(TransactionalDelivery.class);
+
+    private final ClaimKeeper keeper;
+    private final ClaimTerms terms;
+    private final HandlerCall handlers;
+    private final Refusals refusals;
+    private final DeliveryObserver observer;
+
+    TransactionalDelivery(
+            ClaimKeeper keeper, ClaimTerms terms, HandlerCall handlers, Refusals refusals, DeliveryObserver observer) {
+        this.keeper = keeper;
+        this.terms = terms;
+        this.handlers = handlers;
+        this.refusals = refusals;
+        this.observer = observer;
+    }
+
+    /**
+     * Returns the handler's result; for a duplicate what the handler replays of it.
+     *
+     * @throws Throwable what the handler threw, or why its transaction could not be committed
+     */
+    @Nullable Object handle(Delivery delivery, Handling handling, ClaimTransaction transaction, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        ClaimRequest request = terms.request(handling, delivery.subscription().window());
+        TransactionalWork work = new TransactionalWork(delivery, request.id(), handler, handlers, observer);
+        ClaimOutcome outcome = execute(delivery, handling, request, transaction, work);
+        if (outcome == null) {
+            return null;
+        }
+        if (refusals.decide(delivery, request, outcome) == null) {
+            observer.claimed(delivery.subscription(), outcome);
+            return DeliveryProcessor.replay(outcome, handler);
+        }
+        delivery.decide(Disposition.ACKNOWLEDGE);
+        return work.result();
+    }
+
+    /** Returns nothing if the database did not answer before the handler was called: the message waits until it does. */
+    private @Nullable ClaimOutcome execute(
+            Delivery delivery,
+            Handling handling,
+            ClaimRequest request,
+            ClaimTransaction transaction,
+            TransactionalWork work)
+            throws Throwable {
+        try {
+            return transaction.execute(request, work);
+        } catch (ClaimsUnansweredException unanswered) {
+            if (work.isBegun()) {
+                throw unanswered;
+            }
+            log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
+            log.debug("Why the claim of {} got no answer", request.key(), unanswered);
+            delivery.decide(Disposition.waitForStore(request.key()));
+            return null;
+        } catch (Throwable failure) {
+            if (work.isBegun() && handling.doubt().parksFor(failure)) {
+                park(request, failure);
+            }
+            throw failure;
+        }
+    }
+
+    /** The transaction has left nothing behind, so the key is claimed once more, only to be set aside. */
+    private void park(ClaimRequest request, Throwable failure) {
+        try {
+            if (keeper.claim(request) instanceof Acquired) {
+                keeper.park(new Parking(request.id(), failure.toString(), false));
+            }
+        } catch (RuntimeException unanswered) {
+            log.error("Parking {} failed; its handler will be called again", request.key(), unanswered);
+        }
+    }
+}

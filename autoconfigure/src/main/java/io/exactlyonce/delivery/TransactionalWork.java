@@ -1,0 +1,58 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimTransaction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One delivery's handler, called within the transaction that claims and completes its key. There is no lease to lose, so
+ * only the end of its listener stops it.
+ */
+final class TransactionalWork implements ClaimTransaction.Work {
+
+    private final Delivery delivery;
+    private final ClaimId id;
+    private final DeliveryProcessor.Handler handler;
+    private final HandlerCall handlers;
+    private final DeliveryObserver observer;
+    private @Nullable Object result;
+    private boolean begun;
+
+    TransactionalWork(
+            Delivery delivery,
+            ClaimId id,
+            DeliveryProcessor.Handler handler,
+            HandlerCall handlers,
+            DeliveryObserver observer) {
+        this.delivery = delivery;
+        this.id = id;
+        this.handler = handler;
+        this.handlers = handlers;
+        this.observer = observer;
+    }
+
+    @Override
+    public @Nullable String run(Acquired acquired) throws Throwable {
+        begun = true;
+        observer.claimed(delivery.subscription(), acquired);
+        if (delivery.isStopRequested()) {
+            throw handlers.claim(id, acquired, () -> false)
+                    .lost("its listener had stopped before the handler was called");
+        }
+        HandlerRun run = delivery.enterHandler();
+        DeliveryClaim claim = handlers.claim(id, acquired, () -> run.isInside() && !delivery.isStopRequested());
+        result = handlers.handle(delivery, claim, run, handler);
+        return handlers.json(id, result);
+    }
+
+    /** Tells whether the key was acquired, so that it is the handler's turn. */
+    boolean isBegun() {
+        return begun;
+    }
+
+    /** Returns what the handler returned, if it was called. */
+    @Nullable Object result() {
+        return result;
+    }
+}

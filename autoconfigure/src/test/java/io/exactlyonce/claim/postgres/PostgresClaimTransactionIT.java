@@ -1,0 +1,403 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransaction.Work;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Release;
+import java.io.IOException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Claim, work and completion as one: all of it or nothing, whatever happens to the transaction. */
+class PostgresClaimTransactionIT {
+
+    private static final int CONNECTIONS = 4;
+    private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
+    private static final AssertionError NOT_TO_BE_CALLED = new AssertionError("the work was called");
+
+    static {
+        DATABASE.jdbc().execute("CREATE TABLE charge (id text, CHECK (id <> 'invalid'))");
+    }
+
+    private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
+    private final ClaimTransaction transaction = new PostgresClaimTransactions(
+                    DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION)
+            .of(manager, null);
+    private final PostgresClaimStore external =
+            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final ClaimRequest request = request();
+    private final ClaimKey key = request.key();
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    private Work charging(String result) {
+        return claim -> {
+            charge();
+            return result;
+        };
+    }
+
+    private void charge() {
+        DATABASE.jdbc().update("INSERT INTO charge VALUES (?)", key.key());
+    }
+
+    private int charges() {
+        return DATABASE.jdbc()
+                .queryForList("SELECT id FROM charge WHERE id = ?", key.key())
+                .size();
+    }
+
+    private boolean hasRow() {
+        return !DATABASE.jdbc()
+                .queryForList("SELECT 1 FROM exactly_once_claim WHERE key = ?", key.key())
+                .isEmpty();
+    }
+
+    private ClaimOutcome again(Work work) throws Throwable {
+        return transaction.execute(request(key), work);
+    }
+
+    private void assertNothingHappened() throws Throwable {
+        assertThat(charges()).isZero();
+        assertThat(hasRow()).isFalse();
+        assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void claimWorkAndResultAreCommittedTogether() throws Throwable {
+        ClaimOutcome outcome = transaction.execute(request, claim -> {
+            charge();
+            assertThat(claim.attempt()).isEqualTo(1);
+            assertThat(claim.ambiguous()).isFalse();
+            try (Connection other = DATABASE.application().getConnection();
+                    var rows = other.createStatement()
+                            .executeQuery("SELECT 1 FROM exactly_once_claim WHERE key = '" + key.key() + "'")) {
+                assertThat(rows.next()).isFalse();
+            }
+            return "\"done\"";
+        });
+
+        assertThat(outcome).isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "\"done\"");
+        assertThat(DATABASE.row(key).get("completed_at")).isNotNull();
+    }
+
+    @Test
+    void completedKeyIsNotWorkedOnAgain() throws Throwable {
+        again(charging("1"));
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isEqualTo(new AlreadyCompleted("1"));
+        assertThat(external.claim(List.of(request(key)))).containsExactly(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    void failureRollsEverythingBackAndTheNextTokenIsHigher() throws Throwable {
+        IOException failure = new IOException("the warehouse is closed");
+        Acquired[] first = new Acquired[1];
+
+        assertThatThrownBy(() -> again(claim -> {
+                    first[0] = claim;
+                    charge();
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        assertThat(hasRow()).isFalse();
+        Acquired second = (Acquired) again(charging(null));
+        assertThat(second.fencingToken()).isGreaterThan(first[0].fencingToken());
+        assertThat(second.attempt()).isEqualTo(1);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void secondTransactionOnTheKeyIsNotKeptWaiting() throws Throwable {
+        assertThat(again(claim -> {
+                    charge();
+                    assertThat(inAnotherThread(() -> again(other -> {
+                                throw NOT_TO_BE_CALLED;
+                            })))
+                            .isEqualTo(new HeldElsewhere(request.lease()));
+                    return null;
+                }))
+                .isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse() throws Throwable {
+        try (Connection other = DATABASE.application().getConnection()) {
+            other.setAutoCommit(false);
+            other.createStatement().execute("SELECT pg_advisory_xact_lock(" + AdvisoryLock.number(key) + ")");
+            assertThat(again(claim -> {
+                        throw NOT_TO_BE_CALLED;
+                    }))
+                    .isInstanceOf(HeldElsewhere.class);
+            other.rollback();
+        }
+        assertNothingHappened();
+    }
+
+    @Test
+    void batchOfExternalClaimsDoesNotWaitForATransactionAtWork() throws Throwable {
+        ClaimRequest before = request();
+        ClaimRequest after = request();
+        assertThat(again(claim -> {
+                    List<ClaimOutcome> outcomes =
+                            inAnotherThread(() -> external.claim(List.of(before, request(key), after)));
+                    assertThat(outcomes.get(0)).isInstanceOf(Acquired.class);
+                    assertThat(outcomes.get(1)).isInstanceOf(HeldElsewhere.class);
+                    assertThat(outcomes.get(2)).isInstanceOf(Acquired.class);
+                    return null;
+                }))
+                .isInstanceOf(Acquired.class);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    @Test
+    void batchThatClaimsForExternalEffectsLeavesOtherTransactionsTheirLockTimeout() throws Throwable {
+        again(claim -> {
+            assertThat(DATABASE.jdbc().queryForObject("SHOW lock_timeout", String.class))
+                    .isEqualTo("0");
+            return null;
+        });
+    }
+
+    @Test
+    void keyThatIsHeldForExternalEffectsIsHeldElsewhere() throws Throwable {
+        external.claim(List.of(request));
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isInstanceOfSatisfying(
+                        HeldElsewhere.class,
+                        held -> assertThat(held.leaseRemaining()).isBetween(Duration.ofSeconds(1), request.lease()));
+    }
+
+    @Test
+    void keyWhoseHolderVanishedIsAmbiguousAndItsZombieCannotComplete() throws Throwable {
+        Acquired zombie = (Acquired) external.claim(List.of(request)).get(0);
+        DATABASE.endLease(request.id());
+
+        ClaimOutcome outcome = again(charging("2"));
+
+        assertThat(outcome).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.ambiguous()).isTrue();
+            assertThat(acquired.attempt()).isEqualTo(2);
+            assertThat(acquired.fencingToken()).isGreaterThan(zombie.fencingToken());
+        });
+        assertThat(external.complete(List.of(new Completion(request.id(), "1"))))
+                .isEmpty();
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
+    }
+
+    @Test
+    void keyThatWasGivenUpIsTakenOverAndAFailureLeavesItAsItWas() throws Throwable {
+        external.claim(List.of(request));
+        external.release(List.of(new Release(request.id(), "failed", false)));
+        var released = DATABASE.row(key);
+
+        assertThatThrownBy(() -> again(claim -> {
+                    throw new IOException("the warehouse is closed");
+                }))
+                .isInstanceOf(IOException.class);
+        assertThat(DATABASE.row(key))
+                .containsEntry("status", "RELEASED")
+                .containsEntry("claim_id", released.get("claim_id"));
+
+        assertThat(again(charging(null))).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.ambiguous()).isFalse();
+            assertThat(acquired.attempt()).isEqualTo(2);
+        });
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    @Test
+    void parkedKeyStaysParked() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE key = ?", key.key());
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isEqualTo(new Parked());
+    }
+
+    @Test
+    void failureThatTheWorkSwallowedAfterSpringMarkedTheTransactionRollsBack() throws Throwable {
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    try {
+                        new TransactionTemplate(manager).executeWithoutResult(status -> {
+                            throw new IllegalStateException("no stock");
+                        });
+                    } catch (IllegalStateException swallowed) {
+                        assertThat(swallowed).hasMessage("no stock");
+                    }
+                    return null;
+                }))
+                .isInstanceOf(UnexpectedRollbackException.class);
+
+        assertNothingHappened();
+    }
+
+    @Test
+    void failureOfAStatementThatTheWorkSwallowedRollsBack() throws Throwable {
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    try {
+                        DATABASE.jdbc().update("INSERT INTO charge VALUES ('invalid')");
+                    } catch (DataIntegrityViolationException swallowed) {
+                        assertThat(swallowed).hasMessageContaining("charge");
+                    }
+                    return null;
+                }))
+                .hasMessageContaining("current transaction is aborted");
+
+        assertNothingHappened();
+    }
+
+    @Test
+    void workThatRollsBackByItselfDoesNotCompleteItsKey() throws Throwable {
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
+                        connection.rollback();
+                        return null;
+                    });
+                    return null;
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("must neither commit nor roll back by itself")
+                .hasMessageNotContaining(key.key());
+
+        assertNothingHappened();
+    }
+
+    @Test
+    void workThatCommitsByItselfLeavesADoubtRatherThanACompletion() throws Throwable {
+        assertThatThrownBy(() -> transaction.execute(request, claim -> {
+                    charge();
+                    DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
+                        connection.commit();
+                        return null;
+                    });
+                    return "1";
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("must neither commit nor roll back by itself");
+
+        assertThat(DATABASE.row(key)).containsEntry("status", "HELD").containsEntry("result", null);
+        DATABASE.endLease(request.id());
+        assertThat(again(claim -> null))
+                .isInstanceOfSatisfying(
+                        Acquired.class,
+                        acquired -> assertThat(acquired.ambiguous()).isTrue());
+    }
+
+    @Test
+    void resultThatCannotBeStoredIsLeftOutAndTheEffectStays() throws Throwable {
+        assertThat(again(charging("\0"))).isInstanceOf(Acquired.class);
+
+        assertThat(charges()).isEqualTo(1);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", null);
+    }
+
+    @Test
+    void transactionThatIsOpenAlreadyHasNoPartInIt() throws Throwable {
+        new TransactionTemplate(manager).executeWithoutResult(outer -> {
+            outer.setRollbackOnly();
+            try {
+                assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        });
+
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void commitWhoseReplyIsLostIsFoundCompleted() throws Throwable {
+        assertThatThrownBy(() -> executeLosingTheReply(true)).hasMessageContaining("connection has been closed");
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isEqualTo(new AlreadyCompleted("1"));
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void commitThatNeverArrivedLeavesNothing() throws Throwable {
+        assertThatThrownBy(() -> executeLosingTheReply(false)).hasMessageContaining("connection has been closed");
+
+        await().until(() -> DATABASE.jdbc()
+                .queryForList("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database ="
+                        + " (SELECT oid FROM pg_database WHERE datname = current_database())")
+                .isEmpty());
+        assertNothingHappened();
+    }
+
+    private void executeLosingTheReply(boolean committed) throws Throwable {
+        var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
+        var jdbc = new JdbcTemplate(dataSource);
+        new PostgresClaimTransaction(new JdbcTransactionManager(dataSource), dataSource, TestDatabase.RETENTION)
+                .execute(request, claim -> {
+                    jdbc.update("INSERT INTO charge VALUES (?)", key.key());
+                    return "1";
+                });
+    }
+
+    private static <T> T inAnotherThread(ThrowingSupplier<T> action) throws Exception {
+        FutureTask<T> task = new FutureTask<>(() -> {
+            try {
+                return action.get();
+            } catch (Exception | Error failure) {
+                throw failure;
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        });
+        new Thread(task).start();
+        return task.get(20, TimeUnit.SECONDS);
+    }
+
+    @FunctionalInterface
+    private interface ThrowingSupplier<T> {
+        T get() throws Throwable;
+    }
+}

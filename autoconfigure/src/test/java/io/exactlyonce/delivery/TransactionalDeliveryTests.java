@@ -1,0 +1,265 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimsUnansweredException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.UnexpectedRollbackException;
+
+class TransactionalDeliveryTests {
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final Delivery delivery = rig.receive();
+    private final List<ClaimRequest> requests = new ArrayList<>();
+    private final List<String> results = new ArrayList<>();
+
+    /** Grants the key, and commits. */
+    private final ClaimTransaction granting = (request, work) -> {
+        requests.add(request);
+        Acquired acquired = new Acquired(1, 17, false);
+        results.add(work.run(acquired));
+        return acquired;
+    };
+
+    private Object process(ClaimTransaction transaction, DeliveryProcessor.Handler handler) throws Throwable {
+        return rig.process(delivery, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, transaction), handler);
+    }
+
+    private static ClaimTransaction answering(ClaimOutcome outcome) {
+        return (request, work) -> outcome;
+    }
+
+    private List<Integer> returnsAfterSettling() {
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        return rig.returns();
+    }
+
+    @AfterEach
+    void nothingIsAskedOfTheStoreAndNoInterruptIsLeftBehind() {
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.store.renewals()).isEmpty();
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void committedDeliveryIsAcknowledgedAndMeasured() throws Throwable {
+        Object result = process(granting, claim -> {
+            rig.clock.advance(Duration.ofSeconds(3));
+            return "shipped";
+        });
+
+        assertThat(result).isEqualTo("shipped");
+        assertThat(results).containsExactly("\"shipped\"");
+        assertThat(requests).singleElement().satisfies(request -> {
+            assertThat(request.key()).isEqualTo(DeliveryRig.KEY);
+            assertThat(request.owner()).isEqualTo("worker");
+        });
+        assertThat(rig.outcomes).containsExactly(new Acquired(1, 17, false));
+        assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        rig.deliveries.acknowledged(delivery);
+        assertThat(rig.delivered).containsExactly(Duration.ofSeconds(3));
+    }
+
+    @Test
+    void failureOfTheHandlerReturnsTheDelivery() {
+        IOException failure = new IOException("no stock");
+
+        assertThatThrownBy(() -> process(granting, claim -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(rig.handled).hasSize(1);
+    }
+
+    @Test
+    void failureOfTheCommitReturnsTheDeliveryAndCallsTheHandlerOnce() {
+        assertThatThrownBy(() -> process(
+                        (request, work) -> {
+                            work.run(new Acquired(1, 17, false));
+                            throw new UnexpectedRollbackException("marked as rollback-only");
+                        },
+                        claim -> "shipped"))
+                .isInstanceOf(UnexpectedRollbackException.class);
+
+        assertThat(rig.handled).hasSize(1);
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void transactionThatCannotBeginReturnsTheDelivery() {
+        assertThatThrownBy(() -> process(
+                        (request, work) -> {
+                            throw new IllegalStateException("connection refused");
+                        },
+                        DeliveryRig::neverCalled))
+                .hasMessage("connection refused");
+
+        assertThat(rig.outcomes).isEmpty();
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    @Test
+    void completedKeyIsAcknowledged() throws Throwable {
+        assertThat(process(answering(new AlreadyCompleted("1")), DeliveryRig::neverCalled))
+                .isNull();
+
+        assertThat(rig.outcomes).containsExactly(new AlreadyCompleted("1"));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void keyHeldElsewhereWaitsForItsHolder() throws Throwable {
+        process(answering(new HeldElsewhere(Duration.ofSeconds(20))), DeliveryRig::neverCalled);
+
+        assertThat(rig.outcomes).containsExactly(new HeldElsewhere(Duration.ofSeconds(20)));
+        assertThat(returnsAfterSettling()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    @Test
+    void claimWithoutAnAnswerWaitsForTheDatabaseAndClosesTheGateInTheEnd() throws Throwable {
+        ClaimTransaction unanswered = rig.gate.guard((request, work) -> {
+            throw new ClaimsUnansweredException("no answer", new IllegalStateException("connection refused"));
+        });
+        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
+            assertThat(rig.gate.isOpen()).isTrue();
+            assertThat(process(unanswered, DeliveryRig::neverCalled)).isNull();
+        }
+
+        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(returnsAfterSettling()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    @Test
+    void handlerThatGetsNoAnswerFromAnotherStoreFails() {
+        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
+            assertThatThrownBy(() -> process(rig.gate.guard(granting), claim -> {
+                        throw new ClaimsUnansweredException("of another store", new IllegalStateException());
+                    }))
+                    .isInstanceOf(ClaimsUnansweredException.class);
+        }
+
+        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    @Test
+    void parkedKeyIsReturned() throws Throwable {
+        process(answering(new Parked()), DeliveryRig::neverCalled);
+
+        assertThat(rig.outcomes).containsExactly(new Parked());
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    @Test
+    void windowIsRenewedWhileTheHandlerRunsAndNoLease() throws Throwable {
+        process(granting, claim -> {
+            rig.clock.advance(Duration.ofSeconds(15));
+            rig.supervisor.tick();
+            return null;
+        });
+
+        assertThat(rig.returns()).containsExactly(30);
+    }
+
+    @Test
+    void claimIsHeldUntilItsHandlerEndsHoweverLongThatTakes() throws Throwable {
+        AtomicReference<Claim> kept = new AtomicReference<>();
+
+        process(granting, claim -> {
+            rig.clock.advance(Duration.ofHours(1));
+            claim.ensureHeld();
+            assertThat(claim.fencingToken()).isEqualTo(17);
+            kept.set(claim);
+            return null;
+        });
+
+        assertThatThrownBy(() -> kept.get().ensureHeld()).isInstanceOf(ClaimLostException.class);
+    }
+
+    @Test
+    void claimIsNotHeldWhenTheListenerStops() {
+        assertThatThrownBy(() -> process(granting, claim -> {
+                    delivery.abandon();
+                    assertThat(Thread.interrupted()).isTrue();
+                    claim.ensureHeld();
+                    return null;
+                }))
+                .isInstanceOf(ClaimLostException.class);
+    }
+
+    @Test
+    void handlerIsNotCalledWhenItsListenerStoppedMeanwhile() {
+        assertThatThrownBy(() -> process(
+                        (request, work) -> {
+                            delivery.abandon();
+                            return granting.execute(request, work);
+                        },
+                        DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class)
+                .hasMessageContaining("its listener had stopped");
+
+        assertThat(rig.handled).isEmpty();
+    }
+
+    @Test
+    void deliveryOfAStoppedListenerIsNotBegun() {
+        delivery.abandon();
+
+        assertThatThrownBy(() -> process(granting, DeliveryRig::neverCalled)).isInstanceOf(CancellationException.class);
+        assertThat(requests).isEmpty();
+    }
+
+    @Test
+    void resultThatCannotBeWrittenIsLeftOut() throws Throwable {
+        rig.writing(result -> {
+            throw new IllegalStateException("no serializer");
+        });
+
+        assertThat(process(granting, claim -> "shipped")).isEqualTo("shipped");
+
+        assertThat(results).containsOnlyNulls().hasSize(1);
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void interruptThatTheHandlerDidNotNoticeReachesNeitherCommitNorNextDelivery() throws Throwable {
+        process(
+                (request, work) -> {
+                    ClaimOutcome outcome = granting.execute(request, work);
+                    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                    return outcome;
+                },
+                claim -> {
+                    delivery.abandon();
+                    return null;
+                });
+
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+}

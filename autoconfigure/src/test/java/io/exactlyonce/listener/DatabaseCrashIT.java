@@ -1,0 +1,218 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** A worker's JVM is killed at each step of a transaction: all of it happened, or nothing did, and in the end once. */
+@UsesSqs
+class DatabaseCrashIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+
+    /** What the worker has just done when it is killed. */
+    enum Step {
+        LOCK,
+        CLAIM,
+        WRITE,
+        COMPLETION,
+        COMMIT,
+        NEVER
+    }
+
+    /** Stops the worker at its step, and tells the test, which then kills it. */
+    static final class Steps {
+        private final Step last;
+        private final Path report;
+
+        Steps(Step last, Path report) {
+            this.last = last;
+            this.report = report;
+        }
+
+        void done(Step step) {
+            if (step != last) {
+                return;
+            }
+            try {
+                Files.createFile(report);
+                new CountDownLatch(1).await();
+            } catch (IOException | InterruptedException impossible) {
+                throw new IllegalStateException(impossible);
+            }
+        }
+    }
+
+    /** Connections of the application's that notice how far its transactions have come. */
+    static final class SteppingDataSource extends DelegatingDataSource {
+        private final Steps steps;
+
+        SteppingDataSource(DataSource target, Steps steps) {
+            super(target);
+            this.steps = steps;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection connection = super.getConnection();
+            return (Connection) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        before(method.getName(), arguments);
+                        Object answer;
+                        try {
+                            answer = method.invoke(connection, arguments);
+                        } catch (InvocationTargetException failure) {
+                            throw failure.getCause();
+                        }
+                        if (method.getName().equals("commit")) {
+                            steps.done(Step.COMMIT);
+                        }
+                        return answer;
+                    });
+        }
+
+        private void before(String method, Object[] arguments) {
+            if (method.equals("commit")) {
+                steps.done(Step.COMPLETION);
+            }
+            if (method.equals("prepareStatement") && arguments[0].toString().startsWith("INSERT INTO exactly_once")) {
+                steps.done(Step.LOCK);
+            }
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class Worker {
+        private final JdbcTemplate jdbc;
+        private final Steps steps;
+
+        Worker(JdbcTemplate jdbc, Steps steps) {
+            this.jdbc = jdbc;
+            this.steps = steps;
+        }
+
+        @Bean
+        static Steps steps(@Value("${test.step}") Step step, @Value("${test.report}") Path report) {
+            return new Steps(step, report);
+        }
+
+        @Bean
+        static BeanPostProcessor stepping(Environment environment) {
+            Steps steps = new Steps(
+                    environment.getRequiredProperty("test.step", Step.class),
+                    Path.of(environment.getRequiredProperty("test.report")));
+            return new BeanPostProcessor() {
+                @Override
+                public Object postProcessAfterInitialization(Object bean, String name) {
+                    return name.equals("dataSource") ? new SteppingDataSource((DataSource) bean, steps) : bean;
+                }
+            };
+        }
+
+        @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#order", effects = Effects.DATABASE)
+        String handle(String order) {
+            steps.done(Step.CLAIM);
+            jdbc.update("INSERT INTO sale VALUES (?)", order);
+            steps.done(Step.WRITE);
+            return "sold";
+        }
+
+        /** The child's main method. */
+        public static void main(String[] arguments) {
+            SpringApplication.run(Worker.class, arguments);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LOCK", "CLAIM", "WRITE", "COMPLETION", "COMMIT"})
+    void killedWorkerLeavesAllOrNothingAndTheNextOneFinishes(Step step, @TempDir Path directory) throws Exception {
+        String queue = SQS.createQueue(2);
+        String database = EmbeddedDatabase.shared().createDatabase();
+        JdbcClient jdbc = JdbcClient.create(EmbeddedDatabase.shared().dataSource(database));
+        jdbc.sql("CREATE TABLE sale (order_id text)").update();
+        assertThat(jdbc.sql("SHOW fsync").query(String.class).single()).isEqualTo("on");
+        SQS.send(queue, "o1");
+
+        Path report = directory.resolve("report");
+        Process worker = spawn(database, properties(queue, report, step), directory);
+        try {
+            await().atMost(Duration.ofSeconds(90)).until(() -> Files.exists(report));
+            assertThat(worker.isAlive()).isTrue();
+        } finally {
+            worker.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+        }
+        int expected = step == Step.COMMIT ? 1 : 0;
+        assertThat(count(jdbc, "sale")).isEqualTo(expected);
+        assertThat(count(jdbc, "exactly_once_claim WHERE status = 'COMPLETED'")).isEqualTo(expected);
+        assertThat(count(jdbc, "exactly_once_claim WHERE status <> 'COMPLETED'"))
+                .isZero();
+
+        try (TestApplication application =
+                TestApplication.start(database, properties(queue, report, Step.NEVER), Worker.class)) {
+            await().atMost(Duration.ofSeconds(40)).until(() -> SQS.size(queue) == 0);
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+        }
+        assertThat(count(jdbc, "sale")).isEqualTo(1);
+    }
+
+    private static int count(JdbcClient jdbc, String rows) {
+        return jdbc.sql("SELECT count(*) FROM " + rows).query(Integer.class).single();
+    }
+
+    private static Map<String, String> properties(String queue, Path report, Step step) {
+        return Map.of(
+                "test.queue",
+                queue,
+                "test.report",
+                report.toString(),
+                "test.step",
+                step.name(),
+                "spring.main.web-application-type",
+                "none");
+    }
+
+    private static Process spawn(String database, Map<String, String> properties, Path directory) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Worker.class.getName()));
+        command.addAll(List.of(TestApplication.arguments(database, properties)));
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(directory.resolve("worker.log").toFile())
+                .start();
+    }
+}
