@@ -20,8 +20,9 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Where claims are kept. */
+/** Where claims are kept: in PostgreSQL, unless the application has a store of its own. Then no database is needed. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnMissingBean(ClaimStore.class)
 class ClaimConfiguration {
 
     static final String DATA_SOURCE = "exactlyOnceDataSource";
@@ -41,7 +42,6 @@ class ClaimConfiguration {
 
     /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */
     @Bean
-    @ConditionalOnMissingBean
     ClaimStore exactlyOnceClaimStore(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
         int connections = Math.max(2, dataSource.maximumPoolSize() - ClaimPool.forCleanup(properties));

@@ -156,12 +156,12 @@ public final class ExactlyOnceAutoConfiguration {
     ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
             BeanFactory beans,
             Environment environment,
-            ClaimDatabase database,
+            ObjectProvider<ClaimDatabase> database,
             Deliveries deliveries,
             StoreGate gate,
             @Qualifier(OBSERVERS) SafeObservers observers) {
         return new ExactlyOnceContainerFactory(beans, environment, () -> {
-            database.requireReady();
+            database.ifAvailable(ClaimDatabase::requireReady);
             return new ListenerEngine(deliveries, gate, observers, System::nanoTime);
         });
     }

@@ -3,6 +3,8 @@ package io.exactlyonce.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -11,10 +13,13 @@ import io.exactlyonce.claim.ClaimsRefusedException;
 import io.exactlyonce.claim.Coalescer;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.DeliveryProcessor;
 import io.exactlyonce.delivery.SafeObservers;
+import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.visibility.ScriptedStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
@@ -23,6 +28,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
@@ -101,8 +107,33 @@ class ExactlyOnceAutoConfigurationTests {
     }
 
     @Test
+    void applicationsOwnStoreNeedsNoDatabase() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        ExactlyOnceAutoConfiguration.class, ExactlyOnceMetricsAutoConfiguration.class))
+                .withBean(ClaimStore.class, ScriptedStore::new)
+                .run(context -> {
+                    assertThat(context).hasNotFailed().doesNotHaveBean(DataSource.class);
+                    assertThat(context.getBean(ClaimStore.class)).isInstanceOf(ScriptedStore.class);
+                    ExactlyOnceContainerFactory factory = context.getBean(ExactlyOnceContainerFactory.class);
+                    assertThatThrownBy(() -> factory.createContainer(endpoint()))
+                            .as("all that the first container lacks here is awspring's own factory")
+                            .isInstanceOf(NoSuchBeanDefinitionException.class)
+                            .hasMessageContaining(SqsMessageListenerContainerFactory.class.getName());
+                });
+    }
+
+    @Test
     void backsOffWithoutSqs() {
         runner.withPropertyValues("spring.cloud.aws.sqs.enabled=false")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryProcessor.class));
+    }
+
+    private static SqsEndpoint endpoint() {
+        return SqsEndpoint.builder()
+                .id("fulfilment")
+                .queueNames(List.of("orders"))
+                .factoryBeanName("factory")
+                .build();
     }
 }

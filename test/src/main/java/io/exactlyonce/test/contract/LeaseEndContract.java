@@ -1,20 +1,21 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.test.contract;
 
-import static io.exactlyonce.claim.Claims.acquire;
-import static io.exactlyonce.claim.Claims.claim;
-import static io.exactlyonce.claim.Claims.complete;
-import static io.exactlyonce.claim.Claims.newKey;
-import static io.exactlyonce.claim.Claims.release;
-import static io.exactlyonce.claim.Claims.renew;
-import static io.exactlyonce.claim.Claims.request;
+import static io.exactlyonce.test.contract.Claims.acquire;
+import static io.exactlyonce.test.contract.Claims.claim;
+import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.newKey;
+import static io.exactlyonce.test.contract.Claims.release;
+import static io.exactlyonce.test.contract.Claims.renew;
+import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link ClaimStore} does when a lease ends, and when a reply is lost. */
+/** What every {@link io.exactlyonce.claim.ClaimStore} does when a lease ends, and when a reply is lost. */
 interface LeaseEndContract extends StoreUnderTest {
 
     @Test

@@ -1,26 +1,30 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.test.contract;
 
-import static io.exactlyonce.claim.Claims.acquire;
-import static io.exactlyonce.claim.Claims.claim;
-import static io.exactlyonce.claim.Claims.complete;
-import static io.exactlyonce.claim.Claims.newKey;
-import static io.exactlyonce.claim.Claims.release;
-import static io.exactlyonce.claim.Claims.renew;
-import static io.exactlyonce.claim.Claims.request;
+import static io.exactlyonce.test.contract.Claims.acquire;
+import static io.exactlyonce.test.contract.Claims.claim;
+import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.newKey;
+import static io.exactlyonce.test.contract.Claims.release;
+import static io.exactlyonce.test.contract.Claims.renew;
+import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link ClaimStore} does with keys in doubt, and with keys that two payloads share. */
+/** What every {@link io.exactlyonce.claim.ClaimStore} does with keys in doubt, and with keys that two payloads share. */
 interface DoubtContract extends StoreUnderTest {
 
     String ONE_PAYLOAD = ClaimKey.sha256("one payload");

@@ -1,22 +1,26 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.test.contract;
 
-import static io.exactlyonce.claim.Claims.acquire;
-import static io.exactlyonce.claim.Claims.complete;
-import static io.exactlyonce.claim.Claims.newKey;
-import static io.exactlyonce.claim.Claims.release;
-import static io.exactlyonce.claim.Claims.request;
+import static io.exactlyonce.test.contract.Claims.acquire;
+import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.newKey;
+import static io.exactlyonce.test.contract.Claims.release;
+import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link ClaimStore} does with many keys at once. */
+/** What every {@link io.exactlyonce.claim.ClaimStore} does with many keys at once. */
 interface ClaimBatchContract extends StoreUnderTest {
 
     @Test

@@ -1,9 +1,17 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.test.contract;
 
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Short forms for tests of a claim store. */
 final class Claims {
@@ -30,7 +38,7 @@ final class Claims {
         return (Acquired) claim(store, request);
     }
 
-    static boolean complete(ClaimStore store, ClaimRequest request, String result) {
+    static boolean complete(ClaimStore store, ClaimRequest request, @Nullable String result) {
         return store.complete(List.of(new Completion(request.id(), result))).contains(request.id());
     }
 

@@ -1,4 +1,4 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.test.contract;
 
 import static io.exactlyonce.claim.Claims.acquire;
 import static io.exactlyonce.claim.Claims.claim;

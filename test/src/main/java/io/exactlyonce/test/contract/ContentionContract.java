@@ -1,12 +1,15 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.test.contract;
 
-import static io.exactlyonce.claim.Claims.acquire;
-import static io.exactlyonce.claim.Claims.request;
+import static io.exactlyonce.test.contract.Claims.acquire;
+import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link ClaimStore} guarantees to many threads at once. */
+/** What every {@link io.exactlyonce.claim.ClaimStore} guarantees to many threads at once. */
 interface ContentionContract extends StoreUnderTest {
 
     int THREADS = 16;
@@ -46,32 +49,27 @@ interface ContentionContract extends StoreUnderTest {
     @Test
     default void handlersOfOneKeyNeverOverlapAndOneCompletesIt() throws Exception {
         List<ClaimKey> keys = keys();
-        Map<ClaimKey, AtomicInteger> running = new ConcurrentHashMap<>();
-        Map<ClaimKey, AtomicInteger> completed = new ConcurrentHashMap<>();
-        Map<ClaimKey, Long> tokens = new ConcurrentHashMap<>();
-        keys.forEach(key -> running.put(key, new AtomicInteger()));
-        keys.forEach(key -> completed.put(key, new AtomicInteger()));
+        var journal = new EffectJournal();
 
         Threads.run(THREADS, () -> {
-            while (completed.values().stream().anyMatch(count -> count.get() == 0)) {
-                for (ClaimRequest held : claimSome(keys, tokens)) {
-                    assertThat(running.get(held.key()).incrementAndGet()).isEqualTo(1);
-                    boolean fails = ThreadLocalRandom.current().nextInt(3) > 0;
-                    running.get(held.key()).decrementAndGet();
-                    if (fails) {
+            while (journal.completions() < keys.size()
+                    && !Thread.currentThread().isInterrupted()) {
+                for (ClaimRequest held : claimSome(keys, journal)) {
+                    journal.running(held.key()).close();
+                    if (ThreadLocalRandom.current().nextInt(3) > 0) {
                         assertThat(Claims.release(store(), held)).isTrue();
                     } else {
-                        completed.get(held.key()).incrementAndGet();
+                        journal.completed(held.key());
                         assertThat(Claims.complete(store(), held, "1")).isTrue();
                     }
                 }
             }
         });
 
-        assertThat(completed.values()).allMatch(count -> count.get() == 1);
+        assertThat(keys).allMatch(key -> journal.completions(key) == 1);
     }
 
-    private List<ClaimRequest> claimSome(List<ClaimKey> keys, Map<ClaimKey, Long> tokens) {
+    private List<ClaimRequest> claimSome(List<ClaimKey> keys, EffectJournal journal) {
         List<ClaimRequest> requests =
                 shuffled(keys).stream().limit(10).map(Claims::request).toList();
         List<ClaimOutcome> outcomes = store().claim(requests);
@@ -79,8 +77,7 @@ interface ContentionContract extends StoreUnderTest {
         for (int i = 0; i < requests.size(); i++) {
             assertThat(outcomes.get(i)).isInstanceOfAny(Acquired.class, HeldElsewhere.class, AlreadyCompleted.class);
             if (outcomes.get(i) instanceof Acquired acquired) {
-                Long before = tokens.put(requests.get(i).key(), acquired.fencingToken());
-                assertThat(acquired.fencingToken()).isGreaterThan(before == null ? 0 : before);
+                journal.acquired(requests.get(i).key(), acquired);
                 held.add(requests.get(i));
             }
         }

@@ -1,0 +1,5 @@
+/** The contract of claim stores, as tests: whoever writes a {@link io.exactlyonce.claim.ClaimStore} runs it. */
+@NullMarked
+package io.exactlyonce.test.contract;
+
+import org.jspecify.annotations.NullMarked;

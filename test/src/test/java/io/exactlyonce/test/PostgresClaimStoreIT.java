@@ -1,0 +1,35 @@
+package io.exactlyonce.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.test.contract.ClaimStoreContract;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The contract, on PostgreSQL. The build runs it on the newest and the oldest version that we support. */
+@Tag("postgres")
+class PostgresClaimStoreIT extends ClaimStoreContract {
+
+    private static final PostgresServer SERVER = PostgresServer.shared();
+
+    @Override
+    public ClaimStore store() {
+        return SERVER.store();
+    }
+
+    @Override
+    public void endLease(ClaimId claim) {
+        SERVER.endLease(claim);
+    }
+
+    @Test
+    void serverHasTheVersionThatTheBuildSays() {
+        String wanted = System.getProperty("postgres.version");
+        assumeThat(wanted).as("only the build says it").isNotNull();
+
+        assertThat(wanted).startsWith(SERVER.version());
+    }
+}

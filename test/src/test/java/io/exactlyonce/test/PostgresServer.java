@@ -1,0 +1,78 @@
+package io.exactlyonce.test;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * A claim store on a PostgreSQL server: one for the whole JVM, stopped with it. Nothing here asks whether writes survive a
+ * crash of the server, so it may keep the bundle's default of not waiting for the disk.
+ */
+public final class PostgresServer {
+
+    private static final int CONNECTIONS = 16;
+
+    private final JdbcTemplate jdbc;
+    private final ClaimStore store;
+
+    private PostgresServer() {
+        var pool = new HikariDataSource();
+        pool.setJdbcUrl(start().getJdbcUrl("postgres", "postgres"));
+        pool.setMaximumPoolSize(CONNECTIONS);
+        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        this.jdbc = new JdbcTemplate(pool);
+        this.store = new PostgresClaimStore(pool, CONNECTIONS, Duration.ofDays(365));
+    }
+
+    /** Returns the server of this JVM, and starts it first if need be. */
+    public static PostgresServer shared() {
+        return Holder.SHARED;
+    }
+
+    /** Returns the store that keeps its claims here. */
+    public ClaimStore store() {
+        return store;
+    }
+
+    /** Makes a claim's lease end now. */
+    public void endLease(ClaimId claim) {
+        jdbc.update("UPDATE exactly_once_claim SET lease_until = clock_timestamp() WHERE claim_id = ?", claim.value());
+    }
+
+    /** Makes a scope's rows older. */
+    public void age(String scope, Duration time) {
+        jdbc.update("""
+                UPDATE exactly_once_claim
+                SET lease_until = lease_until - by.time, claimed_at = claimed_at - by.time,
+                    first_claimed_at = first_claimed_at - by.time, completed_at = completed_at - by.time,
+                    parked_at = parked_at - by.time, expires_at = expires_at - by.time
+                FROM (SELECT ? * interval '1 second' AS time) AS by
+                WHERE scope = ?
+                """, time.toSeconds(), scope);
+    }
+
+    /** Returns the server's version as it tells it, for example {@code 14.22}. */
+    String version() {
+        return jdbc.queryForObject("SHOW server_version", String.class);
+    }
+
+    private static EmbeddedPostgres start() {
+        try {
+            return EmbeddedPostgres.builder().start();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private static final class Holder {
+        private static final PostgresServer SHARED = new PostgresServer();
+    }
+}

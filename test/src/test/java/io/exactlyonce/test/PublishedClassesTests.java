@@ -1,0 +1,40 @@
+package io.exactlyonce.test;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.stream.Stream;
+
+/** A store needs neither Spring nor JDBC, and one for tests needs no test library either. */
+@AnalyzeClasses(packages = "io.exactlyonce.test", importOptions = DoNotIncludeTests.class)
+class PublishedClassesTests {
+
+    private static final String STORE = "io.exactlyonce.test";
+    private static final String CONTRACT = "io.exactlyonce.test.contract";
+    private static final String[] SPI = {
+        "io.exactlyonce.claim", "java.lang..", "java.time..", "java.util..", "org.jspecify.."
+    };
+
+    @ArchTest
+    static final ArchRule storeKnowsTheSpiOnly = classes()
+            .that()
+            .resideInAPackage(STORE)
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(with(STORE));
+
+    @ArchTest
+    static final ArchRule contractKnowsTheSpiAndTestLibrariesOnly = classes()
+            .that()
+            .resideInAPackage(CONTRACT)
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(with(CONTRACT, "org.junit.jupiter..", "org.assertj.."));
+
+    private static String[] with(String... more) {
+        return Stream.concat(Stream.of(SPI), Stream.of(more)).toArray(String[]::new);
+    }
+}
