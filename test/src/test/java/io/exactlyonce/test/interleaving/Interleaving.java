@@ -1,0 +1,148 @@
+package io.exactlyonce.test.interleaving;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs steps against a store, one after the other, and checks each answer. What a call changed in secret shows at the
+ * end: all keys are claimed once more, at once and after a long time.
+ */
+final class Interleaving {
+
+    /**
+     * All jumps are multiples of 25 s, and leases leave 10 s when divided by that: each step is at least 10 s away from the
+     * end of every lease, so that the real time that a run takes decides nothing.
+     */
+    private static final List<Duration> JUMPS =
+            List.of(Duration.ofSeconds(25), Duration.ofSeconds(50), Duration.ofSeconds(125), Duration.ofDays(10));
+
+    private static final List<Duration> LEASES = List.of(Duration.ofSeconds(60), Duration.ofSeconds(110));
+    private static final List<String> PAYLOADS = List.of(ClaimKey.sha256("one"), ClaimKey.sha256("other"));
+
+    private final StoreInTime subject;
+    private final String scope = UUID.randomUUID().toString();
+    private final List<ClaimKey> keys;
+    private final Map<ClaimKey, Invariants> invariants = new HashMap<>();
+    private final Map<Integer, List<ClaimRequest>> claims = new HashMap<>();
+    private Duration now = Duration.ZERO;
+
+    private Interleaving(StoreInTime subject) {
+        this.subject = subject;
+        this.keys = IntStream.range(0, Step.KEYS)
+                .mapToObj(key -> new ClaimKey(scope, String.valueOf(key)))
+                .toList();
+        keys.forEach(key -> invariants.put(key, new Invariants()));
+    }
+
+    /** Fails on the first answer that breaks a rule. */
+    static void check(StoreInTime subject, List<Step> steps) {
+        var run = new Interleaving(subject);
+        steps.forEach(run::take);
+        run.claim(-1, run.keys, 0, InDoubt.TAKE_OVER);
+        run.pass(JUMPS.get(JUMPS.size() - 1));
+        run.claim(-1, run.keys, 0, InDoubt.TAKE_OVER);
+    }
+
+    private void take(Step step) {
+        List<ClaimKey> key = List.of(keys.get(step.key()));
+        switch (step.kind()) {
+            case CLAIM -> claim(step.worker(), key, step.variant(), InDoubt.TAKE_OVER);
+            case CLAIM_CAUTIOUSLY -> claim(step.worker(), key, step.variant(), InDoubt.PARK);
+            case CLAIM_ALL_KEYS -> claim(step.worker(), keys, step.variant(), InDoubt.TAKE_OVER);
+            case CLAIM_AGAIN -> underAClaim(step, (request, history) -> send(List.of(request)));
+            case RENEW -> underAClaim(step, (request, history) -> renew(request, step.variant(), history));
+            case COMPLETE -> underAClaim(step, (request, history) -> complete(request.id(), step.variant(), history));
+            case RELEASE -> underAClaim(step, (request, history) -> release(request.id(), false, history));
+            case RELEASE_IN_DOUBT -> underAClaim(step, (request, history) -> release(request.id(), true, history));
+            case PARK -> underAClaim(step, (request, history) -> park(request.id(), history));
+            case CRASH -> claims.remove(step.worker());
+            case CLOCK_JUMP -> pass(JUMPS.get(step.variant()));
+        }
+    }
+
+    private void claim(int worker, List<ClaimKey> wanted, int variant, InDoubt inDoubt) {
+        List<ClaimRequest> requests = wanted.stream()
+                .map(key -> new ClaimRequest(
+                        key, UUID.randomUUID(), "worker " + worker, lease(variant), inDoubt, payload(variant)))
+                .toList();
+        claims.computeIfAbsent(worker, first -> new ArrayList<>()).addAll(0, requests);
+        send(requests);
+    }
+
+    private void send(List<ClaimRequest> requests) {
+        List<ClaimOutcome> outcomes = subject.store().claim(requests);
+        for (int i = 0; i < requests.size(); i++) {
+            ClaimRequest request = requests.get(i);
+            invariants.get(request.key()).claimed(request, outcomes.get(i), now);
+        }
+    }
+
+    private void renew(ClaimRequest request, int variant, Invariants history) {
+        Duration lease = lease(variant);
+        boolean told = subject.store()
+                .renew(List.of(new LeaseRenewal(request.id(), lease)))
+                .contains(request.id());
+        history.renewed(request.claimId(), told, now.plus(lease));
+    }
+
+    private void complete(ClaimId claim, int variant, Invariants history) {
+        String json = String.valueOf(variant);
+        boolean told =
+                subject.store().complete(List.of(new Completion(claim, json))).contains(claim);
+        history.completed(claim.value(), told, json);
+    }
+
+    private void release(ClaimId claim, boolean inDoubt, Invariants history) {
+        boolean told = subject.store()
+                .release(List.of(new Release(claim, "failed", inDoubt)))
+                .contains(claim);
+        history.released(claim.value(), told, inDoubt);
+    }
+
+    private void park(ClaimId claim, Invariants history) {
+        boolean told =
+                subject.store().park(List.of(new Parking(claim, "told to"))).contains(claim);
+        history.parked(claim.value(), told);
+    }
+
+    private void pass(Duration time) {
+        subject.pass(scope, time);
+        now = now.plus(time);
+    }
+
+    /** Under one of the worker's claims of the key: mostly the latest, at times one that is long lost. */
+    private void underAClaim(Step step, BiConsumer<ClaimRequest, Invariants> call) {
+        ClaimKey key = keys.get(step.key());
+        List<ClaimRequest> own = claims.getOrDefault(step.worker(), List.of()).stream()
+                .filter(request -> request.key().equals(key))
+                .toList();
+        Optional<ClaimRequest> chosen =
+                own.stream().skip(step.variant() == 0 ? 1 : 0).findFirst();
+        chosen.ifPresent(request -> call.accept(request, invariants.get(key)));
+    }
+
+    private static Duration lease(int variant) {
+        return LEASES.get(variant % LEASES.size());
+    }
+
+    private static @Nullable String payload(int variant) {
+        return variant < PAYLOADS.size() ? PAYLOADS.get(variant) : null;
+    }
+}

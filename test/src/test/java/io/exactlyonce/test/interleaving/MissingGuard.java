@@ -1,0 +1,219 @@
+package io.exactlyonce.test.interleaving;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+
+/** Stores that are broken by hand, each in one way: what a store does if one of its guards is left out. */
+enum MissingGuard {
+    COMPLETION_ASKS_FOR_THE_CLAIM {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return new HolderWatch(intact) {
+                @Override
+                public Set<ClaimId> complete(List<Completion> completions) {
+                    return write(
+                            completions,
+                            Completion::claim,
+                            (each, holder) -> super.complete(List.of(new Completion(holder, each.result()))));
+                }
+            };
+        }
+    },
+    STALE_COMPLETION_CHANGES_NOTHING_IN_SECRET {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return new HolderWatch(intact) {
+                @Override
+                public Set<ClaimId> complete(List<Completion> completions) {
+                    Set<ClaimId> told = super.complete(completions);
+                    write(
+                            completions,
+                            Completion::claim,
+                            (each, holder) -> super.complete(List.of(new Completion(holder, each.result()))));
+                    return told;
+                }
+            };
+        }
+    },
+    RENEWAL_ASKS_FOR_THE_CLAIM {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return new HolderWatch(intact) {
+                @Override
+                public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+                    return write(
+                            renewals,
+                            LeaseRenewal::claim,
+                            (each, holder) -> super.renew(List.of(new LeaseRenewal(holder, each.lease()))));
+                }
+            };
+        }
+    },
+    RELEASE_ASKS_FOR_THE_CLAIM {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return new HolderWatch(intact) {
+                @Override
+                public Set<ClaimId> release(List<Release> releases) {
+                    return write(
+                            releases,
+                            Release::claim,
+                            (each, holder) ->
+                                    super.release(List.of(new Release(holder, each.error(), each.ambiguous()))));
+                }
+            };
+        }
+    },
+    PARKING_ASKS_FOR_THE_CLAIM {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return new HolderWatch(intact) {
+                @Override
+                public Set<ClaimId> park(List<Parking> parkings) {
+                    return write(
+                            parkings,
+                            Parking::claim,
+                            (each, holder) -> super.park(List.of(new Parking(holder, each.reason()))));
+                }
+            };
+        }
+    },
+    TAKEOVER_WAITS_FOR_THE_END_OF_THE_LEASE {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return asking(
+                    intact,
+                    request -> new ClaimRequest(
+                            request.key(),
+                            request.claimId(),
+                            request.owner(),
+                            request.lease().dividedBy(2),
+                            request.inDoubt(),
+                            request.fingerprint()));
+        }
+    },
+    RETRY_FINDS_ITS_OWN_CLAIM {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return asking(
+                    intact,
+                    request -> new ClaimRequest(
+                            request.key(),
+                            UUID.randomUUID(),
+                            request.owner(),
+                            request.lease(),
+                            request.inDoubt(),
+                            request.fingerprint()));
+        }
+    },
+    CAUTION_IS_HEEDED {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return asking(
+                    intact,
+                    request -> new ClaimRequest(
+                            request.key(),
+                            request.claimId(),
+                            request.owner(),
+                            request.lease(),
+                            ClaimRequest.InDoubt.TAKE_OVER,
+                            request.fingerprint()));
+        }
+    },
+    PAYLOADS_ARE_COMPARED {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return asking(
+                    intact,
+                    request -> new ClaimRequest(request.key(), request.claimId(), request.owner(), request.lease()));
+        }
+    },
+    TOKENS_GROW {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return answering(
+                    intact,
+                    outcome -> outcome instanceof Acquired acquired
+                            ? new Acquired(acquired.attempt(), 1, acquired.ambiguous())
+                            : outcome);
+        }
+    },
+    DOUBT_IS_TOLD {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return answering(
+                    intact,
+                    outcome -> outcome instanceof Acquired acquired
+                            ? new Acquired(acquired.attempt(), acquired.fencingToken(), false)
+                            : outcome);
+        }
+    },
+    COMPLETED_KEY_STAYS_COMPLETED {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return answering(
+                    intact,
+                    outcome ->
+                            outcome instanceof AlreadyCompleted ? new Acquired(2, System.nanoTime(), false) : outcome);
+        }
+    },
+    COMPLETION_IS_RECORDED {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public Set<ClaimId> complete(List<Completion> completions) {
+                    return super.release(completions.stream()
+                            .map(each -> new Release(each.claim(), "", false))
+                            .toList());
+                }
+            };
+        }
+    },
+    PARKING_IS_RECORDED {
+        @Override
+        ClaimStore remove(ClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public Set<ClaimId> park(List<Parking> parkings) {
+                    return super.release(parkings.stream()
+                            .map(each -> new Release(each.claim(), each.reason(), false))
+                            .toList());
+                }
+            };
+        }
+    };
+
+    /** Returns a store that lacks this guard. */
+    abstract ClaimStore remove(ClaimStore intact);
+
+    private static ClaimStore asking(ClaimStore intact, UnaryOperator<ClaimRequest> change) {
+        return new WrappedStore(intact) {
+            @Override
+            public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+                return super.claim(requests.stream().map(change).toList());
+            }
+        };
+    }
+
+    private static ClaimStore answering(ClaimStore intact, UnaryOperator<ClaimOutcome> change) {
+        return new WrappedStore(intact) {
+            @Override
+            public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+                return super.claim(requests).stream().map(change).toList();
+            }
+        };
+    }
+}
