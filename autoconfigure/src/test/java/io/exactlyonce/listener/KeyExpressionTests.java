@@ -3,8 +3,10 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.Claim;
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,7 +26,24 @@ class KeyExpressionTests {
         }
     }
 
+    static final class Label {
+
+        public final String number = "L-3";
+
+        public String getText() {
+            return "fragile";
+        }
+    }
+
     interface Handlers {
+        void label(Label label);
+
+        void claimed(Order order, Claim claim);
+
+        void array(String[] ids);
+
+        void optional(Optional<Order> order);
+
         void order(Order order);
 
         void parcel(Parcel parcel);
@@ -52,7 +71,8 @@ class KeyExpressionTests {
         "#headers.tenant, acme",
         "#headers['x-id'], 42",
         "#message.headers['tenant'], acme",
-        "'''constant''', constant"
+        "'''constant''', constant",
+        "'''abc''.length()', 3"
     })
     void expressionReadsArgumentsMessageAndHeaders(String expression, String expected) {
         Object value = parse(expression, "order").evaluate(new Object[] {ORDER}, message);
@@ -144,6 +164,40 @@ class KeyExpressionTests {
         assertThatThrownBy(() -> parse("#message.payload", "namedMessage"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("'payload'");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"#label.number, L-3", "#label.text, fragile"})
+    void fieldsAndGettersOfAFinalClassAreRead(String expression, String expected) {
+        assertThat(parse(expression, "label").evaluate(new Object[] {new Label()}, message))
+                .isEqualTo(expected);
+    }
+
+    @Test
+    void whatSpelReadsBeyondATypesOwnPropertiesIsAllowed() {
+        assertThat(parse("#ids.length", "array").evaluate(new Object[] {new String[] {"a", "b"}}, message))
+                .isEqualTo(2);
+        assertThat(parse("#order?.orderId", "optional").evaluate(new Object[] {Optional.of(ORDER)}, message))
+                .isEqualTo("A-1");
+    }
+
+    @Test
+    void claimIsNoPartOfItsOwnKey() {
+        assertThatThrownBy(() -> parse("#claim.attempt", "claimed"))
+                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+                    assertThat(invalid.problem()).contains("reads the claim '#claim', which is made of the key");
+                    assertThat(invalid.remedy()).isEqualTo("use the message's own content");
+                });
+    }
+
+    @Test
+    void classWithoutParameterNamesIsRefused() {
+        Method method = ListenerRig.method(Handlers.class, "order");
+
+        assertThatThrownBy(() -> new KeyExpressionCheck(method, "#order", null))
+                .isInstanceOfSatisfying(
+                        InvalidListenerException.class,
+                        invalid -> assertThat(invalid.remedy()).isEqualTo("compile with javac -parameters"));
     }
 
     @Test

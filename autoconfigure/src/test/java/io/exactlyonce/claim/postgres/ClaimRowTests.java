@@ -1,0 +1,120 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.postgres.ClaimRow.Status;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a row means, without a database. */
+class ClaimRowTests {
+
+    private static final ClaimKey KEY = new ClaimKey("orders", "A-1");
+    private static final UUID HOLDER = new UUID(0, 1);
+    private static final String ONE = ClaimKey.sha256("one");
+    private static final String OTHER = ClaimKey.sha256("other");
+
+    @ParameterizedTest
+    @CsvSource({
+        "HELD, 1, false", "HELD, 0, true", "HELD, -1, true",
+        "RELEASED, 1, true", "COMPLETED, -1, false", "PARKED, -1, false"
+    })
+    void keyIsFreeWhenItWasGivenUpOrItsLeaseIsOver(Status status, long remainingMicros, boolean free) {
+        assertThat(row(status, remainingMicros, false, null).isFree()).isEqualTo(free);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HELD, true", "RELEASED, false", "COMPLETED, false", "PARKED, false"})
+    void claimHoldsItsRowOnlyWhileTheRowIsHeld(Status status, boolean held) {
+        ClaimRow row = row(status, 1, false, null);
+
+        assertThat(row.isHeldBy(HOLDER)).isEqualTo(held);
+        assertThat(row.isHeldBy(new UUID(0, 2))).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HELD, false, true", "HELD, true, true", "RELEASED, false, false", "RELEASED, true, true"})
+    void freeKeyIsInDoubtUnlessItsHolderSaidOtherwise(Status status, boolean ambiguous, boolean inDoubt) {
+        ClaimRow row = row(status, 0, ambiguous, null);
+
+        assertThat(row.isInDoubt()).isEqualTo(inDoubt);
+        assertThat(row.next()).isEqualTo(new Acquired(4, 77, inDoubt));
+        assertThat(requested(row, InDoubt.PARK).mustBeParked()).isEqualTo(inDoubt);
+        assertThat(requested(row, InDoubt.TAKE_OVER).mustBeParked()).isFalse();
+    }
+
+    @Test
+    void ownRowIsKnownByItsClaim() {
+        ClaimRow row = row(Status.HELD, 1, true, null);
+        ClaimRequest own = new ClaimRequest(KEY, HOLDER, "worker", Duration.ofSeconds(30));
+
+        assertThat(new RequestedRow(new BatchEntry(own), row).isOwn()).isTrue();
+        assertThat(requested(row, InDoubt.PARK).isOwn()).isFalse();
+        assertThat(row.current()).isEqualTo(new Acquired(3, 41, true));
+    }
+
+    @Test
+    void refusalTellsWhy() {
+        ClaimRequest request = request(null);
+
+        assertThat(row(Status.HELD, 1_500_000, false, null).refusal(request))
+                .isEqualTo(new HeldElsewhere(Duration.ofMillis(1_500)));
+        assertThat(row(Status.PARKED, 0, false, null).refusal(request)).isEqualTo(new Parked());
+        assertThat(row(Status.COMPLETED, 0, false, null).refusal(request)).isEqualTo(new AlreadyCompleted("1"));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> row(Status.RELEASED, 0, false, null).refusal(request))
+                .withMessageStartingWith("A released key is free: orders/");
+    }
+
+    @Test
+    void payloadsAreComparedWhereBothAreKnown() {
+        ClaimRow known = row(Status.COMPLETED, 0, false, ONE);
+
+        assertThat(known.refusal(request(OTHER))).isEqualTo(new Mismatch("1"));
+        assertThat(known.refusal(request(ONE))).isEqualTo(new AlreadyCompleted("1"));
+        assertThat(known.refusal(request(null))).isEqualTo(new AlreadyCompleted("1"));
+        assertThat(row(Status.COMPLETED, 0, false, null).refusal(request(ONE))).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    void textNamesNeitherKeyNorResult() {
+        assertThat(row(Status.COMPLETED, 0, false, null)).hasToString(KEY + " COMPLETED attempt 3");
+    }
+
+    @Test
+    void outcomeIsAskedForOnlyWhenThereIsOne() {
+        BatchEntry entry = new BatchEntry(request(null));
+
+        assertThat(entry.isOpen()).isTrue();
+        assertThatIllegalStateException()
+                .isThrownBy(entry::outcome)
+                .withMessageStartingWith("No outcome yet for orders/");
+    }
+
+    private static ClaimRow row(Status status, long remainingMicros, boolean ambiguous, String fingerprint) {
+        return new ClaimRow(KEY, HOLDER, status, 3, 41, ambiguous, remainingMicros, "1", 77, fingerprint);
+    }
+
+    private static RequestedRow requested(ClaimRow row, InDoubt inDoubt) {
+        ClaimRequest request =
+                new ClaimRequest(KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30), inDoubt, null);
+        return new RequestedRow(new BatchEntry(request), row);
+    }
+
+    private static ClaimRequest request(String fingerprint) {
+        return new ClaimRequest(
+                KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30), InDoubt.TAKE_OVER, fingerprint);
+    }
+}
