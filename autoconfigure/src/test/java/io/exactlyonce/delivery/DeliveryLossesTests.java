@@ -1,0 +1,176 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.Completion;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** Deliveries that end otherwise than by a completion and a delete: nothing of them stays behind. */
+class DeliveryLossesTests {
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final Delivery delivery = rig.receive();
+
+    @Test
+    void keyOfAnotherPayloadIsNeitherHandledNorAcknowledged() throws Throwable {
+        rig.store.onClaim(() -> new Mismatch("\"charged\""));
+
+        assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
+
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(rig.outcomes).containsExactly(new Mismatch("\"charged\""));
+    }
+
+    @Test
+    void duplicateIsNotMeasuredWhenItsDeleteIsConfirmed() throws Throwable {
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+        rig.process(delivery, DeliveryRig::neverCalled);
+        rig.deliveries.settle(delivery);
+
+        rig.deliveries.acknowledged(delivery);
+
+        assertThat(rig.delivered).isEmpty();
+    }
+
+    @Test
+    void claimLostBeforeTheCompletionEndsTheRenewalOfItsWindow() {
+        rig.store.onComplete(requested -> Set.of());
+
+        assertThatThrownBy(() -> rig.process(delivery, claim -> "charged")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.returns()).isEmpty();
+    }
+
+    @Test
+    void resultThatCannotBeStoredDoesNotHideThatTheClaimIsLost() {
+        rig.store.onComplete(requested -> {
+            throw new IllegalArgumentException("NUL");
+        });
+        rig.store.onComplete(requested -> Set.of());
+
+        assertThatThrownBy(() -> rig.process(delivery, claim -> "charged")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.completions()).extracting(Completion::result).containsExactly("\"charged\"", null);
+    }
+
+    @Test
+    void renewalThatComesAfterTheCompletionIsNoLoss() throws Throwable {
+        rig.store.onComplete(requested -> {
+            rig.loseLease();
+            return requested;
+        });
+
+        rig.process(delivery, claim -> "charged");
+
+        assertThat(delivery.isStopRequested()).isFalse();
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void leaseOfAHandlerThatWasNotCalledIsNotRenewed() {
+        delivery.stopHandler();
+
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class);
+        rig.clock.advance(Duration.ofSeconds(10));
+        rig.supervisor.tick();
+
+        assertThat(rig.store.renewals()).isEmpty();
+        assertThat(rig.store.releases()).hasSize(1);
+    }
+
+    @Test
+    void failureToGiveAnUnansweredClaimUpIsToldWithTheFirst() {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection reset");
+            });
+        }
+        rig.store.onRelease(requested -> {
+            throw new IllegalStateException("connection refused");
+        });
+
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .hasMessage("connection reset")
+                .satisfies(failure -> assertThat(failure.getSuppressed()[0]).hasMessage("connection refused"));
+    }
+
+    @Test
+    void handlerThatIsStoppedJustBeforeItBeginsIsInterrupted() {
+        delivery.stopHandler();
+
+        try (HandlerRun run = delivery.enterHandler()) {
+            assertThat(run.wasInterrupted()).isTrue();
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        }
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void stubbornHandlersDeliveryIsRenewedNoMoreWhenItsListenerStops() {
+        delivery.enter();
+        Thread.currentThread().interrupt();
+
+        rig.deliveries.abandonAll(rig.orders);
+
+        assertThat(Thread.interrupted())
+                .as("the interrupt that ended the wait is kept")
+                .isTrue();
+        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.returns()).isEmpty();
+    }
+
+    @Test
+    void interruptEndsTheWaitForAnAnswer() {
+        AtomicInteger calls = new AtomicInteger();
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> StoreCalls.untilAnswered(
+                        "Claiming", DeliveryRig.KEY, new FixedBackOff(1, 3), () -> true, () -> {
+                            throw new IllegalStateException("connection reset " + calls.incrementAndGet());
+                        }))
+                .hasMessage("connection reset 1");
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void claimWithoutDoubtSaysSo() throws Throwable {
+        rig.process(delivery, claim -> {
+            assertThat(claim.isAmbiguous()).isFalse();
+            return null;
+        });
+
+        ClaimId id = rig.store.claims().get(0).id();
+        assertThat(rig.store.completions()).containsExactly(new Completion(id, null));
+    }
+
+    @Test
+    void textNamesMessageReceiveAndListener() {
+        assertThat(delivery.messageId()).isEqualTo("id");
+        assertThat(delivery).hasToString("message id (receive 1) of " + rig.orders);
+    }
+
+    @Test
+    void deliveryThatHasNotBegunHasNoRenewal() {
+        Delivery early = new Delivery(rig.orders, "id", "handle", 1, 0);
+
+        assertThatIllegalStateException()
+                .isThrownBy(early::renewal)
+                .withMessage("Delivery of message id has not begun");
+    }
+}
