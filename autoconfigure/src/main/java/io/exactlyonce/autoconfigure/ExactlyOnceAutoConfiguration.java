@@ -30,6 +30,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -105,18 +106,24 @@ public final class ExactlyOnceAutoConfiguration {
                 jsonMapper.getIfAvailable(JsonMapper::new), properties.claim().maxResultSize());
     }
 
+    /** A store of the application's own may have no parked claims to show, and needs no database. */
     @Bean
     @ConditionalOnMissingBean
+    @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(
             ClaimStore store,
             ParkedClaims parked,
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
             ResultJson results,
-            ClaimDatabase database) {
+            ObjectProvider<ClaimDatabase> database) {
         Executions executions =
                 new Executions(store, terms(properties), renewals.supervisor(), results, results, System::nanoTime);
-        return new ClaimingOperations(executions, parked, results, database::requireReady);
+        return new ClaimingOperations(executions, parked, results, () -> requireReady(database));
+    }
+
+    private static void requireReady(ObjectProvider<ClaimDatabase> database) {
+        database.ifAvailable(ClaimDatabase::requireReady);
     }
 
     private static ClaimTerms terms(ExactlyOnceProperties properties) {
@@ -161,7 +168,7 @@ public final class ExactlyOnceAutoConfiguration {
             StoreGate gate,
             @Qualifier(OBSERVERS) SafeObservers observers) {
         return new ExactlyOnceContainerFactory(beans, environment, () -> {
-            database.ifAvailable(ClaimDatabase::requireReady);
+            requireReady(database);
             return new ListenerEngine(deliveries, gate, observers, System::nanoTime);
         });
     }

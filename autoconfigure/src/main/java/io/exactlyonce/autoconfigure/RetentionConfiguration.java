@@ -7,12 +7,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Deletion of claims whose retention is over. */
+/** Deletion of claims whose retention is over. A store of the application's own sees to its own. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(ClaimDatabase.class)
 @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
 class RetentionConfiguration {
 

@@ -14,9 +14,11 @@ import io.exactlyonce.claim.Coalescer;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.DeliveryProcessor;
 import io.exactlyonce.delivery.SafeObservers;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.metrics.ExactlyOnceMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -112,8 +114,16 @@ class ExactlyOnceAutoConfigurationTests {
                 .withConfiguration(AutoConfigurations.of(
                         ExactlyOnceAutoConfiguration.class, ExactlyOnceMetricsAutoConfiguration.class))
                 .withBean(ClaimStore.class, ScriptedStore::new)
+                .withBean(SimpleMeterRegistry.class)
                 .run(context -> {
-                    assertThat(context).hasNotFailed().doesNotHaveBean(DataSource.class);
+                    assertThat(context)
+                            .hasNotFailed()
+                            .doesNotHaveBean(DataSource.class)
+                            .doesNotHaveBean(ParkedClaims.class)
+                            .doesNotHaveBean(ExactlyOnceOperations.class)
+                            .doesNotHaveBean(RetentionLifecycle.class)
+                            .doesNotHaveBean(RetentionMetrics.class)
+                            .hasSingleBean(ExactlyOnceMetrics.class);
                     assertThat(context.getBean(ClaimStore.class)).isInstanceOf(ScriptedStore.class);
                     ExactlyOnceContainerFactory factory = context.getBean(ExactlyOnceContainerFactory.class);
                     assertThatThrownBy(() -> factory.createContainer(endpoint()))

@@ -8,9 +8,11 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import java.time.Duration;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.backoff.FixedBackOff;
@@ -103,7 +105,8 @@ class DeliveryLossesTests {
             throw new IllegalStateException("connection refused");
         });
 
-        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+        ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
+        assertThatThrownBy(() -> new ClaimKeeper(rig.store).claim(request))
                 .hasMessage("connection reset")
                 .satisfies(failure -> assertThat(failure.getSuppressed()[0]).hasMessage("connection refused"));
     }

@@ -43,7 +43,8 @@ class HandlerMethodsTests {
         Method plain = ListenerRig.method(Listeners.class, "plain");
         Listeners bean = new Listeners();
         var made = new InvocableHandlerMethod(bean, plain);
-        var methods = new ListenerMethodFactory(text -> text, name -> true);
+        var methods = new ListenerMethodFactory(
+                text -> text, name -> true, new Reconcilers(new StaticListableBeanFactory()), (json, type) -> null);
         var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods);
 
         assertThatCode(() -> {

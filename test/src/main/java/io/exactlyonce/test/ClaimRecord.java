@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimState;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -12,20 +13,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is known of a key. Never changed, only replaced.
  *
- * @param claimId names the claim that made or took over the record
- * @param token grows with each claim
+ * @param attempt the latest
+ * @param ambiguous whether an attempt may have had effects that nobody recorded
  * @param leaseEnd when the lease ends, by the store's clock
- * @param fingerprint of the payload that the key was last claimed for
+ * @param error why the key was given up or parked last
+ * @param parkedAt when it was parked; stays until the next claim, and tells then that a person has decided on the doubt
  */
 record ClaimRecord(
         Status status,
-        UUID claimId,
-        int attempt,
-        long token,
+        Attempt attempt,
         boolean ambiguous,
         Duration leaseEnd,
-        @Nullable String fingerprint,
-        @Nullable String result) {
+        @Nullable String result,
+        @Nullable String error,
+        @Nullable Duration parkedAt) {
 
     enum Status {
         HELD,
@@ -34,32 +35,40 @@ record ClaimRecord(
         PARKED
     }
 
+    /**
+     * The claim that made or took over the record.
+     *
+     * @param number counted from 1
+     * @param token grows with each claim
+     * @param fingerprint of the payload that the key was claimed for
+     */
+    record Attempt(
+            UUID claimId, int number, long token, @Nullable String fingerprint) {
+
+        private Attempt next(ClaimRequest request) {
+            return new Attempt(request.claimId(), number + 1, token + 1, request.fingerprint());
+        }
+    }
+
     /** The record of a key that nobody has claimed before. */
     static ClaimRecord first(ClaimRequest request, Duration now) {
-        return new ClaimRecord(
-                Status.HELD, request.claimId(), 1, 1, false, now.plus(request.lease()), request.fingerprint(), null);
+        Attempt attempt = new Attempt(request.claimId(), 1, 1, request.fingerprint());
+        return new ClaimRecord(Status.HELD, attempt, false, now.plus(request.lease()), null, null, null);
     }
 
     /** The record after a request for the key: this one if the request changes nothing. */
     ClaimRecord claimed(ClaimRequest request, Duration now) {
+        Duration end = now.plus(request.lease());
         if (isHeldBy(request)) {
-            return with(Status.HELD, now.plus(request.lease()), ambiguous, result);
+            return until(end);
         }
         if (!isFree(now)) {
             return this;
         }
-        if (isInDoubt() && request.inDoubt() == InDoubt.PARK) {
-            return with(Status.PARKED, leaseEnd, true, result);
+        if (isInDoubt() && !isCleared() && request.inDoubt() == InDoubt.PARK) {
+            return parked(now, error == null ? "its holder vanished" : error, true);
         }
-        return new ClaimRecord(
-                Status.HELD,
-                request.claimId(),
-                attempt + 1,
-                token + 1,
-                isInDoubt(),
-                now.plus(request.lease()),
-                request.fingerprint(),
-                null);
+        return new ClaimRecord(Status.HELD, attempt.next(request), isInDoubt(), end, null, error, null);
     }
 
     /** Answers a request that has been applied. */
@@ -74,34 +83,61 @@ record ClaimRecord(
     }
 
     Acquired acquired() {
-        return new Acquired(attempt, token, ambiguous);
+        return new Acquired(attempt.number(), attempt.token(), ambiguous);
+    }
+
+    ClaimState state(Duration now) {
+        return isFree(now) ? ClaimState.FREE : ClaimState.valueOf(status.name());
     }
 
     Optional<ClaimRecord> renewed(Duration end) {
-        return ifHeld(with(Status.HELD, end, ambiguous, result));
+        return only(Status.HELD, until(end));
     }
 
     /** Repeatable: the first result stays. */
     Optional<ClaimRecord> completed(@Nullable String result) {
-        return status == Status.COMPLETED
-                ? Optional.of(this)
-                : ifHeld(with(Status.COMPLETED, leaseEnd, ambiguous, result));
+        return status == Status.COMPLETED ? Optional.of(this) : only(Status.HELD, ended(result));
     }
 
-    Optional<ClaimRecord> released(boolean inDoubt) {
-        return ifHeld(with(Status.RELEASED, leaseEnd, ambiguous || inDoubt, result));
+    Optional<ClaimRecord> released(String error, boolean inDoubt) {
+        return only(
+                Status.HELD,
+                new ClaimRecord(Status.RELEASED, attempt, ambiguous || inDoubt, leaseEnd, result, error, null));
     }
 
-    Optional<ClaimRecord> parked() {
-        return ifHeld(with(Status.PARKED, leaseEnd, ambiguous, result));
+    Optional<ClaimRecord> parked(String reason, boolean inDoubt, Duration now) {
+        return only(Status.HELD, parked(now, reason, inDoubt));
     }
 
-    private Optional<ClaimRecord> ifHeld(ClaimRecord next) {
-        return status == Status.HELD ? Optional.of(next) : Optional.empty();
+    /** A person gives the key free. */
+    Optional<ClaimRecord> cleared() {
+        return only(
+                Status.PARKED, new ClaimRecord(Status.RELEASED, attempt, ambiguous, leaseEnd, result, error, parkedAt));
+    }
+
+    /** A person says that the effect has happened. */
+    Optional<ClaimRecord> settled(@Nullable String result) {
+        return only(Status.PARKED, ended(result));
+    }
+
+    private Optional<ClaimRecord> only(Status from, ClaimRecord next) {
+        return status == from ? Optional.of(next) : Optional.empty();
+    }
+
+    private ClaimRecord until(Duration end) {
+        return new ClaimRecord(status, attempt, ambiguous, end, result, error, parkedAt);
+    }
+
+    private ClaimRecord ended(@Nullable String result) {
+        return new ClaimRecord(Status.COMPLETED, attempt, ambiguous, leaseEnd, result, error, null);
+    }
+
+    private ClaimRecord parked(Duration now, String reason, boolean inDoubt) {
+        return new ClaimRecord(Status.PARKED, attempt, ambiguous || inDoubt, leaseEnd, result, reason, now);
     }
 
     private boolean isHeldBy(ClaimRequest request) {
-        return status == Status.HELD && claimId.equals(request.claimId());
+        return status == Status.HELD && attempt.claimId().equals(request.claimId());
     }
 
     private boolean isFree(Duration now) {
@@ -112,17 +148,18 @@ record ClaimRecord(
         return ambiguous || status == Status.HELD;
     }
 
-    private boolean differs(ClaimRequest request) {
-        return fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
+    private boolean isCleared() {
+        return parkedAt != null;
     }
 
-    private ClaimRecord with(Status status, Duration leaseEnd, boolean ambiguous, @Nullable String result) {
-        return new ClaimRecord(status, claimId, attempt, token, ambiguous, leaseEnd, fingerprint, result);
+    private boolean differs(ClaimRequest request) {
+        String known = attempt.fingerprint();
+        return known != null && request.fingerprint() != null && !known.equals(request.fingerprint());
     }
 
     /** Names the state only: a result is no business of a log's. */
     @Override
     public String toString() {
-        return status + " attempt " + attempt;
+        return status + " attempt " + attempt.number();
     }
 }

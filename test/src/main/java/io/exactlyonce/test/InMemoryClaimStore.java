@@ -1,40 +1,47 @@
 package io.exactlyonce.test;
 
+import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Claims in this JVM's memory, for tests of listeners without a database. Declared as a bean, it takes the place of the
- * store that the starter brings. It keeps the same contract; each write is conditional on the record that was read, as it
- * would be in a key-value store.
+ * Claims in this JVM's memory, for tests of listeners and operations without a database. Declared as a bean of this type, it
+ * takes the place of the store that the starter brings, and of its parked claims. It keeps the same contracts; each write is
+ * conditional on the record that was read, as it would be in a key-value store.
  *
  * <p>Its clock runs with the JVM's, and jumps at a test's word: {@link #advance} and {@link #endLease} end leases without
  * waiting.
  *
  * <p>Not for production: nothing survives the JVM, other JVMs do not see its claims, and records are never removed.
  */
-public final class InMemoryClaimStore implements ClaimStore {
+public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
-    private final ConcurrentMap<ClaimKey, ClaimRecord> records = new ConcurrentHashMap<>();
-    private final AtomicReference<Duration> jumps = new AtomicReference<>(Duration.ZERO);
+    private static final Comparator<ParkedClaim> OLDEST_FIRST = Comparator.comparingLong(ParkedClaim::parkedAtMicros)
+            .thenComparing(ParkedClaim::scope)
+            .thenComparing(ParkedClaim::key);
+
+    private final StoreClock clock = new StoreClock();
+    private final ClaimRecords records = new ClaimRecords(clock);
 
     /**
      * Sets the clock forward, as if this much time had passed in which nobody renewed anything.
@@ -42,26 +49,25 @@ public final class InMemoryClaimStore implements ClaimStore {
      * @param time not negative
      */
     public void advance(Duration time) {
-        if (time.isNegative()) {
-            throw new IllegalArgumentException(
-                    "time (%s) must not be negative: leases only grow older".formatted(time));
-        }
-        jumps.accumulateAndGet(time, Duration::plus);
+        clock.advance(time);
     }
 
     /** Makes the lease of one claim end now, if the claim holds its key: as if its worker had vanished long ago. */
     public void endLease(ClaimId claim) {
-        change(claim, held -> held.renewed(now()));
+        records.change(claim, held -> held.renewed(clock.now()));
     }
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return requests.stream().map(this::claim).toList();
+        return requests.stream().map(records::claim).toList();
     }
 
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
-        return change(renewals, LeaseRenewal::claim, (claim, renewal) -> claim.renewed(now().plus(renewal.lease())));
+        return change(
+                renewals,
+                LeaseRenewal::claim,
+                (claim, renewal) -> claim.renewed(clock.now().plus(renewal.lease())));
     }
 
     @Override
@@ -71,27 +77,45 @@ public final class InMemoryClaimStore implements ClaimStore {
 
     @Override
     public Set<ClaimId> release(List<Release> releases) {
-        return change(releases, Release::claim, (claim, release) -> claim.released(release.ambiguous()));
+        return change(
+                releases, Release::claim, (claim, release) -> claim.released(release.error(), release.ambiguous()));
     }
 
     @Override
     public Set<ClaimId> park(List<Parking> parkings) {
-        return change(parkings, Parking::claim, (claim, parking) -> claim.parked());
+        return change(
+                parkings,
+                Parking::claim,
+                (claim, parking) -> claim.parked(parking.reason(), parking.ambiguous(), clock.now()));
     }
 
-    private ClaimOutcome claim(ClaimRequest request) {
-        while (true) {
-            Duration now = now();
-            ClaimRecord first = ClaimRecord.first(request, now);
-            ClaimRecord read = records.putIfAbsent(request.key(), first);
-            if (read == null) {
-                return first.acquired();
-            }
-            ClaimRecord next = read.claimed(request, now);
-            if (records.replace(request.key(), read, next)) {
-                return next.answer(request, now);
-            }
-        }
+    @Override
+    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+        return keys.stream().collect(Collectors.toMap(Function.identity(), records::state));
+    }
+
+    @Override
+    public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+        return records.parked()
+                .filter(claim -> after == null || OLDEST_FIRST.compare(claim, after) > 0)
+                .sorted(OLDEST_FIRST)
+                .limit(limit)
+                .toList();
+    }
+
+    @Override
+    public Optional<ParkedClaim> find(ClaimKey key) {
+        return records.parked(key);
+    }
+
+    @Override
+    public boolean release(ClaimId claim) {
+        return records.change(claim, ClaimRecord::cleared);
+    }
+
+    @Override
+    public boolean complete(Completion completion) {
+        return records.change(completion.claim(), parked -> parked.settled(completion.result()));
     }
 
     /** Returns the claims whose record allows the change and was changed. */
@@ -100,28 +124,8 @@ public final class InMemoryClaimStore implements ClaimStore {
             Function<T, ClaimId> claim,
             BiFunction<ClaimRecord, T, Optional<ClaimRecord>> operation) {
         return changes.stream()
-                .filter(change -> change(claim.apply(change), record -> operation.apply(record, change)))
+                .filter(change -> records.change(claim.apply(change), record -> operation.apply(record, change)))
                 .map(claim)
                 .collect(Collectors.toSet());
-    }
-
-    private boolean change(ClaimId claim, Function<ClaimRecord, Optional<ClaimRecord>> operation) {
-        while (true) {
-            ClaimRecord read = records.get(claim.key());
-            if (read == null || !read.claimId().equals(claim.value())) {
-                return false;
-            }
-            Optional<ClaimRecord> next = operation.apply(read);
-            if (next.isEmpty()) {
-                return false;
-            }
-            if (records.replace(claim.key(), read, next.get())) {
-                return true;
-            }
-        }
-    }
-
-    private Duration now() {
-        return Duration.ofNanos(System.nanoTime()).plus(jumps.get());
     }
 }

@@ -3,8 +3,10 @@ package io.exactlyonce.test;
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,9 +21,11 @@ import org.springframework.jdbc.core.JdbcTemplate;
 public final class PostgresServer {
 
     private static final int CONNECTIONS = 16;
+    private static final Duration RETENTION = Duration.ofDays(365);
 
     private final JdbcTemplate jdbc;
     private final ClaimStore store;
+    private final ParkedClaims parked;
 
     private PostgresServer() {
         var pool = new HikariDataSource();
@@ -29,7 +33,8 @@ public final class PostgresServer {
         pool.setMaximumPoolSize(CONNECTIONS);
         new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
         this.jdbc = new JdbcTemplate(pool);
-        this.store = new PostgresClaimStore(pool, CONNECTIONS, Duration.ofDays(365));
+        this.store = new PostgresClaimStore(pool, CONNECTIONS, RETENTION);
+        this.parked = new PostgresParkedClaims(pool, RETENTION);
     }
 
     /** Returns the server of this JVM, and starts it first if need be. */
@@ -40,6 +45,11 @@ public final class PostgresServer {
     /** Returns the store that keeps its claims here. */
     public ClaimStore store() {
         return store;
+    }
+
+    /** Returns the parked ones of them. */
+    public ParkedClaims parked() {
+        return parked;
     }
 
     /** Makes a claim's lease end now. */

@@ -15,7 +15,7 @@ class PublishedClassesTests {
     private static final String STORE = "io.exactlyonce.test";
     private static final String CONTRACT = "io.exactlyonce.test.contract";
     private static final String[] SPI = {
-        "io.exactlyonce.claim", "java.lang..", "java.time..", "java.util..", "org.jspecify.."
+        "io.exactlyonce", "io.exactlyonce.claim", "java.lang..", "java.time..", "java.util..", "org.jspecify.."
     };
 
     @ArchTest

@@ -56,6 +56,14 @@ class ClaimRowTests {
     }
 
     @Test
+    void doubtThatAPersonHasDecidedOnIsToldAndParksNothing() {
+        ClaimRow cleared = new ClaimRow(KEY, HOLDER, Status.RELEASED, 3, 41, true, 0, null, 77, null, true);
+
+        assertThat(requested(cleared, InDoubt.PARK).mustBeParked()).isFalse();
+        assertThat(cleared.next()).isEqualTo(new Acquired(4, 77, true));
+    }
+
+    @Test
     void ownRowIsKnownByItsClaim() {
         ClaimRow row = row(Status.HELD, 1, true, null);
         ClaimRequest own = new ClaimRequest(KEY, HOLDER, "worker", Duration.ofSeconds(30));
@@ -104,7 +112,7 @@ class ClaimRowTests {
     }
 
     private static ClaimRow row(Status status, long remainingMicros, boolean ambiguous, String fingerprint) {
-        return new ClaimRow(KEY, HOLDER, status, 3, 41, ambiguous, remainingMicros, "1", 77, fingerprint);
+        return new ClaimRow(KEY, HOLDER, status, 3, 41, ambiguous, remainingMicros, "1", 77, fingerprint, false);
     }
 
     private static RequestedRow requested(ClaimRow row, InDoubt inDoubt) {

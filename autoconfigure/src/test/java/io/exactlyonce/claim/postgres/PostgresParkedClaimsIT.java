@@ -3,12 +3,10 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.ParkedClaimsContract;
 import io.exactlyonce.claim.Parking;
 import java.time.Duration;
 import java.util.List;
@@ -17,29 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** The contract, on PostgreSQL, and what only its rows show. */
-class PostgresParkedClaimsIT extends ParkedClaimsContract {
+/** What only PostgreSQL's rows show of parked claims. */
+class PostgresParkedClaimsIT {
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
     private final ClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, Duration.ofHours(1));
     private final ParkedClaims parked = new PostgresParkedClaims(DATABASE.pool(), TestDatabase.RETENTION);
-
-    @Override
-    public ClaimStore store() {
-        return store;
-    }
-
-    @Override
-    protected ParkedClaims parked() {
-        return parked;
-    }
-
-    @Override
-    public void endLease(ClaimId claim) {
-        DATABASE.endLease(claim);
-    }
 
     @AfterAll
     static void close() {

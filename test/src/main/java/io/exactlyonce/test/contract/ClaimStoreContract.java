@@ -28,6 +28,7 @@ public abstract class ClaimStoreContract
                 LeaseEndContract,
                 DoubtContract,
                 ClaimBatchContract,
+                LookContract,
                 ContentionContract,
                 CrashContract {
 

@@ -1,22 +1,26 @@
 package io.exactlyonce.test.contract;
 
-import static io.exactlyonce.claim.Claims.acquire;
-import static io.exactlyonce.claim.Claims.complete;
-import static io.exactlyonce.claim.Claims.newKey;
-import static io.exactlyonce.claim.Claims.release;
-import static io.exactlyonce.claim.Claims.renew;
-import static io.exactlyonce.claim.Claims.request;
+import static io.exactlyonce.test.contract.Claims.acquire;
+import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.newKey;
+import static io.exactlyonce.test.contract.Claims.release;
+import static io.exactlyonce.test.contract.Claims.renew;
+import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link ClaimStore} tells those who wait for keys. */
+/** What every {@link io.exactlyonce.claim.ClaimStore} tells those who wait for keys. */
 interface LookContract extends StoreUnderTest {
 
-    private ClaimState look(ClaimKey key) {
+    private @Nullable ClaimState look(ClaimKey key) {
         return store().look(List.of(key)).get(key);
     }
 

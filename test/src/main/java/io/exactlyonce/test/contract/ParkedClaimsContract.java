@@ -1,29 +1,52 @@
 package io.exactlyonce.test.contract;
 
-import static io.exactlyonce.claim.Claims.acquire;
-import static io.exactlyonce.claim.Claims.claim;
-import static io.exactlyonce.claim.Claims.complete;
-import static io.exactlyonce.claim.Claims.newKey;
-import static io.exactlyonce.claim.Claims.release;
-import static io.exactlyonce.claim.Claims.renew;
-import static io.exactlyonce.claim.Claims.request;
+import static io.exactlyonce.test.contract.Claims.acquire;
+import static io.exactlyonce.test.contract.Claims.claim;
+import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.newKey;
+import static io.exactlyonce.test.contract.Claims.release;
+import static io.exactlyonce.test.contract.Claims.renew;
+import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link ParkedClaims} must do: an implementation's test extends this. */
+/**
+ * What every {@link ParkedClaims} must do, as JUnit tests: an implementation's test extends this, beside the one that extends
+ * {@link ClaimStoreContract}.
+ *
+ * <p>Every test uses keys of its own. They may share a store with others, as long as nobody else parks claims in it meanwhile.
+ */
 public abstract class ParkedClaimsContract implements StoreUnderTest {
 
+    private static final int PAGE = 100;
+
+    /** Returns the store under test. */
+    @Override
+    public abstract ClaimStore store();
+
     /** Returns the parked claims of the store under test. */
-    protected abstract ParkedClaims parked();
+    public abstract ParkedClaims parked();
+
+    /** Makes the lease of a claim end now, as if its holder had stopped renewing it. */
+    @Override
+    public abstract void endLease(ClaimId claim);
 
     @Test
     void parkedClaimIsFoundWithWhatAPersonNeedsToKnow() {
@@ -82,15 +105,21 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
                 parkedClaim(false).key(),
                 parkedClaim(false).key());
 
-        List<ParkedClaim> all = list(null, 1_000);
+        List<ParkedClaim> all = everyPage();
         assertThat(all).extracting(ParkedClaimsContract::key).containsSubsequence(keys);
 
         ParkedClaim first = find(all, keys.get(0));
-        assertThat(list(first, 1_000)).extracting(ParkedClaimsContract::key).containsExactly(keys.get(1), keys.get(2));
-        assertThat(list(first, 1)).extracting(ParkedClaimsContract::key).containsExactly(keys.get(1));
+        assertThat(parked().list(first, 1_000))
+                .extracting(ParkedClaimsContract::key)
+                .containsExactly(keys.get(1), keys.get(2));
+        assertThat(parked().list(first, 1))
+                .extracting(ParkedClaimsContract::key)
+                .containsExactly(keys.get(1));
         parked().release(idOf(first));
-        assertThat(list(first, 1_000)).extracting(ParkedClaimsContract::key).containsExactly(keys.get(1), keys.get(2));
-        assertThat(list(null, 1_000)).extracting(ParkedClaimsContract::key).doesNotContain(keys.get(0));
+        assertThat(parked().list(first, 1_000))
+                .extracting(ParkedClaimsContract::key)
+                .containsExactly(keys.get(1), keys.get(2));
+        assertThat(everyPage()).extracting(ParkedClaimsContract::key).doesNotContain(keys.get(0));
     }
 
     @Test
@@ -218,8 +247,14 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         return parked().find(request.key()).orElseThrow();
     }
 
-    private List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
-        return parked().list(after, limit);
+    private List<ParkedClaim> everyPage() {
+        List<ParkedClaim> all = new ArrayList<>();
+        List<ParkedClaim> page = parked().list(null, PAGE);
+        while (!page.isEmpty()) {
+            all.addAll(page);
+            page = parked().list(page.get(page.size() - 1), PAGE);
+        }
+        return all;
     }
 
     private static ParkedClaim find(List<ParkedClaim> claims, ClaimKey key) {

@@ -5,10 +5,11 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -19,7 +20,7 @@ class HolderWatch extends WrappedStore {
 
     private final Map<ClaimKey, ClaimId> holders = new HashMap<>();
 
-    HolderWatch(ClaimStore store) {
+    HolderWatch(InMemoryClaimStore store) {
         super(store);
     }
 
@@ -32,6 +33,10 @@ class HolderWatch extends WrappedStore {
             }
         }
         return outcomes;
+    }
+
+    Optional<ClaimId> holder(ClaimKey key) {
+        return Optional.ofNullable(holders.get(key));
     }
 
     /** Writes in the name of each key's holder; tells the claims that asked, if that changed anything. */

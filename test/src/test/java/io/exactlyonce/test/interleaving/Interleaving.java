@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs steps against a store, one after the other, and checks each answer. What a call changed in secret shows at the
- * end: all keys are claimed once more, at once and after a long time.
+ * end: all keys are looked at and claimed once more, at once and after a long time.
  */
 final class Interleaving {
 
@@ -40,6 +40,7 @@ final class Interleaving {
     private final String scope = UUID.randomUUID().toString();
     private final List<ClaimKey> keys;
     private final Map<ClaimKey, Invariants> invariants = new HashMap<>();
+    private final Map<ClaimKey, Person> people = new HashMap<>();
     private final Map<Integer, List<ClaimRequest>> claims = new HashMap<>();
     private Duration now = Duration.ZERO;
 
@@ -48,16 +49,26 @@ final class Interleaving {
         this.keys = IntStream.range(0, Step.KEYS)
                 .mapToObj(key -> new ClaimKey(scope, String.valueOf(key)))
                 .toList();
-        keys.forEach(key -> invariants.put(key, new Invariants()));
+        for (ClaimKey key : keys) {
+            var model = new KeyModel();
+            invariants.put(key, new Invariants(model));
+            people.put(key, new Person(subject, key, model));
+        }
     }
 
     /** Fails on the first answer that breaks a rule. */
     static void check(StoreInTime subject, List<Step> steps) {
         var run = new Interleaving(subject);
         steps.forEach(run::take);
-        run.claim(-1, run.keys, 0, InDoubt.TAKE_OVER);
+        run.end();
         run.pass(JUMPS.get(JUMPS.size() - 1));
-        run.claim(-1, run.keys, 0, InDoubt.TAKE_OVER);
+        run.end();
+    }
+
+    private void end() {
+        look();
+        people.values().forEach(Person::looks);
+        claim(-1, keys, 0, InDoubt.TAKE_OVER);
     }
 
     private void take(Step step) {
@@ -71,7 +82,11 @@ final class Interleaving {
             case COMPLETE -> underAClaim(step, (request, history) -> complete(request.id(), step.variant(), history));
             case RELEASE -> underAClaim(step, (request, history) -> release(request.id(), false, history));
             case RELEASE_IN_DOUBT -> underAClaim(step, (request, history) -> release(request.id(), true, history));
-            case PARK -> underAClaim(step, (request, history) -> park(request.id(), history));
+            case PARK -> underAClaim(step, (request, history) -> park(request.id(), false, history));
+            case PARK_IN_DOUBT -> underAClaim(step, (request, history) -> park(request.id(), true, history));
+            case LOOK -> look();
+            case RELEASE_PARKED -> people.get(key.get(0)).releases(step.variant());
+            case COMPLETE_PARKED -> people.get(key.get(0)).completes(step.variant());
             case CRASH -> claims.remove(step.worker());
             case CLOCK_JUMP -> pass(JUMPS.get(step.variant()));
         }
@@ -116,10 +131,15 @@ final class Interleaving {
         history.released(claim.value(), told, inDoubt);
     }
 
-    private void park(ClaimId claim, Invariants history) {
-        boolean told =
-                subject.store().park(List.of(new Parking(claim, "told to"))).contains(claim);
-        history.parked(claim.value(), told);
+    private void park(ClaimId claim, boolean inDoubt, Invariants history) {
+        boolean told = subject.store()
+                .park(List.of(new Parking(claim, "told to", inDoubt)))
+                .contains(claim);
+        history.parked(claim.value(), told, inDoubt);
+    }
+
+    private void look() {
+        subject.store().look(keys).forEach((key, told) -> invariants.get(key).looked(told, now));
     }
 
     private void pass(Duration time) {

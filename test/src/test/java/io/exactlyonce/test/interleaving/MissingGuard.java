@@ -5,11 +5,11 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -19,7 +19,7 @@ import java.util.function.UnaryOperator;
 enum MissingGuard {
     COMPLETION_ASKS_FOR_THE_CLAIM {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
                 public Set<ClaimId> complete(List<Completion> completions) {
@@ -33,7 +33,7 @@ enum MissingGuard {
     },
     STALE_COMPLETION_CHANGES_NOTHING_IN_SECRET {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
                 public Set<ClaimId> complete(List<Completion> completions) {
@@ -49,7 +49,7 @@ enum MissingGuard {
     },
     RENEWAL_ASKS_FOR_THE_CLAIM {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
                 public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
@@ -63,7 +63,7 @@ enum MissingGuard {
     },
     RELEASE_ASKS_FOR_THE_CLAIM {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
                 public Set<ClaimId> release(List<Release> releases) {
@@ -78,21 +78,22 @@ enum MissingGuard {
     },
     PARKING_ASKS_FOR_THE_CLAIM {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
                 public Set<ClaimId> park(List<Parking> parkings) {
                     return write(
                             parkings,
                             Parking::claim,
-                            (each, holder) -> super.park(List.of(new Parking(holder, each.reason()))));
+                            (each, holder) ->
+                                    super.park(List.of(new Parking(holder, each.reason(), each.ambiguous()))));
                 }
             };
         }
     },
     TAKEOVER_WAITS_FOR_THE_END_OF_THE_LEASE {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return asking(
                     intact,
                     request -> new ClaimRequest(
@@ -106,7 +107,7 @@ enum MissingGuard {
     },
     RETRY_FINDS_ITS_OWN_CLAIM {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return asking(
                     intact,
                     request -> new ClaimRequest(
@@ -120,7 +121,7 @@ enum MissingGuard {
     },
     CAUTION_IS_HEEDED {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return asking(
                     intact,
                     request -> new ClaimRequest(
@@ -134,7 +135,7 @@ enum MissingGuard {
     },
     PAYLOADS_ARE_COMPARED {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return asking(
                     intact,
                     request -> new ClaimRequest(request.key(), request.claimId(), request.owner(), request.lease()));
@@ -142,7 +143,7 @@ enum MissingGuard {
     },
     TOKENS_GROW {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return answering(
                     intact,
                     outcome -> outcome instanceof Acquired acquired
@@ -152,7 +153,7 @@ enum MissingGuard {
     },
     DOUBT_IS_TOLD {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return answering(
                     intact,
                     outcome -> outcome instanceof Acquired acquired
@@ -162,7 +163,7 @@ enum MissingGuard {
     },
     COMPLETED_KEY_STAYS_COMPLETED {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return answering(
                     intact,
                     outcome ->
@@ -171,7 +172,7 @@ enum MissingGuard {
     },
     COMPLETION_IS_RECORDED {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
                 public Set<ClaimId> complete(List<Completion> completions) {
@@ -184,7 +185,7 @@ enum MissingGuard {
     },
     PARKING_IS_RECORDED {
         @Override
-        ClaimStore remove(ClaimStore intact) {
+        WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
                 public Set<ClaimId> park(List<Parking> parkings) {
@@ -197,9 +198,9 @@ enum MissingGuard {
     };
 
     /** Returns a store that lacks this guard. */
-    abstract ClaimStore remove(ClaimStore intact);
+    abstract WrappedStore remove(InMemoryClaimStore intact);
 
-    private static ClaimStore asking(ClaimStore intact, UnaryOperator<ClaimRequest> change) {
+    private static WrappedStore asking(InMemoryClaimStore intact, UnaryOperator<ClaimRequest> change) {
         return new WrappedStore(intact) {
             @Override
             public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
@@ -208,7 +209,7 @@ enum MissingGuard {
         };
     }
 
-    private static ClaimStore answering(ClaimStore intact, UnaryOperator<ClaimOutcome> change) {
+    private static WrappedStore answering(InMemoryClaimStore intact, UnaryOperator<ClaimOutcome> change) {
         return new WrappedStore(intact) {
             @Override
             public List<ClaimOutcome> claim(List<ClaimRequest> requests) {

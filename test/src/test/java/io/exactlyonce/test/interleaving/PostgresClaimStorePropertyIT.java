@@ -1,6 +1,7 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.test.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +23,11 @@ class PostgresClaimStorePropertyIT {
         @Override
         public ClaimStore store() {
             return SERVER.store();
+        }
+
+        @Override
+        public ParkedClaims parked() {
+            return SERVER.parked();
         }
 
         @Override

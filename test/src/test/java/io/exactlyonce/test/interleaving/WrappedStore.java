@@ -1,22 +1,31 @@
 package io.exactlyonce.test.interleaving;
 
+import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.test.InMemoryClaimStore;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Passes every call on. */
-class WrappedStore implements ClaimStore {
+class WrappedStore implements ClaimStore, ParkedClaims {
 
-    private final ClaimStore store;
+    private final InMemoryClaimStore store;
 
-    WrappedStore(ClaimStore store) {
+    WrappedStore(InMemoryClaimStore store) {
         this.store = store;
     }
 
@@ -43,5 +52,30 @@ class WrappedStore implements ClaimStore {
     @Override
     public Set<ClaimId> park(List<Parking> parkings) {
         return store.park(parkings);
+    }
+
+    @Override
+    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+        return store.look(keys);
+    }
+
+    @Override
+    public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+        return store.list(after, limit);
+    }
+
+    @Override
+    public Optional<ParkedClaim> find(ClaimKey key) {
+        return store.find(key);
+    }
+
+    @Override
+    public boolean release(ClaimId claim) {
+        return store.release(claim);
+    }
+
+    @Override
+    public boolean complete(Completion completion) {
+        return store.complete(completion);
     }
 }

@@ -1,0 +1,87 @@
+package io.exactlyonce.test;
+
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.test.ClaimRecord.Status;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A record for each key. Each write is conditional on the record that was read, and tried again if that has changed. */
+final class ClaimRecords {
+
+    private final ConcurrentMap<ClaimKey, ClaimRecord> records = new ConcurrentHashMap<>();
+    private final StoreClock clock;
+
+    ClaimRecords(StoreClock clock) {
+        this.clock = clock;
+    }
+
+    ClaimOutcome claim(ClaimRequest request) {
+        while (true) {
+            Duration now = clock.now();
+            ClaimRecord first = ClaimRecord.first(request, now);
+            ClaimRecord read = records.putIfAbsent(request.key(), first);
+            if (read == null) {
+                return first.acquired();
+            }
+            ClaimRecord next = read.claimed(request, now);
+            if (records.replace(request.key(), read, next)) {
+                return next.answer(request, now);
+            }
+        }
+    }
+
+    /** Returns whether the claim's record allowed the change and was changed. */
+    boolean change(ClaimId claim, Function<ClaimRecord, Optional<ClaimRecord>> operation) {
+        while (true) {
+            ClaimRecord read = records.get(claim.key());
+            if (read == null || !read.attempt().claimId().equals(claim.value())) {
+                return false;
+            }
+            Optional<ClaimRecord> next = operation.apply(read);
+            if (next.isEmpty()) {
+                return false;
+            }
+            if (records.replace(claim.key(), read, next.get())) {
+                return true;
+            }
+        }
+    }
+
+    ClaimState state(ClaimKey key) {
+        ClaimRecord record = records.get(key);
+        return record == null ? ClaimState.FREE : record.state(clock.now());
+    }
+
+    Optional<ParkedClaim> parked(ClaimKey key) {
+        return parked(key, records.get(key)).findFirst();
+    }
+
+    Stream<ParkedClaim> parked() {
+        return records.entrySet().stream().flatMap(entry -> parked(entry.getKey(), entry.getValue()));
+    }
+
+    private static Stream<ParkedClaim> parked(ClaimKey key, @Nullable ClaimRecord record) {
+        if (record == null || record.status() != Status.PARKED || record.parkedAt() == null) {
+            return Stream.empty();
+        }
+        return Stream.of(new ParkedClaim(
+                key.scope(),
+                key.key(),
+                record.attempt().claimId(),
+                record.attempt().number(),
+                record.ambiguous(),
+                record.error() == null ? "unknown" : record.error(),
+                TimeUnit.MICROSECONDS.convert(record.parkedAt())));
+    }
+}

@@ -1,0 +1,81 @@
+package io.exactlyonce.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.ParkedException;
+import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.Parking;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Code that is no listener, with the store in memory, and no database anywhere. */
+class OperationsWithoutDatabaseTests {
+
+    private final AtomicInteger charges = new AtomicInteger();
+    private final InMemoryClaimStore store = new InMemoryClaimStore();
+
+    @Test
+    void storeInMemoryIsAllThatOperationsNeed() {
+        withOperations(operations -> {
+            assertThat(charge(operations)).isEqualTo(1);
+            assertThat(charge(operations)).isEqualTo(1);
+            assertThat(charges).hasValue(1);
+        });
+    }
+
+    @Test
+    void peopleDecideOnItsParkedClaims() {
+        withOperations(operations -> {
+            park();
+            assertThatThrownBy(() -> charge(operations)).isInstanceOf(ParkedException.class);
+
+            ParkedClaim seen = operations.findParked("payments", "A-1").orElseThrow();
+            assertThat(operations.parked(10)).containsExactly(seen);
+            assertThat(operations.completeParked(seen, 7)).isTrue();
+
+            assertThat(charge(operations)).isEqualTo(7);
+            assertThat(operations.parked(10)).isEmpty();
+            assertThat(charges).hasValue(0);
+        });
+    }
+
+    private void withOperations(Consumer<ExactlyOnceOperations> test) {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withBean(InMemoryClaimStore.class, () -> store)
+                .run(context -> {
+                    assertThat(context)
+                            .hasNotFailed()
+                            .doesNotHaveBean(DataSource.class)
+                            .hasSingleBean(ClaimStore.class)
+                            .hasSingleBean(ParkedClaims.class);
+                    test.accept(context.getBean(ExactlyOnceOperations.class));
+                });
+    }
+
+    private Integer charge(ExactlyOnceOperations operations) {
+        return operations.execute("payments", "A-1", Integer.class, (Claim claim) -> charges.incrementAndGet());
+    }
+
+    private void park() {
+        ClaimRequest request =
+                new ClaimRequest(new ClaimKey("payments", "A-1"), UUID.randomUUID(), "worker", Duration.ofMinutes(1));
+        store.claim(List.of(request));
+        store.park(List.of(new Parking(request.id(), "card expired", true)));
+    }
+}

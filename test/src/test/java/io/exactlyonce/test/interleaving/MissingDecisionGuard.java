@@ -1,0 +1,226 @@
+package io.exactlyonce.test.interleaving;
+
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.test.InMemoryClaimStore;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What {@link MissingGuard} is for claims, for people's decisions and for looks. */
+enum MissingDecisionGuard {
+    RELEASE_ASKS_FOR_THE_PARKED_CLAIM {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public boolean release(ClaimId claim) {
+                    return super.release(parkedOf(intact, claim));
+                }
+            };
+        }
+    },
+    COMPLETION_ASKS_FOR_THE_PARKED_CLAIM {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public boolean complete(Completion completion) {
+                    return super.complete(new Completion(parkedOf(intact, completion.claim()), completion.result()));
+                }
+            };
+        }
+    },
+    DECISION_ASKS_WHETHER_THE_CLAIM_IS_PARKED {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public boolean release(ClaimId claim) {
+                    return super.release(claim)
+                            || !super.release(List.of(new Release(claim, "", false)))
+                                    .isEmpty();
+                }
+
+                @Override
+                public boolean complete(Completion completion) {
+                    return super.complete(completion)
+                            || !super.complete(List.of(completion)).isEmpty();
+                }
+            };
+        }
+    },
+    RELEASE_IS_RECORDED {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public boolean release(ClaimId claim) {
+                    return claim.equals(parkedOf(intact, claim))
+                            && find(claim.key()).isPresent();
+                }
+            };
+        }
+    },
+    RELEASE_CLEARS_THE_DOUBT {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new DecisionWatch(intact) {
+                @Override
+                ClaimOutcome claimReleased(ClaimRequest request) {
+                    ClaimOutcome outcome = intact.claim(List.of(request)).get(0);
+                    if (outcome instanceof Acquired acquired
+                            && acquired.ambiguous()
+                            && request.inDoubt() == InDoubt.PARK) {
+                        park(List.of(new Parking(request.id(), "", true)));
+                        return new ClaimOutcome.Parked();
+                    }
+                    return outcome;
+                }
+            };
+        }
+    },
+    RELEASE_CLEARS_ONE_ATTEMPT_ONLY {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new DecisionWatch(intact) {
+                @Override
+                ClaimOutcome claimReleased(ClaimRequest request) {
+                    ClaimRequest bold = new ClaimRequest(
+                            request.key(),
+                            request.claimId(),
+                            request.owner(),
+                            request.lease(),
+                            InDoubt.TAKE_OVER,
+                            request.fingerprint());
+                    return intact.claim(List.of(bold)).get(0);
+                }
+            };
+        }
+    },
+    PARKING_KEEPS_THE_DOUBT {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public Set<ClaimId> park(List<Parking> parkings) {
+                    return super.park(parkings.stream()
+                            .map(each -> new Parking(each.claim(), each.reason(), false))
+                            .toList());
+                }
+            };
+        }
+    },
+    PARKED_KEY_IS_FOUND {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public Optional<ParkedClaim> find(ClaimKey key) {
+                    return super.find(key).filter(ParkedClaim::isAmbiguous);
+                }
+            };
+        }
+    },
+    LOOK_HEEDS_THE_LEASE {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return seeing(intact, ClaimState.HELD, ClaimState.FREE);
+        }
+    },
+    LOOK_TELLS_WHAT_IS_FREE {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return seeing(intact, ClaimState.FREE, ClaimState.HELD);
+        }
+    },
+    LOOK_TELLS_PARKED_FROM_COMPLETED {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return seeing(intact, ClaimState.PARKED, ClaimState.COMPLETED);
+        }
+    },
+    LOOK_CLAIMS_NOTHING {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new HolderWatch(intact) {
+                @Override
+                public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+                    Map<ClaimKey, ClaimState> told = super.look(keys);
+                    super.release(keys.stream()
+                            .flatMap(key -> holder(key).stream())
+                            .map(holder -> new Release(holder, "", false))
+                            .toList());
+                    return told;
+                }
+            };
+        }
+    };
+
+    /** Returns a store that lacks this guard. */
+    abstract WrappedStore remove(InMemoryClaimStore intact);
+
+    /** Knows the keys that a person has ever released. */
+    private abstract static class DecisionWatch extends WrappedStore {
+
+        private final Set<ClaimKey> released = new HashSet<>();
+
+        DecisionWatch(InMemoryClaimStore intact) {
+            super(intact);
+        }
+
+        abstract ClaimOutcome claimReleased(ClaimRequest request);
+
+        @Override
+        public boolean release(ClaimId claim) {
+            boolean told = super.release(claim);
+            if (told) {
+                released.add(claim.key());
+            }
+            return told;
+        }
+
+        @Override
+        public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+            List<ClaimOutcome> outcomes = new ArrayList<>();
+            for (ClaimRequest request : requests) {
+                outcomes.add(
+                        released.contains(request.key())
+                                ? claimReleased(request)
+                                : super.claim(List.of(request)).get(0));
+            }
+            return outcomes;
+        }
+    }
+
+    private static ClaimId parkedOf(InMemoryClaimStore store, ClaimId claim) {
+        return store.find(claim.key())
+                .map(parked -> new ClaimId(claim.key(), parked.claimId()))
+                .orElse(claim);
+    }
+
+    private static WrappedStore seeing(InMemoryClaimStore intact, ClaimState state, ClaimState instead) {
+        return new WrappedStore(intact) {
+            @Override
+            public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+                return super.look(keys).entrySet().stream()
+                        .collect(Collectors.toMap(
+                                Map.Entry::getKey, each -> each.getValue() == state ? instead : each.getValue()));
+            }
+        };
+    }
+}
