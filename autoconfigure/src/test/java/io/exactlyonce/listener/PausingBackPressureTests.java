@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
@@ -58,6 +59,37 @@ class PausingBackPressureTests {
         assertThat(handler.request(1)).isZero();
 
         assertThat(handler.drain(Duration.ofMillis(10))).isTrue();
+    }
+
+    @Test
+    void handlerThatKnowsNoBatchesIsLeftToAwspring() {
+        BackPressureHandler plain = new BackPressureHandler() {
+            @Override
+            public int request(int amount) {
+                return amount;
+            }
+
+            @Override
+            public void release(int amount, ReleaseReason reason) {}
+
+            @Override
+            public boolean drain(Duration timeout) {
+                return true;
+            }
+        };
+
+        assertThat(PausingBackPressure.around(options -> plain, gate)
+                        .createBackPressureHandler(SqsContainerOptions.builder().build()))
+                .isSameAs(plain);
+    }
+
+    @Test
+    void handlerWithoutAnIdIsGivenNone() {
+        PausingBackPressure around = new PausingBackPressure(new ClosingMeanwhile(handler, () -> {}), gate);
+
+        around.setId("orders");
+
+        assertThat(around.getId()).isEqualTo("orders");
     }
 
     @Test
