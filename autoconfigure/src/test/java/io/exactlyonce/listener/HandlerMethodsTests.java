@@ -44,7 +44,11 @@ class HandlerMethodsTests {
         Listeners bean = new Listeners();
         var made = new InvocableHandlerMethod(bean, plain);
         var methods = new ListenerMethodFactory(
-                text -> text, name -> true, new Reconcilers(new StaticListableBeanFactory()), (json, type) -> null);
+                text -> text,
+                name -> true,
+                new Reconcilers(new StaticListableBeanFactory()),
+                ListenerRig.NO_TRANSACTIONS,
+                (json, type) -> null);
         var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods);
 
         assertThatCode(() -> {

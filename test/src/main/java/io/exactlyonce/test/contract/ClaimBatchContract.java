@@ -7,6 +7,8 @@ import static io.exactlyonce.test.contract.Claims.release;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -14,6 +16,8 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,22 +1,21 @@
-package io.exactlyonce.claim.postgres;
+package io.exactlyonce.test;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimStoreContract;
 import io.exactlyonce.claim.Coalescer;
 import io.exactlyonce.claim.CoalescingTerms;
+import io.exactlyonce.test.contract.ClaimStoreContract;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract, on PostgreSQL and with calls put together. */
+@Tag("postgres")
 class CoalescedPostgresClaimStoreIT extends ClaimStoreContract {
 
-    private static final int CONNECTIONS = 4;
-    private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
-    private static final Coalescer COALESCER = new Coalescer(
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION),
-            new CoalescingTerms(2, 256, 10_000, Duration.ofSeconds(3)),
-            System::nanoTime);
+    private static final PostgresServer SERVER = PostgresServer.shared();
+    private static final Coalescer COALESCER =
+            new Coalescer(SERVER.store(), new CoalescingTerms(2, 256, 10_000, Duration.ofSeconds(3)), System::nanoTime);
 
     @Override
     public ClaimStore store() {
@@ -25,12 +24,11 @@ class CoalescedPostgresClaimStoreIT extends ClaimStoreContract {
 
     @Override
     public void endLease(ClaimId claim) {
-        DATABASE.endLease(claim);
+        SERVER.endLease(claim);
     }
 
     @AfterAll
     static void close() {
         COALESCER.close();
-        DATABASE.close();
     }
 }

@@ -1,0 +1,45 @@
+package io.exactlyonce.claim;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+
+/** Short forms for tests of what stands in front of a claim store; the contract of stores has its own. */
+final class Claims {
+
+    static final Duration LEASE = Duration.ofMinutes(1);
+
+    private Claims() {}
+
+    /** Returns a key that no test has used before. */
+    static ClaimKey newKey() {
+        return new ClaimKey("orders", UUID.randomUUID().toString());
+    }
+
+    /** Returns a request with a claim of its own. */
+    static ClaimRequest request(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", LEASE);
+    }
+
+    static ClaimOutcome claim(ClaimStore store, ClaimRequest request) {
+        return store.claim(List.of(request)).get(0);
+    }
+
+    static Acquired acquire(ClaimStore store, ClaimRequest request) {
+        return (Acquired) claim(store, request);
+    }
+
+    static boolean complete(ClaimStore store, ClaimRequest request, String result) {
+        return store.complete(List.of(new Completion(request.id(), result))).contains(request.id());
+    }
+
+    static boolean renew(ClaimStore store, ClaimRequest request) {
+        return store.renew(List.of(new LeaseRenewal(request.id(), LEASE))).contains(request.id());
+    }
+
+    static boolean release(ClaimStore store, ClaimRequest request) {
+        return store.release(List.of(new Release(request.id(), "failed", false)))
+                .contains(request.id());
+    }
+}
