@@ -22,7 +22,9 @@ import org.springframework.core.annotation.AliasFor;
  * Claim#downstreamKey()} to whatever it calls.
  *
  * <p>The method takes one message: its payload, optionally headers, the {@code Message}, and a {@link Claim}. It may
- * return a value, which is stored with the claim. All text attributes take <code>${...}</code> placeholders.
+ * return a value, which is stored with the claim. Or it takes a batch: a {@code List<T>} or {@code List<Message<T>>},
+ * optionally a {@code List<Claim>}; it is then given what it acquired, may throw {@link BatchItemFailures}, and what it
+ * returns is ignored. All text attributes take <code>${...}</code> placeholders.
  *
  * <pre>{@code
  * @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")
@@ -73,8 +75,8 @@ public @interface ExactlyOnceListener {
     String messageVisibilitySeconds() default "";
 
     /**
-     * Expression (SpEL) for the idempotency key: over the method's arguments by name, {@code #message} and {@code
-     * #headers}. Parsed at start-up. It must evaluate to text, a number, a UUID or an enum constant; {@code null} or
+     * Expression (SpEL) for the idempotency key: over the method's arguments by name, {@code #payload}, {@code #message}
+     * and {@code #headers}. For methods that take batches it is evaluated for each message, without arguments. Parsed at start-up. It must evaluate to text, a number, a UUID or an enum constant; {@code null} or
      * blank fails the delivery. Without it, the key is the message attribute {@code ExactlyOnce-Key}, else the SQS
      * message id, which covers redelivery only: a resend or a redrive has a new id.
      */

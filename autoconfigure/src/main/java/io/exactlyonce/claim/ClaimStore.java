@@ -23,7 +23,8 @@ public interface ClaimStore {
      * Tries to claim keys. A key is acquired if nobody has claimed it, if its claim was released, or if its claim's
      * lease is over; a request whose {@code claimId} holds the key already acquires it again. A key that is in doubt (its
      * lease is over, or it was released as ambiguous) is parked instead if the request says so. Of two requests for the
-     * same key in one batch, one is answered as held elsewhere.
+     * same key in one batch, unless one of them holds it already, the first can acquire it, and the other is then answered
+     * as held elsewhere.
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order

@@ -115,13 +115,13 @@ final class ClaimKeeper {
         return store.fence(claim);
     }
 
-    private static BackOff fewPauses() {
+    static BackOff fewPauses() {
         ExponentialBackOff pauses = endlessPauses();
         pauses.setMaxAttempts(FEW);
         return pauses;
     }
 
-    private static ExponentialBackOff endlessPauses() {
+    static ExponentialBackOff endlessPauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(FIRST_PAUSE_MILLIS, 2);
         pauses.setMaxInterval(LONGEST_PAUSE_MILLIS);
         pauses.setJitter(FIRST_PAUSE_MILLIS / 2);

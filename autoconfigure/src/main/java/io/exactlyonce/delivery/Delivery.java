@@ -157,7 +157,11 @@ public final class Delivery {
     }
 
     HandlerRun enterHandler() {
-        HandlerRun begun = new HandlerRun();
+        return enterHandler(new HandlerRun());
+    }
+
+    /** Enters a run that other deliveries of its batch share: whatever stops one of them interrupts it. */
+    HandlerRun enterHandler(HandlerRun begun) {
         run = begun;
         Duration timeout = subscription.timeout();
         if (timeout != null) {

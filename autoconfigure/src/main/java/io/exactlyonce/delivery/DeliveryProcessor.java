@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import java.util.concurrent.CancellationException;
 import java.util.function.DoubleSupplier;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,13 +30,13 @@ public final class DeliveryProcessor {
 
     private final ClaimKeeper keeper;
     private final ClaimTerms terms;
-    private final ReturnBackoff backoff;
-    private final DoubleSupplier random;
+    private final Function<Delivery, Disposition> retry;
     private final DeliveryObserver observer;
     private final LongSupplier clock;
     private final HandlerCall handlers;
     private final Refusals refusals;
     private final TransactionalDelivery transactional;
+    private final BatchProcessor batches;
 
     /** A listener's own work under a claim. */
     @FunctionalInterface
@@ -68,13 +69,20 @@ public final class DeliveryProcessor {
             DoubleSupplier random) {
         this.keeper = new ClaimKeeper(store);
         this.terms = terms;
-        this.backoff = backoff;
-        this.random = random;
+        this.retry = delivery -> Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble()));
         this.observer = observer;
         this.clock = clock;
         this.handlers = new HandlerCall(keeper, results, observer, clock);
         this.refusals = new Refusals(terms);
         this.transactional = new TransactionalDelivery(keeper, terms, handlers, refusals, observer);
+        BatchKeeper batchKeeper = new BatchKeeper(store);
+        this.batches = new BatchProcessor(
+                new BatchClaims(batchKeeper, terms, refusals, observer, clock), batchKeeper, retry, observer, clock);
+    }
+
+    /** Returns what handles deliveries in batches, on the same terms. */
+    public BatchProcessor batches() {
+        return batches;
     }
 
     /**
@@ -90,7 +98,7 @@ public final class DeliveryProcessor {
             throw new CancellationException("%s was not begun: its listener has stopped".formatted(delivery));
         }
         // Whatever is thrown from here on, the message must come again.
-        delivery.decide(Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble())));
+        delivery.decide(retry.apply(delivery));
         try {
             return handling.transaction() == null
                     ? claimAndHandle(delivery, handling, handler)

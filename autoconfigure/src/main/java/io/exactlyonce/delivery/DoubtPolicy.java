@@ -44,7 +44,7 @@ public record DoubtPolicy(
     }
 
     /** Takes an exception out of what a proxy around the handler made of it. */
-    private static Throwable unwrap(Throwable thrown) {
+    static Throwable unwrap(Throwable thrown) {
         boolean wrapper = thrown instanceof UndeclaredThrowableException || thrown instanceof InvocationTargetException;
         Throwable cause = thrown.getCause();
         return wrapper && cause != null ? unwrap(cause) : thrown;

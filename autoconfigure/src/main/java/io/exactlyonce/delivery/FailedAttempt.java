@@ -18,13 +18,21 @@ record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
     /** Parks the key or gives it up; a doubt from before stays in both cases. */
     void settle(ClaimKeeper keeper, DoubtPolicy policy) {
         if (mustBeParked(policy)) {
-            keeper.park(new Parking(claim, reason(), stopped));
+            keeper.park(parking());
         } else {
-            keeper.release(new Release(claim, reason(), stopped || failure instanceof ReconciliationFailure));
+            keeper.release(release());
         }
     }
 
-    private boolean mustBeParked(DoubtPolicy policy) {
+    Parking parking() {
+        return new Parking(claim, reason(), stopped);
+    }
+
+    Release release() {
+        return new Release(claim, reason(), stopped || failure instanceof ReconciliationFailure);
+    }
+
+    boolean mustBeParked(DoubtPolicy policy) {
         if (failure instanceof ParkRequest || (stopped && policy.parksStopped())) {
             return true;
         }

@@ -8,15 +8,15 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * Keeps {@link Claim} parameters from being taken for the payload. Arguments are resolved before the key is claimed, since
+ * Keeps parameters for a {@link Claim}, or for those of a batch, from being taken for the payload. Arguments are resolved before the key is claimed, since
  * the key is made of them, so the aspect fills the claim in later.
  */
 final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 
     @Override
     public boolean supportsParameter(MethodParameter parameter) {
-        return parameter.getParameterType() == Claim.class
-                && ListenerMethodFactory.isExactlyOnce(Objects.requireNonNull(parameter.getMethod()));
+        boolean claim = parameter.getParameterType() == Claim.class || BatchShape.isClaims(parameter);
+        return claim && ListenerMethodFactory.isExactlyOnce(Objects.requireNonNull(parameter.getMethod()));
     }
 
     @Override

@@ -12,6 +12,7 @@ final class ContainerSettings {
     private static final ThreadLocal<@Nullable ContainerSettings> LATEST = new ThreadLocal<>();
 
     private volatile @Nullable Duration timeout;
+    private volatile boolean batch;
 
     /** Returns the settings of a container that is about to be made. */
     static ContainerSettings begin() {
@@ -21,16 +22,22 @@ final class ContainerSettings {
     }
 
     /** Sets what the method of the container that is being made says. */
-    static void complete(@Nullable Duration timeout) {
+    static void complete(@Nullable Duration timeout, boolean batch) {
         ContainerSettings latest = LATEST.get();
         LATEST.remove();
         if (latest != null) {
             latest.timeout = timeout;
+            latest.batch = batch;
         }
     }
 
     /** Returns the longest run of the handler; {@code null} for no timeout. */
     @Nullable Duration timeout() {
         return timeout;
+    }
+
+    /** Tells whether the method takes batches. */
+    boolean isBatch() {
+        return batch;
     }
 }

@@ -21,11 +21,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArguments) throws Exception {
-        ReceivedMessage received = ReceivedMessage.of(message)
-                .orElseThrow(() -> new IllegalStateException(
-                        "Nothing is known of this message's delivery: its listener's container was not prepared by an "
-                                + "exactly-once container factory, or an interceptor dropped the message's headers"));
-        new CurrentMessage(received, message, method).bind();
+        new CurrentMessage(ReceivedMessage.require(message), message, method).bind();
         try {
             return original.invoke(message, providedArguments);
         } finally {

@@ -43,7 +43,9 @@ final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFact
         if (!ListenerMethodFactory.isExactlyOnce(method)) {
             return handler;
         }
-        ContainerSettings.complete(methods.timeout(method));
-        return new DeliveryHandlerMethod(handler, methods.read(bean, method));
+        ListenerMethod read = methods.read(bean, method);
+        boolean batch = read.batch() != null;
+        ContainerSettings.complete(methods.timeout(method), batch);
+        return batch ? new BatchHandlerMethod(handler, read) : new DeliveryHandlerMethod(handler, read);
     }
 }

@@ -55,6 +55,11 @@ final class DeliveryVisibility extends QueueMessageVisibility {
 
     @Override
     public BatchVisibility toBatchVisibility(Collection<Message<?>> messages) {
+        return ofAll(messages);
+    }
+
+    /** Returns what changes the visibility of all these messages. */
+    static BatchVisibility ofAll(Collection<Message<?>> messages) {
         List<Visibility> each = messages.stream()
                 .map(message -> MessageHeaderUtils.getHeader(message, HEADER, Visibility.class))
                 .toList();

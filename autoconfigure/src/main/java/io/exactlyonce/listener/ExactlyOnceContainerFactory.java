@@ -2,6 +2,8 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
+import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
@@ -51,7 +53,11 @@ public final class ExactlyOnceContainerFactory
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
-        SqsMessageListenerContainer<Object> container = original.get().createContainer(endpoint);
+        SqsMessageListenerContainer<Object> container = original.get()
+                .createContainer(endpoint instanceof SqsEndpoint method ? new OwnModeEndpoint(method) : endpoint);
+        if (settings.isBatch()) {
+            container.configure(options -> options.listenerMode(ListenerMode.BATCH));
+        }
         container.configure(options -> configure(container.getContainerOptions(), options, ready.gate()));
         String listener = Objects.requireNonNull(endpoint.getId());
         container.setComponentFactories(List.of(

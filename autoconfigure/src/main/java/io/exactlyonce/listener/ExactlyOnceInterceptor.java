@@ -2,6 +2,7 @@ package io.exactlyonce.listener;
 
 import io.exactlyonce.delivery.DeliveryProcessor;
 import io.exactlyonce.delivery.Handling;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -20,6 +21,10 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        CurrentBatch batch = CurrentBatch.take();
+        if (batch != null) {
+            return handle(batch, invocation);
+        }
         CurrentMessage current = CurrentMessage.take();
         if (current == null) {
             throw new IllegalStateException(
@@ -31,5 +36,12 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
         Object result =
                 processor.get().process(current.received().delivery(), handling, new MethodHandler(method, invocation));
         return result == null ? method.nothing() : result;
+    }
+
+    /** What the method returns is ignored: there is no result of one message that could be kept. */
+    private @Nullable Object handle(CurrentBatch batch, MethodInvocation invocation) throws Throwable {
+        BatchShape shape = Objects.requireNonNull(batch.method().batch());
+        new BatchCall(batch, shape, invocation).process(processor.get().batches());
+        return batch.method().nothing();
     }
 }

@@ -1,8 +1,11 @@
 package io.exactlyonce.listener;
 
+import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.FifoSqsComponentFactory;
+import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.sink.BatchMessageSink;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.sink.adapter.MessageGroupingSinkAdapter;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
@@ -30,9 +33,22 @@ final class FifoDeliveryComponentFactory<T> extends FifoSqsComponentFactory<T> {
 
     @Override
     public MessageSink<T> createMessageSink(SqsContainerOptions options) {
-        MessageSink<T> groups =
-                new MessageGroupingSinkAdapter<>(new MessageGroupSink<>(engine.deliveries()), ReceivedMessage::groupOf);
-        return new DeliverySink<>(groups, engine.deliveries());
+        return new DeliverySink<>(groups(options), engine.deliveries());
+    }
+
+    /** Batches hold several groups unless the application asks for one in each; the order within a group is kept anyway. */
+    private MessageSink<T> groups(SqsContainerOptions options) {
+        if (options.getListenerMode() == ListenerMode.SINGLE_MESSAGE) {
+            return byGroup(new MessageGroupSink<>(engine.deliveries()));
+        }
+        return options.getFifoBatchGroupingStrategy()
+                        == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES
+                ? byGroup(new BatchMessageSink<>())
+                : new BatchMessageSink<>();
+    }
+
+    private static <T> MessageSink<T> byGroup(MessageSink<T> sink) {
+        return new MessageGroupingSinkAdapter<>(sink, ReceivedMessage::groupOf);
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.exactlyonce.listener;
 
 import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -10,6 +12,7 @@ import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.messaging.Message;
 
 /** A listener's {@code key} expression, parsed and checked when the application starts. */
@@ -17,6 +20,7 @@ final class KeyExpression {
 
     static final String MESSAGE = "message";
     static final String HEADERS = "headers";
+    static final String PAYLOAD = "payload";
 
     private static final SpelExpressionParser PARSER = new SpelExpressionParser();
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
@@ -44,7 +48,11 @@ final class KeyExpression {
                     "key expression '%s' does not parse: %s".formatted(text, invalid.getSimpleMessage()),
                     "write SpEL over the method's arguments, for example key = \"#order.orderId\"");
         }
-        new KeyExpressionCheck(method, text, PARAMETER_NAMES.getParameterNames(method)).check(parsed.getAST());
+        String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
+        KeyExpressionCheck check = BatchShape.isBatch(method)
+                ? KeyExpressionCheck.forItems(method, text, names, BatchShape.of(method))
+                : KeyExpressionCheck.forArguments(method, text, names);
+        check.check(parsed.getAST());
         return new KeyExpression(parsed, method);
     }
 
@@ -54,13 +62,32 @@ final class KeyExpression {
                 new MethodBasedEvaluationContext(null, method, arguments, PARAMETER_NAMES);
         context.addPropertyAccessor(new MapAccessor());
         // Arguments by name are looked up only where no variable is set, so an argument of the same name would lose.
-        if (context.lookupVariable(MESSAGE) == null) {
-            context.setVariable(MESSAGE, message);
-        }
-        if (context.lookupVariable(HEADERS) == null) {
-            context.setVariable(HEADERS, message.getHeaders());
-        }
+        variables(message.getPayload(), message).forEach((name, value) -> {
+            if (context.lookupVariable(name) == null) {
+                context.setVariable(name, value);
+            }
+        });
         return expression.getValue(context);
+    }
+
+    /**
+     * Evaluates the expression for one message of a batch.
+     *
+     * @throws EvaluationException if the expression fails on this message
+     */
+    @Nullable Object evaluateItem(@Nullable Object payload, Message<?> message) {
+        StandardEvaluationContext context = new StandardEvaluationContext();
+        context.addPropertyAccessor(new MapAccessor());
+        variables(payload, message).forEach(context::setVariable);
+        return expression.getValue(context);
+    }
+
+    private static Map<String, @Nullable Object> variables(@Nullable Object payload, Message<?> message) {
+        Map<String, @Nullable Object> variables = new HashMap<>();
+        variables.put(PAYLOAD, payload);
+        variables.put(MESSAGE, message);
+        variables.put(HEADERS, message.getHeaders());
+        return variables;
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.exactlyonce.Claim;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -23,13 +24,25 @@ import org.springframework.util.ReflectionUtils;
 final class KeyExpressionCheck {
 
     private static final Set<String> ALWAYS_THERE =
-            Set.of(KeyExpression.MESSAGE, KeyExpression.HEADERS, "root", "this");
+            Set.of(KeyExpression.PAYLOAD, KeyExpression.MESSAGE, KeyExpression.HEADERS, "root", "this");
 
     private final Method method;
     private final String expression;
     private final List<String> names;
+    private final List<Class<?>> types;
+    private final Set<String> wholeBatch;
 
-    KeyExpressionCheck(Method method, String expression, String @Nullable [] names) {
+    private KeyExpressionCheck(
+            Method method, String expression, List<String> names, List<Class<?>> types, Set<String> wholeBatch) {
+        this.method = method;
+        this.expression = expression;
+        this.names = names;
+        this.types = types;
+        this.wholeBatch = wholeBatch;
+    }
+
+    /** Checks an expression over a method's arguments. */
+    static KeyExpressionCheck forArguments(Method method, String expression, String @Nullable [] names) {
         if (names == null) {
             throw new InvalidListenerException(
                     method,
@@ -37,9 +50,20 @@ final class KeyExpressionCheck {
                             .formatted(expression),
                     "compile with javac -parameters");
         }
-        this.method = method;
-        this.expression = expression;
-        this.names = Arrays.asList(names);
+        return new KeyExpressionCheck(
+                method, expression, Arrays.asList(names), Arrays.asList(method.getParameterTypes()), Set.of());
+    }
+
+    /** Checks an expression over each message of a batch: the method's arguments are not there yet. */
+    static KeyExpressionCheck forItems(
+            Method method, String expression, String @Nullable [] arguments, BatchShape shape) {
+        Set<String> wholeBatch = new HashSet<>(arguments == null ? List.of() : Arrays.asList(arguments));
+        wholeBatch.removeAll(ALWAYS_THERE);
+        for (int index = 0; index < method.getParameterCount(); index++) {
+            wholeBatch.addAll(List.of("p" + index, "a" + index));
+        }
+        return new KeyExpressionCheck(
+                method, expression, List.of(KeyExpression.PAYLOAD), List.of(shape.payloadType()), wholeBatch);
     }
 
     void check(SpelNode node) {
@@ -55,8 +79,15 @@ final class KeyExpressionCheck {
     }
 
     private void requireKnown(String name) {
+        if (wholeBatch.contains(name)) {
+            throw new InvalidListenerException(
+                    method,
+                    "key expression '%s' reads the argument '#%s' of a method that takes batches"
+                            .formatted(expression, name),
+                    "use #payload, #message or #headers: the expression is evaluated for each message of a batch");
+        }
         int index = names.indexOf(name);
-        if (index >= 0 && method.getParameterTypes()[index] == Claim.class) {
+        if (index >= 0 && types.get(index) == Claim.class) {
             throw new InvalidListenerException(
                     method,
                     "key expression '%s' reads the claim '#%s', which is made of the key".formatted(expression, name),
@@ -66,7 +97,7 @@ final class KeyExpressionCheck {
             return;
         }
         Set<String> known = new TreeSet<>(names);
-        known.addAll(Set.of(KeyExpression.MESSAGE, KeyExpression.HEADERS));
+        known.addAll(Set.of(KeyExpression.PAYLOAD, KeyExpression.MESSAGE, KeyExpression.HEADERS));
         throw new InvalidListenerException(
                 method,
                 "key expression '%s' names the unknown argument '#%s'".formatted(expression, name),
@@ -89,7 +120,7 @@ final class KeyExpressionCheck {
         if (index < 0) {
             return;
         }
-        Class<?> type = method.getParameterTypes()[index];
+        Class<?> type = types.get(index);
         // Of an Optional, SpEL may read what is inside.
         boolean exact = Modifier.isFinal(type.getModifiers()) && !type.isArray() && type != Optional.class;
         if (exact && !isReadable(type, property.getName())) {

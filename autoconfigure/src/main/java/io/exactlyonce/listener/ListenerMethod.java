@@ -11,6 +11,7 @@ import io.exactlyonce.delivery.ResultReader;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,7 @@ final class ListenerMethod {
     private final @Nullable ClaimTransaction transaction;
     private final ResultReader results;
     private final int claimIndex;
+    private final @Nullable BatchShape batch;
 
     /**
      * Makes a method.
@@ -53,6 +55,7 @@ final class ListenerMethod {
         this.transaction = transaction;
         this.results = results;
         this.claimIndex = Arrays.asList(method.getParameterTypes()).indexOf(Claim.class);
+        this.batch = BatchShape.isBatch(method) ? BatchShape.of(method) : null;
     }
 
     /** @throws InvalidKeyException if the message has no usable key */
@@ -60,15 +63,35 @@ final class ListenerMethod {
         return new Handling(key(received, message, arguments), received.body(), doubt, transaction);
     }
 
-    /** @throws InvalidKeyException if the message has no usable key */
-    ClaimKey key(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
-        String name = scope == null ? received.delivery().subscription().queue() : scope;
-        return new ClaimKey(name, keyText(received, message, arguments));
+    /** Returns where the method takes what of a batch; {@code null} if it takes single messages. */
+    @Nullable BatchShape batch() {
+        return batch;
     }
 
-    private String keyText(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
+    /** @throws InvalidKeyException if the message has no usable key */
+    ClaimKey key(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
+        return key(received, expression -> expression.evaluate(arguments, message));
+    }
+
+    /**
+     * Returns what is asked for with a message of a batch.
+     *
+     * @param payload what the method is given of the message
+     * @throws InvalidKeyException if the message has no usable key
+     */
+    Handling itemHandling(ReceivedMessage received, Message<?> message, @Nullable Object payload) {
+        ClaimKey itemKey = key(received, expression -> expression.evaluateItem(payload, message));
+        return new Handling(itemKey, received.body(), doubt);
+    }
+
+    private ClaimKey key(ReceivedMessage received, Function<KeyExpression, @Nullable Object> evaluation) {
+        String name = scope == null ? received.delivery().subscription().queue() : scope;
+        return new ClaimKey(name, keyText(received, evaluation));
+    }
+
+    private String keyText(ReceivedMessage received, Function<KeyExpression, @Nullable Object> evaluation) {
         if (key != null) {
-            return KeyRules.toKey("The key expression '%s'".formatted(key), evaluate(key, message, arguments));
+            return KeyRules.toKey("The key expression '%s'".formatted(key), evaluate(key, evaluation));
         }
         if (received.keyAttribute() != null) {
             return KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, received.keyAttribute());
@@ -76,9 +99,9 @@ final class ListenerMethod {
         return received.delivery().messageId();
     }
 
-    private static @Nullable Object evaluate(KeyExpression key, Message<?> message, @Nullable Object[] arguments) {
+    private static @Nullable Object evaluate(KeyExpression key, Function<KeyExpression, @Nullable Object> evaluation) {
         try {
-            return key.evaluate(arguments, message);
+            return evaluation.apply(key);
         } catch (EvaluationException failure) {
             throw new InvalidKeyException(
                     "The key expression '%s' failed on this message: %s".formatted(key, failure.getSimpleMessage()),

@@ -166,15 +166,25 @@ final class ListenerMethodFactory {
         if (Collections.frequency(parameters, Claim.class) > 1) {
             throw new InvalidListenerException(method, "it takes more than one Claim", "take it once");
         }
-        if (Arrays.stream(method.getParameterTypes()).anyMatch(List.class::isAssignableFrom)) {
-            throw new InvalidListenerException(
-                    method, "batches of messages are not supported yet", "take a single message");
+        if (BatchShape.isBatch(method)) {
+            BatchShape.of(method);
+            requireEffectsElsewhere(method);
         }
         if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
             throw new InvalidListenerException(
                     method,
                     "asynchronous results are not supported yet: the claim would be completed before the work is done",
                     "return when the work is done");
+        }
+    }
+
+    private static void requireEffectsElsewhere(Method method) {
+        ExactlyOnceListener annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExactlyOnceListener.class);
+        if (annotation != null && annotation.effects() == Effects.DATABASE) {
+            throw new InvalidListenerException(
+                    method,
+                    "effects = DATABASE is for single messages: each has a transaction of its own",
+                    "take a single message, or leave effects out");
         }
     }
 

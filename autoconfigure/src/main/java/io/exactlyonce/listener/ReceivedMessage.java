@@ -39,6 +39,14 @@ record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String 
         return of(message).map(ReceivedMessage::group).orElse("");
     }
 
+    /** Returns what is known of a message that is about to be handled. */
+    static ReceivedMessage require(Message<?> message) {
+        return of(message)
+                .orElseThrow(() -> new IllegalStateException(
+                        "Nothing is known of this message's delivery: its listener's container was not prepared by an "
+                                + "exactly-once container factory, or an interceptor dropped the message's headers"));
+    }
+
     static Optional<ReceivedMessage> of(Message<?> message) {
         return message.getHeaders().get(HEADER) instanceof ReceivedMessage received
                 ? Optional.of(received)

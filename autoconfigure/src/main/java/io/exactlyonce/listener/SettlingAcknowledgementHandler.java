@@ -3,6 +3,8 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
 import io.exactlyonce.delivery.Deliveries;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.messaging.Message;
 
@@ -28,10 +30,30 @@ final class SettlingAcknowledgementHandler<T> implements AcknowledgementHandler<
         return settle(message, callback);
     }
 
+    @Override
+    public CompletableFuture<Void> onSuccess(Collection<Message<T>> messages, AcknowledgementCallback<T> callback) {
+        return settle(messages, callback);
+    }
+
+    @Override
+    public CompletableFuture<Void> onError(
+            Collection<Message<T>> messages, Throwable failure, AcknowledgementCallback<T> callback) {
+        return settle(messages, callback);
+    }
+
+    /** Each message of a batch has an end of its own. */
+    private CompletableFuture<Void> settle(Collection<Message<T>> messages, AcknowledgementCallback<T> callback) {
+        List<Message<T>> done = messages.stream().filter(this::settle).toList();
+        return done.isEmpty() ? CompletableFuture.completedFuture(null) : callback.onAcknowledge(done);
+    }
+
     private CompletableFuture<Void> settle(Message<T> message, AcknowledgementCallback<T> callback) {
-        boolean acknowledge = ReceivedMessage.of(message)
+        return settle(message) ? callback.onAcknowledge(message) : CompletableFuture.completedFuture(null);
+    }
+
+    private boolean settle(Message<T> message) {
+        return ReceivedMessage.of(message)
                 .map(received -> deliveries.settle(received.delivery()))
                 .orElse(false);
-        return acknowledge ? callback.onAcknowledge(message) : CompletableFuture.completedFuture(null);
     }
 }

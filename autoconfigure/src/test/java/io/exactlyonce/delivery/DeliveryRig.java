@@ -79,6 +79,10 @@ final class DeliveryRig implements DeliveryObserver {
                 gate.guard(store), new ClaimTerms("worker", lease, onMismatch), backoff, results, this, clock, () -> 0);
     }
 
+    BatchProcessor batches() {
+        return processor().batches();
+    }
+
     /** Receives a message for the first time. */
     Delivery receive() {
         return receive(orders, "handle", 1);

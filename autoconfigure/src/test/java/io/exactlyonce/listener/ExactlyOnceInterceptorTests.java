@@ -8,6 +8,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimTerms;
@@ -22,6 +23,7 @@ import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageBuilder;
 
 class ExactlyOnceInterceptorTests {
 
@@ -49,6 +53,14 @@ class ExactlyOnceInterceptorTests {
             self.fulfilTwice(order);
         }
 
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload")
+        int batch(List<String> orders, List<Claim> claims) {
+            for (int index = 0; index < orders.size(); index++) {
+                handled.add(orders.get(index) + " " + claims.get(index).key());
+            }
+            return 7;
+        }
+
         void other() {
             handled.add("other");
         }
@@ -61,6 +73,7 @@ class ExactlyOnceInterceptorTests {
     private final DeliveryProcessor processor = new DeliveryProcessor(
             store, new ClaimTerms("worker", null), backoff, Object::toString, nobody, clock, () -> 0);
     private final Delivery delivery = ListenerRig.delivery();
+    private Deliveries deliveries;
     private final Listener target = new Listener();
     private Listener proxy = target;
 
@@ -68,7 +81,8 @@ class ExactlyOnceInterceptorTests {
     void prepare() {
         RenewalSupervisor supervisor =
                 new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
-        new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10).begin(List.of(delivery));
+        deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
+        deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
         proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor));
@@ -79,6 +93,7 @@ class ExactlyOnceInterceptorTests {
     @AfterEach
     void unbind() {
         CurrentMessage.unbind();
+        CurrentBatch.unbind();
     }
 
     @Test
@@ -156,6 +171,53 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
+    void batchHandlerIsGivenWhatItAcquiredWithItsClaims() {
+        bindBatch("A-1", "A-2", "A-3");
+        store.onClaim(() -> new Acquired(1, 1, false));
+        store.onClaim(() -> new AlreadyCompleted("7"));
+
+        assertThat(proxy.batch(List.of("A-1", "A-2", "A-3"), null)).isZero();
+
+        assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
+        assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsOnly(ClaimKey.sha256("body"));
+        assertThat(store.completions()).hasSize(2).allMatch(completion -> completion.result() == null);
+    }
+
+    @Test
+    void messageOfABatchWithoutAKeyIsToldAfterTheOthersWereHandled() {
+        bindBatch("A-1", " ", "A-3");
+
+        assertThatThrownBy(() -> proxy.batch(List.of("A-1", " ", "A-3"), null)).isInstanceOf(InvalidKeyException.class);
+
+        assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
+        assertThat(store.completions()).hasSize(2);
+    }
+
+    @Test
+    void batchThatWasResolvedToAnotherNumberOfArgumentsIsRefused() {
+        bindBatch("A-1", "A-2");
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.batch(List.of("A-1"), null))
+                .withMessageContaining("A batch of 2 messages was resolved to 1 arguments");
+
+        assertThat(store.claims()).isEmpty();
+    }
+
+    @Test
+    void callOfABatchMethodWithoutABatchIsRefused() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.batch(List.of("A-1"), null))
+                .withMessageContaining("without a delivery");
+
+        bindBatch("A-1");
+        proxy.batch(List.of("A-1"), null);
+        assertThatIllegalStateException().isThrownBy(() -> proxy.batch(List.of("A-1"), null));
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
+    }
+
+    @Test
     void otherMethodsAreLeftAlone() {
         proxy.other();
 
@@ -172,14 +234,31 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.claims()).isEmpty();
     }
 
+    private void bindBatch(String... payloads) {
+        List<Message<String>> messages = Arrays.stream(payloads)
+                .map(payload -> {
+                    Delivery each = ListenerRig.delivery();
+                    deliveries.begin(List.of(each));
+                    return new ReceivedMessage(each, null, "", "body")
+                            .attachTo(MessageBuilder.withPayload(payload).build());
+                })
+                .toList();
+        CurrentBatch.of(MessageBuilder.withPayload(messages).build(), read("batch"))
+                .bind();
+    }
+
     private void bind(String method) {
-        ListenerMethod read = new ListenerMethodFactory(
+        new CurrentMessage(new ReceivedMessage(delivery, null, "", "body"), ListenerRig.message(Map.of()), read(method))
+                .bind();
+    }
+
+    private ListenerMethod read(String method) {
+        return new ListenerMethodFactory(
                         text -> text,
                         factory -> true,
                         new Reconcilers(new StaticListableBeanFactory()),
                         ListenerRig.NO_TRANSACTIONS,
                         (json, type) -> Integer.valueOf(json))
                 .read(proxy, ListenerRig.method(Listener.class, method));
-        new CurrentMessage(new ReceivedMessage(delivery, null, "", "body"), ListenerRig.message(Map.of()), read).bind();
     }
 }

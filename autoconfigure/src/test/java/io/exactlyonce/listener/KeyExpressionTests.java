@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.Claim;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -51,6 +52,10 @@ class KeyExpressionTests {
         void text(String id, int count);
 
         void namedMessage(Order message, String headers);
+
+        void batch(List<Order> orders);
+
+        void parcels(List<Message<Parcel>> payload, List<Claim> claims);
     }
 
     private static final Order ORDER = new Order("A-1", new Customer("a@example.org"));
@@ -67,6 +72,7 @@ class KeyExpressionTests {
         "#p0.orderId, A-1",
         "#a0.orderId, A-1",
         "#message.payload, payload",
+        "#payload, payload",
         "#headers['tenant'], acme",
         "#headers.tenant, acme",
         "#headers['x-id'], 42",
@@ -105,6 +111,40 @@ class KeyExpressionTests {
     }
 
     @Test
+    void itemOfABatchIsReadByPayloadMessageAndHeaders() {
+        assertThat(parse("#payload.orderId + '/' + #headers.tenant + '/' + #message.payload", "batch")
+                        .evaluateItem(ORDER, message))
+                .isEqualTo("A-1/acme/payload");
+        assertThat(parse("#payload.number", "parcels").evaluateItem(new Parcel(), message))
+                .isEqualTo("P-7");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "#orders[0].orderId, batch, #orders",
+        "#p0[0], batch, #p0",
+        "#a1, parcels, #a1",
+        "#claims, parcels, #claims"
+    })
+    void argumentOfAMethodThatTakesBatchesIsRefusedWithTheRemedy(String expression, String method, String name) {
+        assertThatThrownBy(() -> parse(expression, method))
+                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+                    assertThat(invalid.problem()).contains("reads the argument '" + name + "'", "takes batches");
+                    assertThat(invalid.remedy()).startsWith("use #payload, #message or #headers");
+                });
+    }
+
+    @Test
+    void unknownNameAndTypingErrorOfABatchesItemAreRefused() {
+        assertThatThrownBy(() -> parse("#order.orderId", "batch"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("use one of #headers, #message, #payload");
+        assertThatThrownBy(() -> parse("#payload.ordrId", "batch"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("'ordrId'");
+    }
+
+    @Test
     void syntaxErrorIsRefused() {
         assertThatThrownBy(() -> parse("#order.", "order"))
                 .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
@@ -127,7 +167,7 @@ class KeyExpressionTests {
         assertThatThrownBy(() -> parse(expression, "order"))
                 .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
                     assertThat(invalid.problem()).contains("unknown argument '#oder'");
-                    assertThat(invalid.remedy()).isEqualTo("use one of #headers, #message, #order");
+                    assertThat(invalid.remedy()).isEqualTo("use one of #headers, #message, #order, #payload");
                 });
     }
 
@@ -194,7 +234,7 @@ class KeyExpressionTests {
     void classWithoutParameterNamesIsRefused() {
         Method method = ListenerRig.method(Handlers.class, "order");
 
-        assertThatThrownBy(() -> new KeyExpressionCheck(method, "#order", null))
+        assertThatThrownBy(() -> KeyExpressionCheck.forArguments(method, "#order", null))
                 .isInstanceOfSatisfying(
                         InvalidListenerException.class,
                         invalid -> assertThat(invalid.remedy()).isEqualTo("compile with javac -parameters"));

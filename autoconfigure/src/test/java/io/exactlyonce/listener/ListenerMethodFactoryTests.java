@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
+import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
@@ -13,6 +16,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.DoubtPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +29,8 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
 
 class ListenerMethodFactoryTests {
 
@@ -56,7 +62,42 @@ class ListenerMethodFactoryTests {
         static void staticMethod(String order) {}
 
         @ExactlyOnceListener("orders")
-        void listPayload(List<String> orders) {}
+        void batch(List<String> orders) {}
+
+        @ExactlyOnceListener("orders")
+        void fullBatch(List<Claim> claims, BatchVisibility visibility, List<Message<String>> orders) {}
+
+        @ExactlyOnceListener("orders")
+        void batchWithOneClaim(List<String> orders, Claim claim) {}
+
+        @ExactlyOnceListener("orders")
+        void batchWithAcknowledgement(List<String> orders, BatchAcknowledgement<String> acknowledgement) {}
+
+        @ExactlyOnceListener("orders")
+        void batchWithHeader(List<String> orders, @Header("tenant") String tenant) {}
+
+        @ExactlyOnceListener("orders")
+        void twoBatches(List<String> orders, List<String> others) {}
+
+        @ExactlyOnceListener("orders")
+        void onlyClaims(List<Claim> claims) {}
+
+        @ExactlyOnceListener("orders")
+        void collectionPayload(Collection<String> orders) {}
+
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void databaseBatch(List<String> orders) {}
+
+        @ExactlyOnceListener("orders")
+        void untypedBatch(List<?> orders) {}
+
+        @ExactlyOnceListener("orders")
+        void untypedMessages(List<Message<?>> orders) {}
+
+        @ExactlyOnceListener("orders")
+        CompletableFuture<Void> asynchronousBatch(List<String> orders) {
+            return CompletableFuture.completedFuture(null);
+        }
 
         @ExactlyOnceListener("orders")
         void arrayListPayload(String other, ArrayList<String> orders) {}
@@ -217,8 +258,17 @@ class ListenerMethodFactoryTests {
 
     @ParameterizedTest
     @CsvSource({
-        "listPayload, batches of messages are not supported",
-        "arrayListPayload, batches of messages are not supported",
+        "arrayListPayload, it takes batches of messages, and a String besides",
+        "batchWithOneClaim, take a List<Claim>",
+        "batchWithAcknowledgement, leave it out",
+        "batchWithHeader, take a List<Message<T>>",
+        "twoBatches, it takes more than one list of messages",
+        "onlyClaims, but no messages",
+        "collectionPayload, it takes its messages as a Collection",
+        "untypedBatch, does not say what the messages carry",
+        "untypedMessages, does not say what the messages carry",
+        "asynchronousBatch, asynchronous",
+        "databaseBatch, effects = DATABASE is for single messages",
         "asynchronous, asynchronous results are not supported",
         "twoClaims, it takes more than one Claim",
         "badKey, does not parse"
@@ -228,6 +278,13 @@ class ListenerMethodFactoryTests {
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
                 .hasMessageContaining(problem);
+    }
+
+    @Test
+    void batchesAreRead() {
+        assertThat(read(proxy(new Listeners()), "batch").batch()).isEqualTo(new BatchShape(0, -1, -1, String.class));
+        assertThat(read(proxy(new Listeners()), "fullBatch").batch()).isEqualTo(new BatchShape(2, 0, 1, String.class));
+        assertThat(read(proxy(new Listeners()), "plain").batch()).isNull();
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -48,6 +49,12 @@ class SettlingAcknowledgementHandlerTests {
         @Override
         public CompletableFuture<Void> onAcknowledge(Message<String> each) {
             acknowledged.add(each);
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> batch) {
+            acknowledged.addAll(batch);
             return CompletableFuture.completedFuture(null);
         }
     };
@@ -93,6 +100,20 @@ class SettlingAcknowledgementHandlerTests {
         assertThat(handler.onSuccess(message, callback)).isCompleted();
 
         assertThat(acknowledged).isEmpty();
+    }
+
+    @Test
+    void ofABatchWhatIsCompletedIsAcknowledgedHoweverThePipelineEnded() throws Throwable {
+        Delivery failed = ListenerRig.delivery();
+        deliveries.begin(List.of(failed));
+        Message<String> other = new ReceivedMessage(failed, null, "", "body").attachTo(ListenerRig.message(Map.of()));
+        process();
+
+        assertThat(handler.onError(List.of(other, message), new IllegalStateException(), callback))
+                .isCompleted();
+        assertThat(handler.onSuccess(List.of(other, message), callback)).isCompleted();
+
+        assertThat(acknowledged).containsExactly(message);
     }
 
     @Test

@@ -38,6 +38,8 @@ public final class ScriptedStore implements ClaimStore {
     private volatile Predicate<ClaimId> fence = claim -> true;
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> parkingAnswers = new ArrayDeque<>();
 
+    private int claimCalls;
+    private int completionCalls;
     private final List<Set<ClaimKey>> looks = new ArrayList<>();
     private final Map<ClaimKey, ClaimState> states = new HashMap<>();
     private final Deque<Runnable> duringLooks = new ArrayDeque<>();
@@ -60,10 +62,27 @@ public final class ScriptedStore implements ClaimStore {
     @Override
     public synchronized List<ClaimOutcome> claim(List<ClaimRequest> requests) {
         claims.addAll(requests);
-        ClaimOutcome outcome = claimAnswers.isEmpty()
+        claimCalls++;
+        if (requests.isEmpty()) {
+            nextOutcome();
+        }
+        return requests.stream().map(request -> nextOutcome()).toList();
+    }
+
+    private ClaimOutcome nextOutcome() {
+        return claimAnswers.isEmpty()
                 ? new ClaimOutcome.Acquired(1, 1, false)
                 : claimAnswers.remove().get();
-        return List.of(outcome);
+    }
+
+    /** Returns how many calls the claims came in. */
+    public synchronized int claimCalls() {
+        return claimCalls;
+    }
+
+    /** Returns how many calls the completions came in. */
+    public synchronized int completionCalls() {
+        return completionCalls;
     }
 
     @Override
@@ -75,6 +94,7 @@ public final class ScriptedStore implements ClaimStore {
     @Override
     public synchronized Set<ClaimId> complete(List<Completion> requests) {
         completions.addAll(requests);
+        completionCalls++;
         return answer(completionAnswers, ids(requests, Completion::claim));
     }
 

@@ -1,0 +1,76 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Claims the keys of a batch in one call of the store, and decides on the deliveries that acquire nothing. */
+final class BatchClaims {
+
+    private static final Logger log = LoggerFactory.getLogger(BatchClaims.class);
+
+    private final BatchKeeper keeper;
+    private final ClaimTerms terms;
+    private final Refusals refusals;
+    private final DeliveryObserver observer;
+    private final LongSupplier clock;
+
+    BatchClaims(
+            BatchKeeper keeper, ClaimTerms terms, Refusals refusals, DeliveryObserver observer, LongSupplier clock) {
+        this.keeper = keeper;
+        this.terms = terms;
+        this.refusals = refusals;
+        this.observer = observer;
+        this.clock = clock;
+    }
+
+    void claim(List<BatchMember> members) {
+        if (members.isEmpty()) {
+            return;
+        }
+        List<ClaimRequest> requests =
+                members.stream().map(member -> member.ask(terms)).toList();
+        long begun = clock.getAsLong();
+        List<ClaimOutcome> outcomes = outcomes(members, requests);
+        if (outcomes == null) {
+            return;
+        }
+        for (int index = 0; index < requests.size(); index++) {
+            answer(members.get(index), requests.get(index), outcomes.get(index), begun);
+        }
+    }
+
+    /** Returns nothing if the store did not answer. */
+    private @Nullable List<ClaimOutcome> outcomes(List<BatchMember> members, List<ClaimRequest> requests) {
+        try {
+            return keeper.claim(requests);
+        } catch (IllegalArgumentException hopeless) {
+            throw hopeless;
+        } catch (RuntimeException unanswered) {
+            for (int index = 0; index < requests.size(); index++) {
+                waitForStore(members.get(index).delivery(), requests.get(index).key(), unanswered);
+            }
+            return null;
+        }
+    }
+
+    private static void waitForStore(Delivery delivery, ClaimKey key, RuntimeException unanswered) {
+        log.warn("{} waits: the claim of {} got no answer", delivery, key);
+        log.debug("Why the claim of {} got no answer", key, unanswered);
+        delivery.decide(Disposition.waitForStore(key));
+    }
+
+    private void answer(BatchMember member, ClaimRequest request, ClaimOutcome outcome, long begun) {
+        observer.claimed(member.delivery().subscription(), outcome);
+        Acquired acquired = refusals.decide(member.delivery(), request, outcome);
+        if (acquired != null) {
+            member.acquire(acquired, begun, keeper::fence);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Claims, completes, releases and parks the keys of a batch together, with the patience of {@link ClaimKeeper}. */
+final class BatchKeeper {
+
+    private static final Logger log = LoggerFactory.getLogger(BatchKeeper.class);
+
+    private final ClaimStore store;
+
+    BatchKeeper(ClaimStore store) {
+        this.store = store;
+    }
+
+    /**
+     * Claims keys. When there is no answer at all, what may have been claimed all the same is given up.
+     *
+     * @param requests at least one
+     * @throws RuntimeException if the store did not answer
+     */
+    List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        try {
+            return StoreCalls.untilAnswered(
+                    "Claiming a batch that begins with",
+                    requests.get(0).key(),
+                    ClaimKeeper.fewPauses(),
+                    () -> true,
+                    () -> store.claim(requests));
+        } catch (RuntimeException unanswered) {
+            giveUp(requests, unanswered);
+            throw unanswered;
+        }
+    }
+
+    private void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
+        try {
+            store.release(requests.stream()
+                    .map(request -> new Release(request.id(), "the claim got no answer", false))
+                    .toList());
+        } catch (RuntimeException failure) {
+            unanswered.addSuppressed(failure);
+        }
+    }
+
+    /**
+     * Completes claims without results, and tries for as long as it is wanted.
+     *
+     * @param claims at least one
+     * @return the claims whose completion is recorded; the others were lost
+     * @throws RuntimeException if the store did not answer as long as it was wanted
+     */
+    Set<ClaimId> complete(List<ClaimId> claims, BooleanSupplier wanted) {
+        List<Completion> completions =
+                claims.stream().map(claim -> new Completion(claim, null)).toList();
+        return StoreCalls.untilAnswered(
+                "Completing a batch that begins with",
+                claims.get(0).key(),
+                ClaimKeeper.endlessPauses(),
+                wanted,
+                () -> store.complete(completions));
+    }
+
+    /** Ties the caller's own transaction to a claim, once, as {@link ClaimKeeper} does. */
+    boolean fence(ClaimId claim) {
+        return store.fence(claim);
+    }
+
+    /** Releases claims; if the store does not answer, the ends of their leases do it. */
+    void release(List<Release> releases) {
+        if (releases.isEmpty()) {
+            return;
+        }
+        ClaimKey first = releases.get(0).claim().key();
+        try {
+            StoreCalls.untilAnswered(
+                    "Releasing a batch that begins with",
+                    first,
+                    ClaimKeeper.fewPauses(),
+                    () -> true,
+                    () -> store.release(releases));
+        } catch (RuntimeException failure) {
+            log.warn(
+                    "Releasing {} claims, {} first, failed; their keys can be claimed again when their leases end",
+                    releases.size(),
+                    first,
+                    failure);
+        }
+    }
+
+    /** Parks claims; if the store does not answer, their leases end, and the keys are in doubt. */
+    void park(List<Parking> parkings) {
+        if (parkings.isEmpty()) {
+            return;
+        }
+        ClaimKey first = parkings.get(0).claim().key();
+        try {
+            Set<ClaimId> parked = StoreCalls.untilAnswered(
+                    "Parking a batch that begins with",
+                    first,
+                    ClaimKeeper.fewPauses(),
+                    () -> true,
+                    () -> store.park(parkings));
+            parkings.stream()
+                    .map(Parking::claim)
+                    .filter(claim -> !parked.contains(claim))
+                    .forEach(lost -> log.warn("{} is not parked: another worker took the key over", lost.key()));
+        } catch (RuntimeException failure) {
+            log.error(
+                    "Parking {} claims, {} first, failed; their keys are in doubt when their leases end",
+                    parkings.size(),
+                    first,
+                    failure);
+        }
+    }
+}

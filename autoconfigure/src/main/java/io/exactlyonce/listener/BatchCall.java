@@ -1,0 +1,105 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.exactlyonce.Claim;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.delivery.BatchItem;
+import io.exactlyonce.delivery.BatchProcessor;
+import io.exactlyonce.delivery.ClaimedItem;
+import io.exactlyonce.delivery.Handling;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
+
+/**
+ * A call of a batch listener's method, to be gone on with for the messages whose keys it acquires: its arguments, which
+ * were resolved for all of the batch, are cut down to those.
+ */
+final class BatchCall implements BatchProcessor.Handler {
+
+    private final CurrentBatch batch;
+    private final BatchShape shape;
+    private final MethodInvocation invocation;
+    private final List<?> resolved;
+    private final List<InvalidKeyException> withoutKey = new ArrayList<>();
+
+    BatchCall(CurrentBatch batch, BatchShape shape, MethodInvocation invocation) {
+        this.batch = batch;
+        this.shape = shape;
+        this.invocation = invocation;
+        this.resolved = (List<?>) Objects.requireNonNull(invocation.getArguments()[shape.list()]);
+        if (resolved.size() != batch.messages().size()) {
+            throw new IllegalStateException("A batch of %d messages was resolved to %d arguments"
+                    .formatted(batch.messages().size(), resolved.size()));
+        }
+    }
+
+    /**
+     * Processes the batch.
+     *
+     * @throws InvalidKeyException if a message has no usable key, after all others were processed
+     */
+    void process(BatchProcessor processor) throws Throwable {
+        List<BatchItem> items = items();
+        try {
+            processor.process(items, this);
+        } catch (Throwable failure) {
+            withoutKey.forEach(failure::addSuppressed);
+            throw failure;
+        }
+        if (!withoutKey.isEmpty()) {
+            InvalidKeyException first = withoutKey.get(0);
+            withoutKey.stream().skip(1).forEach(first::addSuppressed);
+            throw first;
+        }
+    }
+
+    private List<BatchItem> items() {
+        List<BatchItem> items = new ArrayList<>(resolved.size());
+        for (int index = 0; index < resolved.size(); index++) {
+            Message<?> message = batch.messages().get(index);
+            ReceivedMessage received = ReceivedMessage.require(message);
+            Handling handling = handling(received, message, resolved.get(index));
+            items.add(new BatchItem(received.delivery(), received.group(), handling));
+        }
+        return items;
+    }
+
+    private @Nullable Handling handling(ReceivedMessage received, Message<?> message, Object item) {
+        try {
+            return batch.method().itemHandling(received, message, BatchShape.payload(item));
+        } catch (InvalidKeyException unusable) {
+            withoutKey.add(unusable);
+            return null;
+        }
+    }
+
+    @Override
+    public void handle(List<ClaimedItem> acquired) throws Throwable {
+        @Nullable Object[] arguments = invocation.getArguments();
+        // Lists that the method may change, as awspring's are.
+        List<Object> items = new ArrayList<>(acquired.size());
+        List<Claim> claims = new ArrayList<>(acquired.size());
+        for (ClaimedItem each : acquired) {
+            items.add(resolved.get(each.index()));
+            claims.add(each.claim());
+        }
+        arguments[shape.list()] = items;
+        if (shape.claims() >= 0) {
+            arguments[shape.claims()] = claims;
+        }
+        if (shape.visibility() >= 0) {
+            arguments[shape.visibility()] = visibility(acquired);
+        }
+        invocation.proceed();
+    }
+
+    private BatchVisibility visibility(List<ClaimedItem> acquired) {
+        return DeliveryVisibility.ofAll(acquired.stream()
+                .<Message<?>>map(each -> batch.messages().get(each.index()))
+                .toList());
+    }
+}

@@ -1,0 +1,224 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.springframework.messaging.Message;
+
+/** Batches from a queue, standard and FIFO, to their ends. */
+@UsesSqs
+class BatchIT {
+
+    private static final int WINDOW_SECONDS = 4;
+    private static final int RECEIVES = 5;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    record Order(String orderId, int failures) {
+
+        static String json(String orderId, int failures) {
+            return "{\"orderId\":\"%s\",\"failures\":%d}".formatted(orderId, failures);
+        }
+    }
+
+    static class Recorder {
+        private final List<List<String>> batches = new CopyOnWriteArrayList<>();
+
+        List<List<String>> batches() {
+            return batches;
+        }
+
+        List<String> calls() {
+            return batches.stream().flatMap(List::stream).toList();
+        }
+
+        List<String> callsOf(String prefix) {
+            return calls().stream().filter(call -> call.startsWith(prefix)).toList();
+        }
+
+        void record(List<Order> orders, List<Claim> claims) throws BatchItemFailures {
+            List<String> batch = new ArrayList<>();
+            BatchItemFailures failures = new BatchItemFailures();
+            for (int index = 0; index < orders.size(); index++) {
+                Order order = orders.get(index);
+                Claim claim = claims.get(index);
+                claim.ensureHeld();
+                assertThat(claim.key()).isEqualTo(order.orderId());
+                batch.add(order.orderId());
+                if (claim.attempt() <= order.failures()) {
+                    failures.add(index, new IllegalStateException("attempt " + claim.attempt()));
+                }
+            }
+            batches.add(batch);
+            failures.throwIfAny();
+        }
+    }
+
+    static class Payloads extends Recorder {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#payload.orderId")
+        void handle(List<Order> orders, List<Claim> claims) throws BatchItemFailures {
+            record(orders, claims);
+        }
+    }
+
+    static class Messages extends Recorder {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#payload.orderId")
+        int handle(List<Message<Order>> orders, List<Claim> claims) throws BatchItemFailures {
+            record(orders.stream().map(Message::getPayload).toList(), claims);
+            return orders.size();
+        }
+    }
+
+    private final String standard = SQS.createQueue(WINDOW_SECONDS);
+    private final String fifo = SQS.createFifoQueue(WINDOW_SECONDS, RECEIVES);
+
+    private static TestApplication start(Class<?> listener, String queue) {
+        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), listener);
+    }
+
+    private static void awaitEmpty(String queue) {
+        await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
+    }
+
+    private void send(String group, String orderId, int failures) {
+        SQS.send(fifo, group, UUID.randomUUID().toString(), Order.json(orderId, failures));
+    }
+
+    @Test
+    void onlyTheNamedMessageComesAgain() {
+        for (int number = 1; number <= 5; number++) {
+            SQS.send(standard, Order.json("o" + number, number == 3 ? 1 : 0));
+        }
+        try (TestApplication application = start(Payloads.class, standard)) {
+            awaitEmpty(standard);
+
+            Payloads listener = application.bean(Payloads.class);
+            assertThat(listener.calls()).containsExactlyInAnyOrder("o1", "o2", "o3", "o3", "o4", "o5");
+            assertThat(listener.batches()).anyMatch(batch -> batch.size() > 1);
+            assertThat(application.claims("COMPLETED")).isEqualTo(5);
+            assertThat(claims(application, "acquired")).isEqualTo(6);
+        }
+    }
+
+    @Test
+    void duplicatesAreDeletedWithoutTheHandlerAndResultsAreNotKept() {
+        SQS.send(standard, Order.json("o1", 0));
+        try (TestApplication application = start(Messages.class, standard)) {
+            awaitEmpty(standard);
+            SQS.send(standard, Order.json("o1", 0));
+            SQS.send(standard, Order.json("o1", 0));
+            awaitEmpty(standard);
+
+            assertThat(application.bean(Messages.class).calls()).containsExactly("o1");
+            assertThat(claims(application, "already_completed")).isEqualTo(2);
+            assertThat(application
+                            .database()
+                            .sql("SELECT count(*) FROM exactly_once_claim WHERE result IS NOT NULL")
+                            .query(Integer.class)
+                            .single())
+                    .isZero();
+        }
+    }
+
+    @Test
+    void sameKeyTwiceInABatchIsHandledOnce() {
+        for (int number = 1; number <= 4; number++) {
+            SQS.send(standard, Order.json(number % 2 == 0 ? "even" : "odd", 0));
+        }
+        try (TestApplication application = start(Payloads.class, standard)) {
+            awaitEmpty(standard);
+
+            assertThat(application.bean(Payloads.class).calls()).containsExactlyInAnyOrder("odd", "even");
+        }
+    }
+
+    @Test
+    void messageWithoutAKeyEndsNobodyElsesBatch() {
+        SQS.send(standard, Order.json("o1", 0));
+        SQS.send(standard, Order.json(" ", 0));
+        SQS.send(standard, Order.json("o2", 0));
+        try (TestApplication application = start(Payloads.class, standard)) {
+            await().until(() -> SQS.size(standard) == 1);
+
+            assertThat(application.bean(Payloads.class).calls()).containsExactlyInAnyOrder("o1", "o2");
+        }
+    }
+
+    @Test
+    void groupStaysInOrderAlthoughTheFirstOfItWaitsForAnotherWorker() {
+        send("a", "a1", 0);
+        send("a", "a2", 0);
+        send("b", "b1", 0);
+        try (TestApplication application = start(Payloads.class, fifo, "a1")) {
+            Payloads listener = application.bean(Payloads.class);
+            await().until(() -> listener.calls().contains("b1"));
+            assertThat(listener.callsOf("a")).isEmpty();
+
+            awaitEmpty(fifo);
+
+            assertThat(listener.callsOf("a")).containsExactly("a1", "a2");
+            assertThat(claims(application, "held_elsewhere")).isPositive();
+        }
+    }
+
+    /** Starts an application whose database holds a claim of another worker for three seconds. */
+    private static TestApplication start(Class<?> listener, String queue, String heldKey) {
+        TestApplication application = TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of("test.queue", queue, "spring.cloud.aws.sqs.listener.auto-startup", "false"),
+                listener);
+        application
+                .bean(ClaimStore.class)
+                .claim(List.of(new ClaimRequest(
+                        new ClaimKey(queue, heldKey), UUID.randomUUID(), "another worker", Duration.ofSeconds(3))));
+        application.container("orders").start();
+        return application;
+    }
+
+    @Test
+    void namedMessageOfAGroupComesAgainAndTheLaterOnesThatTheHandlerGotAreDone() {
+        send("a", "a1", 1);
+        send("a", "a2", 0);
+        send("b", "b1", 0);
+        try (TestApplication application = start(Payloads.class, fifo)) {
+            awaitEmpty(fifo);
+
+            assertThat(application.bean(Payloads.class).callsOf("a")).containsExactlyInAnyOrder("a1", "a1", "a2");
+            assertThat(application.bean(Payloads.class).callsOf("b")).containsExactly("b1");
+            assertThat(application.claims("COMPLETED")).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void sameKeyTwiceInAGroupIsHandledOnceAndTheGroupGoesOn() {
+        send("a", "a1", 0);
+        send("a", "a1", 0);
+        send("a", "a2", 0);
+        try (TestApplication application = start(Messages.class, fifo)) {
+            awaitEmpty(fifo);
+
+            assertThat(application.bean(Messages.class).calls()).containsExactly("a1", "a2");
+            assertThat(SQS.size(SqsServer.deadLettersOf(fifo))).isZero();
+        }
+    }
+
+    private static double claims(TestApplication application, String outcome) {
+        return application.count("exactly.once.claims", "listener", "orders", "outcome", outcome);
+    }
+}
