@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnusableTransactionException;
 import io.exactlyonce.claim.postgres.PostgresClaimTransactions;
+import io.exactlyonce.delivery.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.ClaimTerms;
 import io.exactlyonce.delivery.ClaimingOperations;
 import io.exactlyonce.delivery.Deliveries;
@@ -18,6 +19,7 @@ import io.exactlyonce.delivery.SafeObservers;
 import io.exactlyonce.delivery.StoreGate;
 import io.exactlyonce.listener.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.ListenerEngine;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
@@ -39,6 +41,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Makes {@link ExactlyOnceListener} methods work. */
@@ -150,6 +153,17 @@ public final class ExactlyOnceAutoConfiguration {
                 ExactlyOnceAutoConfiguration::random);
     }
 
+    @Bean
+    CompletionLifecycle exactlyOnceCompletions(ExactlyOnceProperties properties) {
+        return new CompletionLifecycle(properties.datasource().maximumPoolSize());
+    }
+
+    @Bean
+    AsyncDeliveryProcessor exactlyOnceAsyncProcessor(DeliveryProcessor processor, CompletionLifecycle completions) {
+        return new AsyncDeliveryProcessor(
+                processor, completions::execute, new SimpleAsyncTaskExecutor("exactly-once-cancellation-"));
+    }
+
     private static double random() {
         return ThreadLocalRandom.current().nextDouble();
     }
@@ -159,18 +173,23 @@ public final class ExactlyOnceAutoConfiguration {
                 properties.retry().initialDelay(), properties.retry().maxDelay());
     }
 
-    @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
-    ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
-            BeanFactory beans,
+    @Bean
+    ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
             Environment environment,
             ObjectProvider<ClaimDatabase> database,
             Deliveries deliveries,
             StoreGate gate,
             @Qualifier(OBSERVERS) SafeObservers observers) {
-        return new ExactlyOnceContainerFactory(beans, environment, () -> {
+        return new ExactlyOnceContainerFactoryConfigurer(environment, () -> {
             requireReady(database);
             return new ListenerEngine(deliveries, gate, observers, System::nanoTime);
         });
+    }
+
+    @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
+    ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
+            ExactlyOnceContainerFactoryConfigurer configurer, BeanFactory beans) {
+        return configurer.prepareDefault(beans);
     }
 
     @Bean
@@ -203,7 +222,8 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<DeliveryProcessor> processor) {
-        return new ExactlyOnceAdvisor(processor::getObject);
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(
+            ObjectProvider<DeliveryProcessor> processor, ObjectProvider<AsyncDeliveryProcessor> asyncProcessor) {
+        return new ExactlyOnceAdvisor(processor::getObject, asyncProcessor::getObject);
     }
 }

@@ -25,6 +25,7 @@ public final class Delivery {
     private volatile @Nullable Renewal renewal;
     private volatile @Nullable Disposition disposition;
     private volatile @Nullable HandlerRun run;
+    private volatile @Nullable FutureRun future;
     private volatile boolean stopRequested;
     private volatile Runnable delete = () -> {
         throw new IllegalStateException("Nobody has said how to delete message %s".formatted(messageId()));
@@ -173,16 +174,28 @@ public final class Delivery {
         return begun;
     }
 
+    /** The handler's method has returned, and its work goes on. */
+    void goOn(FutureRun begun) {
+        future = begun;
+        if (stopRequested) {
+            begun.cancel();
+        }
+    }
+
     boolean wasHandled() {
         return run != null;
     }
 
-    /** Interrupts the handler if it is running, and keeps it from beginning: its claim is lost, or its time is up. */
+    /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
     void stopHandler() {
         stopRequested = true;
         HandlerRun begun = run;
         if (begun != null) {
             begun.interrupt();
+        }
+        FutureRun goingOn = future;
+        if (goingOn != null) {
+            goingOn.cancel();
         }
     }
 

@@ -1,12 +1,12 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.Claim;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimTransaction;
 import java.util.concurrent.CancellationException;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
@@ -94,21 +94,39 @@ public final class DeliveryProcessor {
      * @throws Throwable what the handler threw
      */
     public @Nullable Object process(Delivery delivery, Handling handling, Handler handler) throws Throwable {
-        if (!delivery.enter()) {
-            throw new CancellationException("%s was not begun: its listener has stopped".formatted(delivery));
-        }
-        // Whatever is thrown from here on, the message must come again.
-        delivery.decide(retry.apply(delivery));
+        enter(delivery);
         try {
             return handling.transaction() == null
-                    ? claimAndHandle(delivery, handling, handler)
-                    : transactional.handle(delivery, handling, handling.transaction(), handler);
+                    ? claimAndHandle(delivery, handling, handler, handlers)
+                    : handleInTransaction(delivery, handling, handling.transaction(), handler);
         } finally {
             delivery.leave();
         }
     }
 
-    private @Nullable Object claimAndHandle(Delivery delivery, Handling handling, Handler handler) throws Throwable {
+    static void enter(Delivery delivery) {
+        if (!delivery.enter()) {
+            throw new CancellationException("%s was not begun: its listener has stopped".formatted(delivery));
+        }
+    }
+
+    HandlerCall handlers() {
+        return handlers;
+    }
+
+    private @Nullable Object handleInTransaction(
+            Delivery delivery, Handling handling, ClaimTransaction transaction, Handler handler) throws Throwable {
+        decideReturn(delivery);
+        return transactional.handle(delivery, handling, transaction, handler);
+    }
+
+    /** Whatever is thrown from here on, the message must come again. */
+    private void decideReturn(Delivery delivery) {
+        delivery.decide(retry.apply(delivery));
+    }
+
+    @Nullable Object claimAndHandle(Delivery delivery, Handling handling, Handler handler, HandlerCalls calls) throws Throwable {
+        decideReturn(delivery);
         ClaimRequest request = terms.request(handling, delivery.subscription().window());
         long begun = clock.getAsLong();
         ClaimOutcome outcome = claim(delivery, request);
@@ -121,17 +139,12 @@ public final class DeliveryProcessor {
             return replay(outcome, handler);
         }
         delivery.renewal().hold(request.id(), request.lease(), begun, delivery::stopHandler);
-        return handle(delivery, request.id(), acquired, handling, handler);
-    }
-
-    private @Nullable Object handle(
-            Delivery delivery, ClaimId id, Acquired acquired, Handling handling, Handler handler) throws Throwable {
         Handler reconciled = ReconciledHandler.around(
                 handler, handling, delivery.subscription().listener());
         try {
-            return handlers.call(delivery, id, acquired, handling.doubt(), reconciled);
-        } catch (ReconciledHandler.ParkRequest request) {
-            Refusals.parked(delivery, id.key());
+            return calls.call(delivery, request.id(), acquired, handling.doubt(), reconciled);
+        } catch (ReconciledHandler.ParkRequest park) {
+            Refusals.parked(delivery, request.key());
             return null;
         }
     }

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Calls a handler under its claim, and records how it went before anything else happens to the delivery. */
-final class HandlerCall {
+final class HandlerCall implements HandlerCalls {
 
     private final ClaimKeeper keeper;
     private final KeptResults results;
@@ -23,10 +23,11 @@ final class HandlerCall {
         this.clock = clock;
     }
 
-    @Nullable Object call(Delivery delivery, ClaimId id, Acquired acquired, DoubtPolicy doubt, DeliveryProcessor.Handler handler)
+    @Override
+    public @Nullable Object call(
+            Delivery delivery, ClaimId id, Acquired acquired, DoubtPolicy doubt, DeliveryProcessor.Handler handler)
             throws Throwable {
-        DeliveryClaim claim = claim(id, acquired, delivery.renewal()::isHeld);
-        requireHeld(delivery, id, claim);
+        DeliveryClaim claim = claim(delivery, id, acquired);
         Object result = handleOrSettle(delivery, claim, id, doubt, handler);
         complete(delivery, id, claim, result);
         return result;
@@ -37,12 +38,14 @@ final class HandlerCall {
     }
 
     /** A pause, or a claim that was answered late, may have used up the lease before the handler could begin. */
-    private void requireHeld(Delivery delivery, ClaimId id, DeliveryClaim claim) {
+    DeliveryClaim claim(Delivery delivery, ClaimId id, Acquired acquired) {
+        DeliveryClaim claim = claim(id, acquired, delivery.renewal()::isHeld);
         if (delivery.isStopRequested() || !delivery.renewal().isHeld()) {
             delivery.renewal().letGo();
             keeper.release(new Release(id, "the handler was not called", false));
             throw claim.lost("its lease was over, or its listener had stopped, before the handler was called");
         }
+        return claim;
     }
 
     private @Nullable Object handleOrSettle(
@@ -52,27 +55,39 @@ final class HandlerCall {
         try {
             return handle(delivery, claim, run, handler);
         } catch (Throwable failure) {
-            delivery.renewal().letGo();
-            new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
+            fail(delivery, new FailedAttempt(id, failure, run.wasInterrupted()), doubt);
             throw failure;
         }
     }
 
+    void fail(Delivery delivery, FailedAttempt attempt, DoubtPolicy doubt) {
+        delivery.renewal().letGo();
+        attempt.settle(keeper, doubt);
+    }
+
     @Nullable Object handle(Delivery delivery, DeliveryClaim claim, HandlerRun run, DeliveryProcessor.Handler handler)
             throws Throwable {
-        long begun = clock.getAsLong();
+        long begun = now();
         try (run) {
             return handler.handle(claim);
         } finally {
-            observer.handled(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - begun));
+            handled(delivery, begun);
         }
+    }
+
+    void handled(Delivery delivery, long begun) {
+        observer.handled(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - begun));
+    }
+
+    long now() {
+        return clock.getAsLong();
     }
 
     /**
      * Records the completion. It is tried also for a claim that seems lost: the store knows whether anybody has taken
      * the key over, and if nobody has, the effect is on record.
      */
-    private void complete(Delivery delivery, ClaimId id, DeliveryClaim claim, @Nullable Object result) {
+    void complete(Delivery delivery, ClaimId id, DeliveryClaim claim, @Nullable Object result) {
         // The effect has happened: until that is on record, neither release the key nor expose the message.
         delivery.decide(Disposition.ABANDON);
         delivery.renewal().completing();

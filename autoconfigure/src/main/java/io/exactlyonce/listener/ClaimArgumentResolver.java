@@ -1,6 +1,7 @@
 package io.exactlyonce.listener;
 
 import io.exactlyonce.Claim;
+import java.lang.reflect.Method;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
@@ -13,10 +14,20 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
  */
 final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 
+    private final InterfaceMethods interfaceMethods;
+
+    ClaimArgumentResolver(InterfaceMethods interfaceMethods) {
+        this.interfaceMethods = interfaceMethods;
+    }
+
     @Override
     public boolean supportsParameter(MethodParameter parameter) {
         boolean claim = parameter.getParameterType() == Claim.class || BatchShape.isClaims(parameter);
-        return claim && ListenerMethodFactory.isExactlyOnce(Objects.requireNonNull(parameter.getMethod()));
+        return claim && isOurs(Objects.requireNonNull(parameter.getMethod()));
+    }
+
+    private boolean isOurs(Method method) {
+        return ListenerMethodFactory.isExactlyOnce(method) || interfaceMethods.contains(method);
     }
 
     @Override

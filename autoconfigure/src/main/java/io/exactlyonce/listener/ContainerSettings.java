@@ -13,6 +13,7 @@ final class ContainerSettings {
 
     private volatile @Nullable Duration timeout;
     private volatile boolean batch;
+    private volatile @Nullable String scope;
 
     /** Returns the settings of a container that is about to be made. */
     static ContainerSettings begin() {
@@ -22,13 +23,19 @@ final class ContainerSettings {
     }
 
     /** Sets what the method of the container that is being made says. */
-    static void complete(@Nullable Duration timeout, boolean batch) {
+    static void complete(@Nullable Duration timeout, @Nullable String scope, boolean batch) {
         ContainerSettings latest = LATEST.get();
         LATEST.remove();
         if (latest != null) {
             latest.timeout = timeout;
             latest.batch = batch;
+            latest.scope = scope;
         }
+    }
+
+    /** Returns whose keys the listener's are; {@code null} for those of its queue. */
+    @Nullable String scope() {
+        return scope;
     }
 
     /** Returns the longest run of the handler; {@code null} for no timeout. */

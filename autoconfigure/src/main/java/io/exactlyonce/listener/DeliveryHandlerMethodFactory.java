@@ -17,10 +17,13 @@ final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFact
 
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodFactory methods;
+    private final InterfaceMethods interfaceMethods;
 
-    DeliveryHandlerMethodFactory(MessageHandlerMethodFactory original, ListenerMethodFactory methods) {
+    DeliveryHandlerMethodFactory(
+            MessageHandlerMethodFactory original, ListenerMethodFactory methods, InterfaceMethods interfaceMethods) {
         this.original = original;
         this.methods = methods;
+        this.interfaceMethods = interfaceMethods;
     }
 
     @Override
@@ -39,13 +42,14 @@ final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFact
 
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
-        InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, method);
         if (!ListenerMethodFactory.isExactlyOnce(method)) {
-            return handler;
+            return original.createInvocableHandlerMethod(bean, method);
         }
-        ListenerMethod read = methods.read(bean, method);
+        InvocableHandlerMethod handler =
+                original.createInvocableHandlerMethod(bean, interfaceMethods.callable(bean, method));
+        ListenerMethod read = methods.read(bean, method, handler.getReturnType().getParameterType());
         boolean batch = read.batch() != null;
-        ContainerSettings.complete(methods.timeout(method), batch);
+        ContainerSettings.complete(methods.timeout(method), methods.scope(method), batch);
         return batch ? new BatchHandlerMethod(handler, read) : new DeliveryHandlerMethod(handler, read);
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.delivery.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.DeliveryProcessor;
 import java.util.function.Supplier;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -16,11 +17,16 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
     /** Position among other advisors; transactions come last by default. */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
 
-    /** @param processor resolved at the first message */
-    public ExactlyOnceAdvisor(Supplier<DeliveryProcessor> processor) {
+    /**
+     * Makes an advisor.
+     *
+     * @param processor for handlers that return when their work is done; resolved at the first message
+     * @param asyncProcessor for handlers that return futures; resolved at the first message
+     */
+    public ExactlyOnceAdvisor(Supplier<DeliveryProcessor> processor, Supplier<AsyncDeliveryProcessor> asyncProcessor) {
         super(
                 new AnnotationMatchingPointcut(null, ExactlyOnceListener.class, true),
-                new ExactlyOnceInterceptor(processor));
+                new ExactlyOnceInterceptor(processor, asyncProcessor));
         setOrder(ORDER);
     }
 }

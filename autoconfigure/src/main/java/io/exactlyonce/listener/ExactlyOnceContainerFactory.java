@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
 import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
@@ -16,37 +17,54 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.springframework.beans.factory.BeanFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.thread.Threading;
 import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
  * Prepares containers for exactly-once handling. A container is made by the application's own factory, so that it is
  * configured like every other; only then are its components exchanged.
+ *
+ * <p>The starter has one for the application's default container factory; {@link ExactlyOnceContainerFactoryConfigurer}
+ * makes others.
  */
 public final class ExactlyOnceContainerFactory
         implements MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> {
 
     private static final String QUEUE_NOT_FOUND = "spring.cloud.aws.sqs.queue-not-found-strategy";
 
-    private final OriginalContainerFactory original;
+    private static final Logger log = LoggerFactory.getLogger(ExactlyOnceContainerFactory.class);
+
+    private final Supplier<SqsMessageListenerContainerFactory<Object>> original;
     private final Supplier<ListenerEngine> engine;
     private final QueueNotFoundStrategy queueNotFound;
+    private final boolean virtualThreads;
+    private final QueueScopes scopes;
 
     /**
      * Makes a factory.
      *
-     * @param beans where the application's own container factory is
-     * @param environment tells whether the application asks for missing queues to be created. Awspring creates them by
-     *     default, with a window of 30 s and no dead-letter queue; here a missing queue stops the start
+     * @param original makes the containers
+     * @param environment tells whether the application asks for missing queues to be created, and for virtual threads.
+     *     Awspring creates queues by default, with a window of 30 s and no dead-letter queue; here a missing queue stops
+     *     the start
      * @param engine resolved with the first container; it proves the database ready, or throws
      */
-    public ExactlyOnceContainerFactory(BeanFactory beans, Environment environment, Supplier<ListenerEngine> engine) {
-        this.original = new OriginalContainerFactory(beans);
+    ExactlyOnceContainerFactory(
+            Supplier<SqsMessageListenerContainerFactory<Object>> original,
+            Environment environment,
+            Supplier<ListenerEngine> engine,
+            QueueScopes scopes) {
+        this.original = original;
         this.engine = engine;
         this.queueNotFound =
                 environment.getProperty(QUEUE_NOT_FOUND, QueueNotFoundStrategy.class, QueueNotFoundStrategy.FAIL);
+        this.virtualThreads = Threading.VIRTUAL.isActive(environment);
+        this.scopes = scopes;
     }
 
     @Override
@@ -58,8 +76,13 @@ public final class ExactlyOnceContainerFactory
         if (settings.isBatch()) {
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }
-        container.configure(options -> configure(container.getContainerOptions(), options, ready.gate()));
         String listener = Objects.requireNonNull(endpoint.getId());
+        container.configure(options -> {
+            configure(container.getContainerOptions(), options, ready.gate());
+            chooseThreads(container.getContainerOptions(), options, listener);
+        });
+        tellOfAcknowledgementMode(container.getContainerOptions(), listener);
+        scopes.add(listener, endpoint.getLogicalNames(), settings.scope());
         container.setComponentFactories(List.of(
                 new DeliveryComponentFactory<>(ready, listener, settings),
                 new FifoDeliveryComponentFactory<>(ready, listener, settings)));
@@ -83,6 +106,25 @@ public final class ExactlyOnceContainerFactory
                                 MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT,
                                 MessageSystemAttributeName.MESSAGE_GROUP_ID,
                                 MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID)));
+    }
+
+    /** Awspring itself knows nothing of {@code spring.threads.virtual.enabled}. The number of messages bounds the threads'. */
+    private void chooseThreads(SqsContainerOptions configured, SqsContainerOptionsBuilder options, String listener) {
+        if (virtualThreads && configured.getComponentsTaskExecutor() == null) {
+            SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(listener + "-");
+            threads.setVirtualThreads(true);
+            options.componentsTaskExecutor(threads);
+        }
+    }
+
+    private static void tellOfAcknowledgementMode(SqsContainerOptions configured, String listener) {
+        if (configured.getAcknowledgementMode() != AcknowledgementMode.ON_SUCCESS) {
+            log.info(
+                    "Listener '{}' does without its container factory's acknowledgement mode {}: each of its messages is "
+                            + "deleted when the completion of its key is recorded, and not before",
+                    listener,
+                    configured.getAcknowledgementMode());
+        }
     }
 
     private static <T> Set<T> plus(Stream<T> configured, Set<T> needed) {

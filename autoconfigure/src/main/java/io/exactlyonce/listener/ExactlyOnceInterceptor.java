@@ -1,5 +1,7 @@
 package io.exactlyonce.listener;
 
+import io.exactlyonce.delivery.AsyncDeliveryProcessor;
+import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryProcessor;
 import io.exactlyonce.delivery.Handling;
 import java.util.Objects;
@@ -13,10 +15,12 @@ import org.springframework.util.ClassUtils;
 final class ExactlyOnceInterceptor implements MethodInterceptor {
 
     private final Supplier<DeliveryProcessor> processor;
+    private final Supplier<AsyncDeliveryProcessor> asyncProcessor;
 
-    /** @param processor resolved at the first message: advice is made before ordinary beans may be */
-    ExactlyOnceInterceptor(Supplier<DeliveryProcessor> processor) {
+    /** Processors are resolved at the first message: advice is made before ordinary beans may be. */
+    ExactlyOnceInterceptor(Supplier<DeliveryProcessor> processor, Supplier<AsyncDeliveryProcessor> asyncProcessor) {
         this.processor = processor;
+        this.asyncProcessor = asyncProcessor;
     }
 
     @Override
@@ -33,8 +37,12 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
         }
         ListenerMethod method = current.method();
         Handling handling = method.handling(current.received(), current.message(), invocation.getArguments());
-        Object result =
-                processor.get().process(current.received().delivery(), handling, new MethodHandler(method, invocation));
+        Delivery delivery = current.received().delivery();
+        MethodHandler handler = new MethodHandler(method, invocation);
+        if (method.isAsync()) {
+            return asyncProcessor.get().process(delivery, handling, handler);
+        }
+        Object result = processor.get().process(delivery, handling, handler);
         return result == null ? method.nothing() : result;
     }
 

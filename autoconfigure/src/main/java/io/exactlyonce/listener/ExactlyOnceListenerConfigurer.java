@@ -32,10 +32,11 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
     @Override
     public void configure(EndpointRegistrar registrar) {
         // First in the list: awspring's last resolver takes every parameter for the payload.
+        InterfaceMethods interfaceMethods = new InterfaceMethods();
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
-                .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));
-        registrar.setMessageHandlerMethodFactory(
-                new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
+                .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver(interfaceMethods))));
+        registrar.setMessageHandlerMethodFactory(new DeliveryHandlerMethodFactory(
+                registrar.getMessageHandlerMethodFactory(), methods, interfaceMethods));
     }
 }

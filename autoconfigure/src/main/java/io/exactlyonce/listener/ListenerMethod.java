@@ -10,6 +10,7 @@ import io.exactlyonce.delivery.Handling;
 import io.exactlyonce.delivery.ResultReader;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.expression.EvaluationException;
 import org.springframework.messaging.Message;
+import org.springframework.util.ClassUtils;
 
 /** An {@link io.exactlyonce.ExactlyOnceListener} method, checked and ready to say the key of its messages. */
 final class ListenerMethod {
@@ -29,12 +31,15 @@ final class ListenerMethod {
     private final DoubtPolicy doubt;
     private final @Nullable ClaimTransaction transaction;
     private final ResultReader results;
+    private final @Nullable Type asyncResult;
+    private final boolean enveloped;
     private final int claimIndex;
     private final @Nullable BatchShape batch;
 
     /**
      * Makes a method.
      *
+     * @param asyncResult what its futures end with; {@code null} if it returns when its work is done
      * @param key says the key of a message; {@code null} for the message attribute, else the message's id
      * @param scope whose keys they are; {@code null} for the queue's name
      * @param doubt what to do with a key that must not simply be run again
@@ -43,6 +48,7 @@ final class ListenerMethod {
      */
     ListenerMethod(
             Method method,
+            @Nullable Type asyncResult,
             @Nullable KeyExpression key,
             @Nullable String scope,
             DoubtPolicy doubt,
@@ -54,13 +60,32 @@ final class ListenerMethod {
         this.doubt = doubt;
         this.transaction = transaction;
         this.results = results;
+        this.asyncResult = asyncResult;
+        this.enveloped = SnsPayload.isTakenBy(method);
         this.claimIndex = Arrays.asList(method.getParameterTypes()).indexOf(Claim.class);
         this.batch = BatchShape.isBatch(method) ? BatchShape.of(method) : null;
     }
 
     /** @throws InvalidKeyException if the message has no usable key */
     Handling handling(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
-        return new Handling(key(received, message, arguments), received.body(), doubt, transaction);
+        String payload = enveloped ? SnsPayload.of(received.body(), results) : received.body();
+        return new Handling(key(received, message, arguments), payload, doubt, transaction);
+    }
+
+    /** Tells whether the method returns before its work is done, and a future of it. */
+    boolean isAsync() {
+        return asyncResult != null;
+    }
+
+    /** @throws IllegalStateException if an asynchronous method returned no future */
+    @Nullable Object requireFuture(@Nullable Object returned) {
+        if (isAsync() && returned == null) {
+            throw new IllegalStateException(
+                    "%s returned null instead of a future, so that nobody can tell when its work is done; return "
+                                    .formatted(ClassUtils.getQualifiedMethodName(method))
+                            + "CompletableFuture.completedFuture(null) if there is nothing to wait for");
+        }
+        return returned;
     }
 
     /** Returns where the method takes what of a batch; {@code null} if it takes single messages. */
@@ -122,7 +147,7 @@ final class ListenerMethod {
             return null;
         }
         try {
-            return results.fromJson(json, method.getGenericReturnType());
+            return results.fromJson(json, asyncResult == null ? method.getGenericReturnType() : asyncResult);
         } catch (RuntimeException unfit) {
             log.debug("The stored result of a duplicate is not what {} returns now", method, unfit);
             return null;

@@ -14,14 +14,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
@@ -62,25 +60,45 @@ final class ListenerMethodFactory {
         return AnnotatedElementUtils.hasAnnotation(method, ExactlyOnceListener.class);
     }
 
-    /** @throws InvalidListenerException if the method cannot be handled exactly once */
-    ListenerMethod read(Object bean, Method method) {
+    /**
+     * Reads a method.
+     *
+     * @param bean the proxy that containers call
+     * @param method its target class's method
+     * @param returned what it returns, as far as its bean's class tells
+     * @throws InvalidListenerException if the method cannot be handled exactly once
+     */
+    ListenerMethod read(Object bean, Method method, Class<?> returned) {
         ExactlyOnceListener annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExactlyOnceListener.class);
         if (annotation == null) {
             throw new IllegalArgumentException(method + " is no @ExactlyOnceListener");
         }
         requirePreparedContainer(method);
         requireSupportedShape(method);
+        AsyncResults.requireTellingWhenDone(method, returned);
+        AcknowledgementRules.require(method, placeholders);
         requireAdvised(bean, method);
+        requireOneThread(annotation, method, returned);
         TransactionAdvice advice = TransactionAdvice.of(bean, method);
         advice.requireInside();
         String manager = placeholders.apply(annotation.transactionManager());
         return new ListenerMethod(
                 method,
+                AsyncResults.typeOf(method, returned),
                 key(annotation, method),
                 scope(annotation, method),
                 doubt(annotation, method),
                 transactions.find(method, annotation.effects(), manager, advice),
                 results);
+    }
+
+    private static void requireOneThread(ExactlyOnceListener annotation, Method method, Class<?> returned) {
+        if (annotation.effects() == Effects.DATABASE && AsyncResults.typeOf(method, returned) != null) {
+            throw new InvalidListenerException(
+                    method,
+                    "effects = DATABASE, but it returns before its work is done: a transaction is bound to one thread",
+                    "do the work in the method itself, or set effects = EXTERNAL");
+        }
     }
 
     private @Nullable KeyExpression key(ExactlyOnceListener annotation, Method method) {
@@ -129,6 +147,12 @@ final class ListenerMethodFactory {
                 List.of(annotation.parkFor()));
     }
 
+    /** Returns whose keys a method's are, or {@code null} for those of its queue. */
+    @Nullable String scope(Method method) {
+        ExactlyOnceListener annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExactlyOnceListener.class);
+        return annotation == null ? null : scope(annotation, method);
+    }
+
     private @Nullable String scope(ExactlyOnceListener annotation, Method method) {
         String scope = placeholders.apply(annotation.scope());
         if (scope.isBlank()) {
@@ -170,12 +194,6 @@ final class ListenerMethodFactory {
             BatchShape.of(method);
             requireEffectsElsewhere(method);
         }
-        if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
-            throw new InvalidListenerException(
-                    method,
-                    "asynchronous results are not supported yet: the claim would be completed before the work is done",
-                    "return when the work is done");
-        }
     }
 
     private static void requireEffectsElsewhere(Method method) {
@@ -201,12 +219,6 @@ final class ListenerMethodFactory {
                     method,
                     "a private, final or static method bypasses the proxy, so the handler would run unclaimed",
                     "make it a non-final instance method that is not private");
-        }
-        if (AopUtils.isJdkDynamicProxy(bean) && !method.getDeclaringClass().isInterface()) {
-            throw new InvalidListenerException(
-                    method,
-                    "its bean's proxy implements interfaces only, and containers call the class's own method",
-                    "remove spring.aop.proxy-target-class=false and spring.aop.auto=false");
         }
     }
 

@@ -19,7 +19,7 @@ final class MethodHandler implements DeliveryProcessor.Handler {
     @Override
     public @Nullable Object handle(Claim claim) throws Throwable {
         method.pass(claim, invocation.getArguments());
-        return invocation.proceed();
+        return method.requireFuture(invocation.proceed());
     }
 
     @Override

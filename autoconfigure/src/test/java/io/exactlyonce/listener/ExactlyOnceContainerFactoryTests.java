@@ -10,10 +10,11 @@ import org.springframework.core.env.StandardEnvironment;
 
 class ExactlyOnceContainerFactoryTests {
 
-    private final ExactlyOnceContainerFactory factory =
-            new ExactlyOnceContainerFactory(new DefaultListableBeanFactory(), new StandardEnvironment(), () -> {
-                throw new IllegalStateException("the database was asked");
-            });
+    private final ExactlyOnceContainerFactory factory = new ExactlyOnceContainerFactoryConfigurer(
+                    new StandardEnvironment(), () -> {
+                        throw new IllegalStateException("the database was asked");
+                    })
+            .prepareDefault(new DefaultListableBeanFactory());
 
     @Test
     void databaseIsProvedReadyBeforeTheContainerIsMade() {

@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.ClaimTerms;
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.Delivery;
@@ -21,11 +22,15 @@ import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.RenewalSchedule;
 import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.ScriptedStore;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +45,8 @@ class ExactlyOnceInterceptorTests {
 
         final List<String> handled = new ArrayList<>();
         Listener self = this;
+
+        @Nullable CompletableFuture<Integer> later = new CompletableFuture<>();
 
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         int fulfil(String order, Claim claim) {
@@ -61,6 +68,12 @@ class ExactlyOnceInterceptorTests {
             return 7;
         }
 
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        CompletionStage<Integer> fulfilLater(String order) {
+            handled.add(order);
+            return later;
+        }
+
         void other() {
             handled.add("other");
         }
@@ -72,6 +85,9 @@ class ExactlyOnceInterceptorTests {
     private final ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
     private final DeliveryProcessor processor = new DeliveryProcessor(
             store, new ClaimTerms("worker", null), backoff, Object::toString, nobody, clock, () -> 0);
+    private final List<Runnable> completions = new ArrayList<>();
+    private final AsyncDeliveryProcessor asyncProcessor =
+            new AsyncDeliveryProcessor(processor, completions::add, Runnable::run);
     private final Delivery delivery = ListenerRig.delivery();
     private Deliveries deliveries;
     private final Listener target = new Listener();
@@ -85,7 +101,7 @@ class ExactlyOnceInterceptorTests {
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor));
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor, () -> asyncProcessor));
         proxy = (Listener) proxies.getProxy();
         target.self = proxy;
     }
@@ -135,6 +151,46 @@ class ExactlyOnceInterceptorTests {
         store.onClaim(() -> new AlreadyCompleted("seven"));
 
         assertThat(proxy.fulfil("A-1", null)).isZero();
+    }
+
+    @Test
+    void futureEndsAfterItsHandlersWhenTheCompletionIsRecorded() throws Exception {
+        bind("fulfilLater");
+        CompletableFuture<Integer> returned = proxy.fulfilLater("A-1").toCompletableFuture();
+        assertThat(CurrentMessage.take()).isNull();
+
+        target.later.complete(7);
+        assertThat(returned).isNotDone();
+        assertThat(store.completions()).isEmpty();
+        completions.remove(0).run();
+
+        assertThat(returned).isCompletedWithValue(7);
+        assertThat(store.completions())
+                .singleElement()
+                .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
+    }
+
+    @Test
+    void duplicateOfAnAsynchronousHandlerGetsAFutureOfTheStoredResult() {
+        bind("fulfilLater");
+        store.onClaim(() -> new AlreadyCompleted("7"));
+
+        assertThat(proxy.fulfilLater("A-1").toCompletableFuture()).isCompletedWithValue(7);
+
+        assertThat(target.handled).isEmpty();
+    }
+
+    @Test
+    void noFutureIsAFailure() {
+        bind("fulfilLater");
+        target.later = null;
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.fulfilLater("A-1"))
+                .withMessageContaining("Listener.fulfilLater returned null instead of a future");
+
+        assertThat(store.completions()).isEmpty();
+        assertThat(store.releases()).hasSize(1);
     }
 
     @Test
@@ -252,13 +308,14 @@ class ExactlyOnceInterceptorTests {
                 .bind();
     }
 
-    private ListenerMethod read(String method) {
+    private ListenerMethod read(String name) {
+        Method method = ListenerRig.method(Listener.class, name);
         return new ListenerMethodFactory(
                         text -> text,
                         factory -> true,
                         new Reconcilers(new StaticListableBeanFactory()),
                         ListenerRig.NO_TRANSACTIONS,
                         (json, type) -> Integer.valueOf(json))
-                .read(proxy, ListenerRig.method(Listener.class, method));
+                .read(proxy, method, method.getReturnType());
     }
 }

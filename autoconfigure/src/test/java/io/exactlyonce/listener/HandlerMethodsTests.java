@@ -31,7 +31,7 @@ class HandlerMethodsTests {
 
     @Test
     void claimOfAPlainListenerIsItsPayload() {
-        var resolver = new ClaimArgumentResolver();
+        var resolver = new ClaimArgumentResolver(new InterfaceMethods());
 
         assertThat(resolver.supportsParameter(parameter("ours", 1))).isTrue();
         assertThat(resolver.supportsParameter(parameter("ours", 0))).isFalse();
@@ -49,10 +49,10 @@ class HandlerMethodsTests {
                 new Reconcilers(new StaticListableBeanFactory()),
                 ListenerRig.NO_TRANSACTIONS,
                 (json, type) -> null);
-        var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods);
+        var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods, new InterfaceMethods());
 
         assertThatCode(() -> {
-                    factory.setArgumentResolvers(List.of(new ClaimArgumentResolver()));
+                    factory.setArgumentResolvers(List.of(new ClaimArgumentResolver(new InterfaceMethods())));
                     factory.afterPropertiesSet();
                 })
                 .doesNotThrowAnyException();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
@@ -14,12 +15,14 @@ import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.DoubtPolicy;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -34,10 +37,6 @@ import org.springframework.messaging.handler.annotation.Header;
 
 class ListenerMethodFactoryTests {
 
-    interface Fulfilment {
-        void fulfil(String order);
-    }
-
     static class Listeners {
 
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
@@ -51,6 +50,11 @@ class ListenerMethodFactoryTests {
 
         @ExactlyOnceListener(queueNames = "orders", key = "#order.")
         void badKey(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        CompletableFuture<Void> asynchronousInOneTransaction(String order) {
+            return CompletableFuture.completedFuture(null);
+        }
 
         @ExactlyOnceListener("orders")
         final void finalMethod(String order) {}
@@ -103,9 +107,12 @@ class ListenerMethodFactoryTests {
         void arrayListPayload(String other, ArrayList<String> orders) {}
 
         @ExactlyOnceListener("orders")
-        CompletableFuture<Void> asynchronous(String order) {
-            return CompletableFuture.completedFuture(null);
+        FutureTask<Void> futureOfItsOwn(String order) {
+            return new FutureTask<>(() -> null);
         }
+
+        @ExactlyOnceListener("orders")
+        void acknowledging(String order, Acknowledgement acknowledgement) {}
 
         @SqsListener("orders")
         @ExactlyOnceListener("orders")
@@ -157,13 +164,6 @@ class ListenerMethodFactoryTests {
         void notAnnotated(String order) {
             privateMethod(order);
         }
-    }
-
-    static class Fulfiller implements Fulfilment {
-
-        @Override
-        @ExactlyOnceListener("orders")
-        public void fulfil(String order) {}
     }
 
     private final Map<String, String> properties =
@@ -230,6 +230,13 @@ class ListenerMethodFactoryTests {
     }
 
     @Test
+    void asynchronousHandlerInOneTransactionIsRefused() {
+        assertThatThrownBy(() -> read(proxy(new Listeners()), "asynchronousInOneTransaction"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("bound to one thread");
+    }
+
+    @Test
     void beanWithoutAProxyIsRefused() {
         assertThatThrownBy(() -> read(new Listeners(), "plain"))
                 .isInstanceOf(InvalidListenerException.class)
@@ -269,7 +276,8 @@ class ListenerMethodFactoryTests {
         "untypedMessages, does not say what the messages carry",
         "asynchronousBatch, asynchronous",
         "databaseBatch, effects = DATABASE is for single messages",
-        "asynchronous, asynchronous results are not supported",
+        "futureOfItsOwn, return a CompletableFuture of the work",
+        "acknowledging, it takes an Acknowledgement",
         "twoClaims, it takes more than one Claim",
         "badKey, does not parse"
     })
@@ -296,8 +304,8 @@ class ListenerMethodFactoryTests {
                 ListenerRig.NO_TRANSACTIONS,
                 (json, type) -> null);
 
-        assertThatThrownBy(
-                        () -> tooLong.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders")))
+        assertThatThrownBy(() -> tooLong.read(
+                        proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders"), void.class))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("scope has 513 characters, more than 512");
     }
@@ -311,30 +319,10 @@ class ListenerMethodFactoryTests {
                 ListenerRig.NO_TRANSACTIONS,
                 (json, type) -> null);
 
-        assertThatThrownBy(
-                        () -> withNul.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders")))
+        assertThatThrownBy(() -> withNul.read(
+                        proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders"), void.class))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("scope contains a NUL character");
-    }
-
-    /** Containers call the class's method, which such a proxy does not have, even where an interface declares it. */
-    @Test
-    void proxyOfInterfacesIsRefusedWithARemedyThatHelps() {
-        ProxyFactory interfaces = new ProxyFactory(new Fulfiller());
-        interfaces.addAdvisor(new ExactlyOnceAdvisor(() -> {
-            throw new IllegalStateException();
-        }));
-        Object proxy = interfaces.getProxy();
-        assertThat(proxy).isNotInstanceOf(Fulfiller.class);
-
-        assertThatThrownBy(() -> factory.read(proxy, ListenerRig.method(Fulfiller.class, "fulfil")))
-                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
-                    assertThat(invalid.problem())
-                            .contains("Fulfiller.fulfil")
-                            .contains("implements interfaces only")
-                            .doesNotContain("on none of them");
-                    assertThat(invalid.remedy()).startsWith("remove spring.aop.proxy-target-class=false");
-                });
     }
 
     @Test
@@ -342,7 +330,8 @@ class ListenerMethodFactoryTests {
         ListenerMethodFactory others = new ListenerMethodFactory(
                 text -> text, "anotherFactory"::equals, reconcilers, ListenerRig.NO_TRANSACTIONS, (json, type) -> null);
 
-        assertThatThrownBy(() -> others.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "plain")))
+        assertThatThrownBy(() ->
+                        others.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "plain"), void.class))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("'exactlyOnceListenerContainerFactory' does not prepare containers");
     }
@@ -419,15 +408,14 @@ class ListenerMethodFactoryTests {
     }
 
     private ListenerMethod read(Object bean, String method) {
-        return factory.read(bean, ListenerRig.method(Listeners.class, method));
+        Method read = ListenerRig.method(Listeners.class, method);
+        return factory.read(bean, read, read.getReturnType());
     }
 
     private static Object proxy(Object target) {
         ProxyFactory classes = new ProxyFactory(target);
         classes.setProxyTargetClass(true);
-        classes.addAdvisor(new ExactlyOnceAdvisor(() -> {
-            throw new IllegalStateException();
-        }));
+        classes.addAdvisor(ListenerRig.advisor());
         return classes.getProxy();
     }
 }

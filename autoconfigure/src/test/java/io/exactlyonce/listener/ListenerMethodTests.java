@@ -112,6 +112,7 @@ class ListenerMethodTests {
                         ListenerRig.method(Handlers.class, "withClaim"),
                         null,
                         null,
+                        null,
                         DoubtPolicy.RERUN,
                         null,
                         NO_RESULTS)
@@ -139,7 +140,13 @@ class ListenerMethodTests {
 
     private static Object nothing(String method) {
         return new ListenerMethod(
-                        ListenerRig.method(Handlers.class, method), null, null, DoubtPolicy.RERUN, null, NO_RESULTS)
+                        ListenerRig.method(Handlers.class, method),
+                        null,
+                        null,
+                        null,
+                        DoubtPolicy.RERUN,
+                        null,
+                        NO_RESULTS)
                 .nothing();
     }
 
@@ -147,6 +154,7 @@ class ListenerMethodTests {
         Method method = ListenerRig.method(Handlers.class, "parcel");
         return new ListenerMethod(
                 method,
+                null,
                 expression == null ? null : KeyExpression.parse(expression, method),
                 scope,
                 DoubtPolicy.RERUN,

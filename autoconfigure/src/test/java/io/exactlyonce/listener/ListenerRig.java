@@ -38,4 +38,15 @@ final class ListenerRig {
     static Message<String> message(Map<String, Object> headers) {
         return MessageBuilder.withPayload("payload").copyHeaders(headers).build();
     }
+
+    /** An advisor for what is never called. */
+    static ExactlyOnceAdvisor advisor() {
+        return new ExactlyOnceAdvisor(
+                () -> {
+                    throw new IllegalStateException();
+                },
+                () -> {
+                    throw new IllegalStateException();
+                });
+    }
 }

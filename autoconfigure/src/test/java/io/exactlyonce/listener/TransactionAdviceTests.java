@@ -7,6 +7,7 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnusableTransactionException;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -116,20 +117,23 @@ class TransactionAdviceTests {
     private ListenerMethod read(String method, boolean transactionOutside) {
         ProxyFactory proxies = new ProxyFactory(new Listeners());
         proxies.setProxyTargetClass(true);
-        var claiming = new ExactlyOnceAdvisor(() -> {
-            throw new AssertionError("no message came");
-        });
+        var claiming = new ExactlyOnceAdvisor(TransactionAdviceTests::noMessage, TransactionAdviceTests::noMessage);
         var transactional = new DefaultPointcutAdvisor(new TransactionInterceptor(
                 (TransactionManager) first, new AnnotationTransactionAttributeSource(false)));
         proxies.addAdvisors(
                 transactionOutside ? transactional : claiming, transactionOutside ? claiming : transactional);
+        Method read = ListenerRig.method(Listeners.class, method);
         return new ListenerMethodFactory(
                         text -> text,
                         factory -> true,
                         new Reconcilers(beans),
                         new HandlerTransactions(beans, this::create),
                         (json, type) -> null)
-                .read(proxies.getProxy(), ListenerRig.method(Listeners.class, method));
+                .read(proxies.getProxy(), read, read.getReturnType());
+    }
+
+    private static <T> T noMessage() {
+        throw new AssertionError("no message came");
     }
 
     private ClaimTransaction create(PlatformTransactionManager manager, boolean named) {

@@ -1,0 +1,55 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.env.Environment;
+
+/**
+ * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods, which name them in {@code factory}:
+ *
+ * <pre>{@code
+ * @Bean
+ * ExactlyOnceContainerFactory bulkFactory(ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
+ *     return configurer.prepare(SqsMessageListenerContainerFactory.builder()
+ *             .sqsAsyncClient(client)
+ *             .configure(options -> options.maxConcurrentMessages(50))
+ *             .build());
+ * }
+ * }</pre>
+ */
+public final class ExactlyOnceContainerFactoryConfigurer {
+
+    private final Environment environment;
+    private final Supplier<ListenerEngine> engine;
+    private final QueueScopes scopes = new QueueScopes();
+
+    /**
+     * Makes a configurer.
+     *
+     * @param environment tells whether the application asks for missing queues to be created, and for virtual threads
+     * @param engine resolved with the first container; it proves the database ready, or throws
+     */
+    public ExactlyOnceContainerFactoryConfigurer(Environment environment, Supplier<ListenerEngine> engine) {
+        this.environment = environment;
+        this.engine = engine;
+    }
+
+    /**
+     * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter; only their
+     * component factories and their acknowledgement mode are exchanged.
+     *
+     * @param original makes the containers
+     * @return what is to be a bean
+     */
+    public ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original) {
+        @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
+        SqsMessageListenerContainerFactory<Object> any = (SqsMessageListenerContainerFactory<Object>) original;
+        return new ExactlyOnceContainerFactory(() -> any, environment, engine, scopes);
+    }
+
+    /** Prepares the factory that plain {@code @SqsListener} methods use. */
+    public ExactlyOnceContainerFactory prepareDefault(BeanFactory beans) {
+        return new ExactlyOnceContainerFactory(new OriginalContainerFactory(beans), environment, engine, scopes);
+    }
+}

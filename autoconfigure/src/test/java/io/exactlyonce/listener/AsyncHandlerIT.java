@@ -1,0 +1,134 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.transaction.annotation.Transactional;
+
+/** Handlers whose work goes on after their methods have returned. */
+@UsesSqs
+class AsyncHandlerIT {
+
+    private static final int WINDOW_SECONDS = 2;
+    private static final SqsServer SQS = SqsServer.shared();
+
+    interface Fulfilment {
+        CompletionStage<String> fulfil(String order, Claim claim);
+    }
+
+    static class Fulfiller implements Fulfilment {
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+        private final List<CompletableFuture<String>> futures = new CopyOnWriteArrayList<>();
+
+        @Override
+        @Transactional
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order", timeout = "${test.timeout}")
+        public CompletionStage<String> fulfil(String order, Claim claim) {
+            CompletableFuture<String> future = new CompletableFuture<>();
+            calls.add("%s, attempt %d, ambiguous %s".formatted(order, claim.attempt(), claim.isAmbiguous()));
+            futures.add(future);
+            return future;
+        }
+    }
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
+
+    private TestApplication start(String timeout, Map<String, String> properties) {
+        Map<String, String> all = new HashMap<>(properties);
+        all.putAll(Map.of("test.queue", queue, "test.timeout", timeout));
+        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), all, Fulfiller.class);
+    }
+
+    private void awaitEmptyQueue() {
+        await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
+    }
+
+    /** On a bean that can be called by its interface only, so that its proxies are tried, too. */
+    @Test
+    void workIsRenewedBeyondItsWindowAndItsFailureTriedAgain() {
+        try (TestApplication application = start("", Map.of("spring.aop.proxy-target-class", "false"))) {
+            Fulfilment bean = application.bean(Fulfilment.class);
+            assertThat(bean).isNotInstanceOf(Fulfiller.class);
+            Fulfiller fulfiller = target(bean);
+            SQS.send(queue, "o1");
+            await().until(() -> fulfiller.futures.size() == 1);
+
+            await().during(Duration.ofSeconds(2 * WINDOW_SECONDS))
+                    .atMost(Duration.ofSeconds(4 * WINDOW_SECONDS))
+                    .until(() -> fulfiller.calls.size() == 1 && application.claims("HELD") == 1);
+            fulfiller.futures.get(0).completeExceptionally(new IllegalStateException("payment provider is down"));
+            await().atMost(Duration.ofSeconds(20)).until(() -> fulfiller.futures.size() == 2);
+            fulfiller.futures.get(1).complete("shipped");
+
+            awaitEmptyQueue();
+            assertThat(fulfiller.calls)
+                    .containsExactly("o1, attempt 1, ambiguous false", "o1, attempt 2, ambiguous false");
+            assertThat(application
+                            .database()
+                            .sql("SELECT result FROM exactly_once_claim")
+                            .query(String.class)
+                            .list())
+                    .containsExactly("\"shipped\"");
+
+            SQS.send(queue, "o1");
+            awaitEmptyQueue();
+            assertThat(fulfiller.calls).hasSize(2);
+        }
+    }
+
+    @Test
+    void timeoutCancelsTheFutureAndTheKeyIsTakenOverWhenItsLeaseEnds() {
+        try (TestApplication application = start("1s", Map.of())) {
+            Fulfiller fulfiller = target(application.bean(Fulfilment.class));
+            SQS.send(queue, "o1");
+            await().until(() -> fulfiller.futures.size() == 1);
+
+            await().until(() -> fulfiller.futures.get(0).isCancelled());
+            await().atMost(Duration.ofSeconds(30)).until(() -> fulfiller.futures.size() == 2);
+            fulfiller.futures.get(1).complete("shipped");
+
+            awaitEmptyQueue();
+            assertThat(fulfiller.calls)
+                    .containsExactly("o1, attempt 1, ambiguous false", "o1, attempt 2, ambiguous true");
+        }
+    }
+
+    @Test
+    void shutdownWaitsForTheFuture() {
+        Fulfiller fulfiller;
+        CompletableFuture<Void> closed;
+        try (TestApplication application = start("", Map.of())) {
+            fulfiller = target(application.bean(Fulfilment.class));
+            SQS.send(queue, "o1");
+            await().until(() -> fulfiller.futures.size() == 1);
+            closed = CompletableFuture.runAsync(application::close);
+            await().during(Duration.ofSeconds(3)).until(() -> application.claims("HELD") == 1 && !closed.isDone());
+
+            fulfiller.futures.get(0).complete("shipped");
+
+            await().until(() -> application.claims("COMPLETED") == 1);
+            closed.join();
+            awaitEmptyQueue();
+        }
+    }
+
+    private static Fulfiller target(Fulfilment bean) {
+        return (Fulfiller) Objects.requireNonNull(AopProxyUtils.getSingletonTarget(bean));
+    }
+}

@@ -1,0 +1,232 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
+import io.exactlyonce.ExactlyOnceListener;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.scheduling.annotation.Async;
+
+/** What listener methods may return and take, and how they may be called. */
+class HandlerShapeTests {
+
+    static class OwnFuture extends CompletableFuture<String> {}
+
+    @SqsListener(acknowledgementMode = "${mode}")
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface WithMode {}
+
+    static class Handlers {
+
+        CompletableFuture<List<String>> future() {
+            return new CompletableFuture<>();
+        }
+
+        @SuppressWarnings("rawtypes")
+        CompletionStage raw() {
+            return new CompletableFuture<>();
+        }
+
+        OwnFuture ownFuture() {
+            return new OwnFuture();
+        }
+
+        Future<String> blockingFuture() {
+            return new CompletableFuture<>();
+        }
+
+        Object anything() {
+            return "";
+        }
+
+        @Async
+        void async() {}
+
+        @Async
+        CompletableFuture<Void> asyncFuture() {
+            return new CompletableFuture<>();
+        }
+
+        String text() {
+            return "";
+        }
+
+        void acknowledging(String order, Acknowledgement acknowledgement) {}
+
+        void batchAcknowledging(String order, BatchAcknowledgement<String> acknowledgement) {}
+
+        @WithMode
+        void withMode(String order) {}
+
+        void enveloped(@SnsNotificationMessage String order) {}
+    }
+
+    interface Fulfilment {
+        void fulfil(String order);
+
+        void ship(String order);
+
+        Object bill(String order);
+    }
+
+    static class Fulfiller implements Fulfilment {
+        @Override
+        @ExactlyOnceListener("orders")
+        public void fulfil(String order) {}
+
+        @Override
+        @ExactlyOnceListener("orders")
+        public void ship(@Header String order) {}
+
+        @Override
+        @ExactlyOnceListener("orders")
+        public String bill(String order) {
+            return order;
+        }
+
+        @ExactlyOnceListener("orders")
+        public void ofTheClass(String order) {}
+    }
+
+    private final InterfaceMethods interfaceMethods = new InterfaceMethods();
+
+    @ParameterizedTest
+    @CsvSource({
+        "ownFuture, declare the return type as CompletableFuture",
+        "blockingFuture, its claim could be completed before its work is done",
+        "anything, say in its return type what it returns",
+        "async, @Async takes it to another thread",
+        "asyncFuture, @Async takes it to another thread"
+    })
+    void methodWhoseEndNobodyCanTellIsRefused(String name, String message) {
+        Method method = ListenerRig.method(Handlers.class, name);
+
+        assertThatThrownBy(() -> AsyncResults.requireTellingWhenDone(method, method.getReturnType()))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Handlers." + name)
+                .hasMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"future", "raw", "text", "acknowledging"})
+    void methodWhoseEndCanBeToldIsAccepted(String name) {
+        Method method = ListenerRig.method(Handlers.class, name);
+
+        assertThatCode(() -> AsyncResults.requireTellingWhenDone(method, method.getReturnType()))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void resultOfAFutureIsReadAsWhatItEndsWith() {
+        assertThat(asyncResult("future")).isEqualTo("java.util.List<java.lang.String>");
+        assertThat(asyncResult("raw")).isEqualTo("T");
+        assertThat(asyncResult("text")).isEqualTo("null");
+    }
+
+    private static String asyncResult(String name) {
+        Method method = ListenerRig.method(Handlers.class, name);
+        return String.valueOf(AsyncResults.typeOf(method, method.getReturnType()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "acknowledging, ON_SUCCESS, it takes an Acknowledgement",
+        "batchAcknowledging, ON_SUCCESS, it takes an Acknowledgement",
+        "withMode, ALWAYS, its acknowledgementMode is ALWAYS",
+        "withMode, MANUAL, its acknowledgementMode is MANUAL"
+    })
+    void handlerThatCouldDeleteItsMessageUncompletedIsRefused(String name, String mode, String message) {
+        assertThatThrownBy(() -> requireAcknowledgement(name, mode))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Handlers." + name)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void acknowledgementAfterSuccessIsAccepted() {
+        assertThatCode(() -> requireAcknowledgement("withMode", "ON_SUCCESS")).doesNotThrowAnyException();
+        assertThatCode(() -> requireAcknowledgement("text", "ALWAYS")).doesNotThrowAnyException();
+    }
+
+    private static void requireAcknowledgement(String name, String mode) {
+        AcknowledgementRules.require(
+                ListenerRig.method(Handlers.class, name), text -> text.equals("${mode}") ? mode : text);
+    }
+
+    @Test
+    void proxyOfInterfacesIsCalledByTheInterfacesMethod() throws Exception {
+        Method called = callable("fulfil");
+
+        assertThat(called).isEqualTo(Fulfilment.class.getMethod("fulfil", String.class));
+        assertThat(interfaceMethods.contains(called)).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ofTheClass, none of them has this method",
+        "ship, other annotations on its parameters",
+        "bill, another return type"
+    })
+    void proxyOfInterfacesThatCouldNotCallTheMethodAlikeIsRefused(String name, String problem) {
+        assertThatThrownBy(() -> callable(name)).isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+            assertThat(invalid.problem()).contains("Fulfiller." + name, problem);
+            assertThat(invalid.remedy()).contains("remove spring.aop.proxy-target-class=false");
+        });
+    }
+
+    private Method callable(String name) {
+        ProxyFactory interfaces = new ProxyFactory(new Fulfiller());
+        interfaces.addAdvisor(ListenerRig.advisor());
+        return interfaceMethods.callable(interfaces.getProxy(), ListenerRig.method(Fulfiller.class, name));
+    }
+
+    /** Each publication is in an envelope of its own, which would look like another payload. */
+    @Test
+    void payloadOfAnSnsEnvelopeIsWhatWasPublished() {
+        assertThat(SnsPayload.isTakenBy(ListenerRig.method(Handlers.class, "enveloped")))
+                .isTrue();
+        assertThat(SnsPayload.isTakenBy(ListenerRig.method(Handlers.class, "withMode")))
+                .isFalse();
+        assertThat(SnsPayload.of("{...}", (json, type) -> Map.of("MessageId", "1", "Message", "o1")))
+                .isEqualTo("o1");
+        assertThat(SnsPayload.of("raw", (json, type) -> Map.of("order", "o1"))).isEqualTo("raw");
+        assertThat(SnsPayload.of("o1", (json, type) -> {
+                    throw new IllegalArgumentException("no JSON");
+                }))
+                .isEqualTo("o1");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void listenersOnOneQueueWithDifferentScopesAreWarnedOf(CapturedOutput output) {
+        QueueScopes scopes = new QueueScopes();
+
+        scopes.add("first", List.of("https://sqs/1/orders", "bills"), null);
+        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), "orders");
+        assertThat(output).doesNotContain("second");
+        scopes.add("third", List.of("orders"), "fulfilment");
+
+        assertThat(output)
+                .contains("Listener 'third' on queue 'orders' has the scope 'fulfilment'", "'first' has 'orders'");
+    }
+}
