@@ -22,9 +22,10 @@ import org.springframework.core.annotation.AliasFor;
  * Claim#downstreamKey()} to whatever it calls.
  *
  * <p>The method takes one message: its payload, optionally headers, the {@code Message}, and a {@link Claim}. It may
- * return a value, which is stored with the claim. Or it takes a batch: a {@code List<T>} or {@code List<Message<T>>},
- * optionally a {@code List<Claim>}; it is then given what it acquired, may throw {@link BatchItemFailures}, and what it
- * returns is ignored. All text attributes take <code>${...}</code> placeholders.
+ * return a value, which is stored with the claim, or a {@code CompletableFuture} of it: then the claim is held until that has
+ * ended, and the future is cancelled where a handler would be interrupted. Or it takes a batch: a {@code List<T>} or {@code
+ * List<Message<T>>}, optionally a {@code List<Claim>}; it is then given what it acquired, may throw {@link
+ * BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code> placeholders.
  *
  * <pre>{@code
  * @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")

@@ -77,11 +77,11 @@ public final class ExactlyOnceContainerFactory
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }
         String listener = Objects.requireNonNull(endpoint.getId());
+        tellOfAcknowledgementMode(container.getContainerOptions(), listener);
         container.configure(options -> {
             configure(container.getContainerOptions(), options, ready.gate());
             chooseThreads(container.getContainerOptions(), options, listener);
         });
-        tellOfAcknowledgementMode(container.getContainerOptions(), listener);
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope());
         container.setComponentFactories(List.of(
                 new DeliveryComponentFactory<>(ready, listener, settings),

@@ -122,10 +122,11 @@ class AsyncHandlerIT {
 
             fulfiller.futures.get(0).complete("shipped");
 
+            // Its buffered delete may be lost with the shutdown: then it comes again, as a duplicate.
             await().until(() -> application.claims("COMPLETED") == 1);
             closed.join();
-            awaitEmptyQueue();
         }
+        assertThat(fulfiller.calls).containsExactly("o1, attempt 1, ambiguous false");
     }
 
     private static Fulfiller target(Fulfilment bean) {

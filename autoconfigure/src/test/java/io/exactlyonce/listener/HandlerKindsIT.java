@@ -48,6 +48,9 @@ class HandlerKindsIT {
     /** What the handlers saw. */
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
+    /** On which threads some of them ran: Java 17 has no other way to tell than their text. */
+    static final List<String> THREADS = new CopyOnWriteArrayList<>();
+
     interface Declared {
         @ExactlyOnceListener(queueNames = "${test.declared}", key = "#order")
         void declared(String order, Claim claim);
@@ -75,6 +78,7 @@ class HandlerKindsIT {
                 queueNames = {"${test.one}", "${test.two}"},
                 key = "#order")
         void several(String order) {
+            THREADS.add(Thread.currentThread().toString());
             CALLS.add("several " + order);
         }
 
@@ -159,6 +163,7 @@ class HandlerKindsIT {
     @BeforeAll
     void start() {
         QUEUES.forEach(queue -> names.put("test." + queue, SQS.createQueue(WINDOW_SECONDS)));
+        names.put("spring.threads.virtual.enabled", "true");
         String database = EmbeddedDatabase.shared().createDatabase();
         JdbcClient.create(EmbeddedDatabase.shared().dataSource(database))
                 .sql("CREATE TABLE shipment (id text)")
@@ -191,18 +196,23 @@ class HandlerKindsIT {
         await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(name(queue)) == 0);
     }
 
+    private static boolean hasVirtualThreads() {
+        return Runtime.version().feature() >= 21;
+    }
+
     private static List<String> calls(String prefix) {
         return CALLS.stream().filter(call -> call.startsWith(prefix)).toList();
     }
 
     @Test
-    void eachQueueOfAListenerHasKeysOfItsOwn() {
+    void eachQueueOfAListenerHasKeysOfItsOwnAndItsHandlersRunOnVirtualThreadsWhereThereAreAny() {
         sendTwice("one", "o1");
         sendTwice("two", "o1");
 
         awaitEmpty("one");
         awaitEmpty("two");
         assertThat(calls("several")).containsExactly("several o1", "several o1");
+        assertThat(THREADS).hasSize(2).allMatch(thread -> thread.startsWith("VirtualThread") == hasVirtualThreads());
     }
 
     @Test
