@@ -28,7 +28,7 @@ final class BatchStatement {
      * updated: the statement does not see its new version. Such an end is reported as not {@code done}.
      *
      * <p>{@code ended}: repeatable, the first completion's result and time stay. {@code parked_at} is set with the status
-     * PARKED, and stays until the key is claimed again, which the index of parked claims relies on.
+     * PARKED and only then, which the index of parked claims relies on.
      *
      * <p>{@code claimed}: waits for a concurrent first claim of the same key to commit or roll back. The first fencing
      * token is the time in microseconds, so that a key whose row was deleted comes back with a higher one.

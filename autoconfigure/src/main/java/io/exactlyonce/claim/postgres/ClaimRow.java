@@ -35,7 +35,7 @@ record ClaimRow(
     /** Of the table's alias {@code c}, by the names that {@link #read} reads. */
     static final String COLUMNS = """
             c.claim_id, c.status, c.attempt, c.fencing_token, c.ambiguous, c.result,
-            encode(c.fingerprint, 'hex') AS fingerprint, c.parked_at IS NOT NULL AS cleared,
+            encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
             ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
             greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
             """;

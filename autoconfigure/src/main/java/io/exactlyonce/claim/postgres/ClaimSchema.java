@@ -14,7 +14,7 @@ final class ClaimSchema {
             new Version("classpath:io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql", Set.of("claim_id")),
             new Version(
                     "classpath:io/exactlyonce/claim/postgres/schema/v2/exactly_once_claim.sql",
-                    Set.of("fingerprint", "parked_at", "expires_at")));
+                    Set.of("fingerprint", "parked_at", "cleared", "expires_at")));
 
     /** From the catalog: takes no lock, so that nobody waits who has nothing to do. */
     private static final String COLUMNS = """

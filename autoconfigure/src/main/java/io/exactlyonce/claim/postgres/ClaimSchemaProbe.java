@@ -13,10 +13,10 @@ public final class ClaimSchemaProbe {
     private static final String INSERT_NOTHING = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
                                             lease_until, result, error, first_claimed_at, claimed_at, completed_at,
-                                            fingerprint, parked_at, expires_at)
+                                            fingerprint, parked_at, cleared, expires_at)
             SELECT scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
                    lease_until, result, error, first_claimed_at, claimed_at, completed_at,
-                   fingerprint, parked_at, expires_at
+                   fingerprint, parked_at, cleared, expires_at
             FROM exactly_once_claim WHERE false
             ON CONFLICT (scope, key) DO NOTHING
             """;

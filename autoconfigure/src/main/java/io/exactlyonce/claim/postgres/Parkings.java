@@ -11,7 +11,7 @@ final class Parkings {
     /**
      * Changes nothing unless the row is still in doubt as it was read: no takeover and no renewal since, and nobody
      * has locked it, for example to fence a transaction. {@code parked_at} is
-     * set until the key is claimed again or completed: the index of parked claims asks for it.
+     * set with the status PARKED and only then: the index of parked claims asks for it.
      */
     private static final String PARK_IN_DOUBT = """
             UPDATE exactly_once_claim

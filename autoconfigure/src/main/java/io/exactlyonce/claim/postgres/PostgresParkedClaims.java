@@ -35,10 +35,11 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String FIND = COLUMNS + "WHERE scope = ? AND key = ? AND status = 'PARKED'";
 
-    /** {@code parked_at} stays until the next claim: it tells that a person has decided on the doubt. */
+    /** {@code cleared} stays until the next claim: it tells that a person has decided on the doubt. */
     private static final String RELEASE = """
             UPDATE exactly_once_claim
-            SET status = 'RELEASED', expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
+            SET status = 'RELEASED', parked_at = NULL, cleared = true,
+                expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
             """;
 

@@ -22,7 +22,7 @@ final class Takeovers {
     private static final String UPDATE = """
             UPDATE exactly_once_claim
             SET status = 'HELD', claim_id = ?, owner = ?, attempt = ?, fencing_token = ?, ambiguous = ?,
-                fingerprint = decode(?, 'hex'), claimed_at = clock_timestamp(), parked_at = NULL,
+                fingerprint = decode(?, 'hex'), claimed_at = clock_timestamp(), cleared = false,
                 lease_until = clock_timestamp() + ? * interval '1 microsecond',
                 expires_at = clock_timestamp() + ? * interval '1 microsecond'
             WHERE scope = ? AND key = ? AND claim_id = (

@@ -130,6 +130,22 @@ class ClaimRetentionIT {
         assertThat(sweeps.parked).containsExactly(1L);
     }
 
+    @Test
+    void claimThatAPersonReleasedIsNotParkedAnyMoreAndExpiresLikeAnyOther() throws Exception {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        store.park(List.of(new Parking(claim.id(), "ask somebody", false)));
+        new PostgresParkedClaims(database.pool(), TestDatabase.RETENTION).release(claim.id());
+        sweep();
+        assertThat(exists(claim)).isTrue();
+        assertThat(sweeps.parked).containsExactly(0L);
+
+        age(claim, "15 days");
+        sweep();
+
+        assertThat(exists(claim)).isFalse();
+    }
+
     /** Twice a year a day has 23 or 25 hours where the database's time zone says so. */
     @Test
     void retentionIsCountedInHoursWhateverTheSessionsTimeZone() throws Exception {

@@ -5,13 +5,15 @@
 ALTER TABLE exactly_once_claim
     ADD COLUMN IF NOT EXISTS fingerprint bytea,
     ADD COLUMN IF NOT EXISTS parked_at   timestamptz,
+    ADD COLUMN IF NOT EXISTS cleared     boolean NOT NULL DEFAULT false,
     ADD COLUMN IF NOT EXISTS expires_at  timestamptz NOT NULL DEFAULT now() + interval '14 days';
 UPDATE exactly_once_claim SET parked_at = now() WHERE status = 'PARKED' AND parked_at IS NULL;
 
 -- Neither index costs a heap-only update: renewal, completion and release change neither of the two columns. Only a
 -- takeover sets a new expires_at, and only parking a parked_at; both are rare.
 --
--- Parked claims never expire: outside of the index, they do not stand in the way of those that do.
+-- parked_at is set while the status is PARKED, and only then; cleared tells, of a released key, that a person has decided on
+-- its doubt. Parked claims never expire: outside of the index, they do not stand in the way of those that do.
 --
 -- CREATE INDEX keeps claims waiting for as long as it takes. For a table with millions of rows, create both indexes
 -- beforehand with CREATE INDEX CONCURRENTLY: docs/operations.md shows the steps.
