@@ -217,7 +217,11 @@ public final class ExactlyOnceAutoConfiguration {
                     "use effects = EXTERNAL",
                     null);
         }
-        return new PostgresClaimTransactions(claims, beans, properties.claim().retention());
+        return new PostgresClaimTransactions(
+                claims,
+                beans,
+                properties.claim().retention(),
+                properties.claim().synchronousCommit());
     }
 
     @Bean

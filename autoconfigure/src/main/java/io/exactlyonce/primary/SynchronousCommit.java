@@ -18,7 +18,7 @@ public enum SynchronousCommit {
     LOCAL;
 
     /** Returns PostgreSQL's name for it. */
-    String setting() {
+    public String setting() {
         return name().toLowerCase(Locale.ROOT);
     }
 }

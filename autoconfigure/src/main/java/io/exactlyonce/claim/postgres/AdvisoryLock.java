@@ -24,11 +24,6 @@ final class AdvisoryLock {
         return Long.parseUnsignedLong(key.hash().substring(0, HEX_DIGITS_OF_A_LONG), HEX_DIGITS_OF_A_LONG);
     }
 
-    /** Tries to take the key's lock for the rest of the transaction. */
-    static boolean tryTake(JdbcTemplate jdbc, ClaimKey key) {
-        return tryTake(jdbc, number(key));
-    }
-
     static boolean tryTake(JdbcTemplate jdbc, long number) {
         return Boolean.TRUE.equals(jdbc.queryForObject(TRY, Boolean.class, number));
     }

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -7,6 +8,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimsUnansweredException;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -30,21 +32,40 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
+    /**
+     * Takes the key's lock, and has the commit wait for what claims' commits wait for, whatever the database's own default:
+     * never for less than the application asks for itself.
+     */
+    private static final String BEGIN = """
+            SELECT pg_try_advisory_xact_lock(?) AS locked, set_config('synchronous_commit',
+                CASE WHEN coalesce(array_position(levels.least_first, current_setting('synchronous_commit')), 0)
+                          < array_position(levels.least_first, ?)
+                     THEN ? ELSE current_setting('synchronous_commit') END, true)
+            FROM (SELECT ARRAY['off', 'local', 'remote_write', 'on', 'remote_apply'] AS least_first) AS levels
+            """;
+
     private final PlatformTransactionManager transactions;
     private final DataSource dataSource;
     private final JdbcTemplate jdbc;
     private final TransactionClaims claims;
     private final TransactionCompletion completion;
+    private final SynchronousCommit synchronousCommit;
 
     /**
      * @param transactions the application's
      * @param dataSource whose connections its transactions bind
      * @param retention how long a key's row is kept
+     * @param synchronousCommit what commits of claims wait for
      */
-    PostgresClaimTransaction(PlatformTransactionManager transactions, DataSource dataSource, Duration retention) {
+    PostgresClaimTransaction(
+            PlatformTransactionManager transactions,
+            DataSource dataSource,
+            Duration retention,
+            SynchronousCommit synchronousCommit) {
         this.transactions = transactions;
         this.dataSource = dataSource;
         this.jdbc = new JdbcTemplate(dataSource);
+        this.synchronousCommit = synchronousCommit;
         this.claims = new TransactionClaims(jdbc, retention);
         this.completion = new TransactionCompletion(jdbc);
     }
@@ -90,14 +111,18 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private ClaimOutcome claim(ClaimRequest request) {
         try {
             // Nobody knows how long a holder will take: what a lease of our own would be is as good a guess as any.
-            return AdvisoryLock.tryTake(jdbc, request.key())
-                    ? claims.decide(request)
-                    : new HeldElsewhere(request.lease());
+            return isLocked(request.key()) ? claims.decide(request) : new HeldElsewhere(request.lease());
         } catch (DataIntegrityViolationException unstorable) {
             throw new IllegalArgumentException("PostgreSQL cannot store this key", unstorable);
         } catch (DataAccessException unanswered) {
             throw unanswered(request, unanswered);
         }
+    }
+
+    private boolean isLocked(ClaimKey key) {
+        String durability = synchronousCommit.setting();
+        return Boolean.TRUE.equals(jdbc.queryForObject(
+                BEGIN, (row, number) -> row.getBoolean("locked"), AdvisoryLock.number(key), durability, durability));
     }
 
     private static ClaimsUnansweredException unanswered(ClaimRequest request, RuntimeException failure) {

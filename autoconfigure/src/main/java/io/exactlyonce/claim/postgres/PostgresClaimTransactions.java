@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnusableTransactionException;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
@@ -29,16 +30,20 @@ public final class PostgresClaimTransactions {
     private final SameDatabase database;
     private final BeanFactory beans;
     private final Duration retention;
+    private final SynchronousCommit synchronousCommit;
 
     /**
      * @param claims reaches the database that keeps the claims, with its table
      * @param beans where the application's own DataSource is
      * @param retention how long a key's row is kept
+     * @param synchronousCommit what commits of claims wait for
      */
-    public PostgresClaimTransactions(DataSource claims, BeanFactory beans, Duration retention) {
+    public PostgresClaimTransactions(
+            DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
         this.database = new SameDatabase(claims);
         this.beans = beans;
         this.retention = retention;
+        this.synchronousCommit = synchronousCommit;
     }
 
     /**
@@ -63,7 +68,7 @@ public final class PostgresClaimTransactions {
                 status.setRollbackOnly();
                 return prove(transactions, application);
             });
-            return new PostgresClaimTransaction(transactions, dataSource, retention);
+            return new PostgresClaimTransaction(transactions, dataSource, retention, synchronousCommit);
         } catch (DataAccessException | TransactionException failure) {
             throw new UnusableTransactionException(
                     "transactions of %s cannot hold claims: %s"

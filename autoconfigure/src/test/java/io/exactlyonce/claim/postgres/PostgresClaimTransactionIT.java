@@ -16,6 +16,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
 import java.sql.Connection;
 import java.time.Duration;
@@ -24,6 +25,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -45,7 +48,7 @@ class PostgresClaimTransactionIT {
 
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
     private final ClaimTransaction transaction = new PostgresClaimTransactions(
-                    DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION)
+                    DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .of(manager, null);
     private final PostgresClaimStore external =
             new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
@@ -89,6 +92,23 @@ class PostgresClaimTransactionIT {
         assertThat(hasRow()).isFalse();
         assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
         assertThat(charges()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
+    void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks(String application, String effective) throws Throwable {
+        String database = DATABASE.jdbc().queryForObject("SELECT current_database()", String.class);
+        DATABASE.jdbc().execute("ALTER DATABASE %s SET synchronous_commit = %s".formatted(database, application));
+        var jdbc = new JdbcTemplate(DATABASE.application());
+        try {
+            transaction.execute(request, claim -> {
+                assertThat(jdbc.queryForObject("SHOW synchronous_commit", String.class))
+                        .isEqualTo(effective);
+                return null;
+            });
+        } finally {
+            DATABASE.jdbc().execute("ALTER DATABASE %s RESET synchronous_commit".formatted(database));
+        }
     }
 
     @Test
@@ -375,7 +395,11 @@ class PostgresClaimTransactionIT {
     private void executeLosingTheReply(boolean committed) throws Throwable {
         var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
         var jdbc = new JdbcTemplate(dataSource);
-        new PostgresClaimTransaction(new JdbcTransactionManager(dataSource), dataSource, TestDatabase.RETENTION)
+        new PostgresClaimTransaction(
+                        new JdbcTransactionManager(dataSource),
+                        dataSource,
+                        TestDatabase.RETENTION,
+                        SynchronousCommit.ON)
                 .execute(request, claim -> {
                     jdbc.update("INSERT INTO charge VALUES (?)", key.key());
                     return "1";

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnusableTransactionException;
+import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.util.UUID;
@@ -46,8 +47,8 @@ class PostgresClaimTransactionsIT {
         protected void doRollback(DefaultTransactionStatus status) {}
     }
 
-    private final PostgresClaimTransactions transactions =
-            new PostgresClaimTransactions(DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION);
+    private final PostgresClaimTransactions transactions = new PostgresClaimTransactions(
+            DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterAll
     static void close() {
@@ -186,7 +187,8 @@ class PostgresClaimTransactionsIT {
         DataSource target = dataSource();
         var beans = new StaticListableBeanFactory();
         beans.addBean("dataSource", new DelegatingDataSource(target));
-        var ofApplication = new PostgresClaimTransactions(DATABASE.pool(), beans, TestDatabase.RETENTION);
+        var ofApplication =
+                new PostgresClaimTransactions(DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
         var manager = new JdbcTransactionManager(target);
 
         assertThatThrownBy(() -> ofApplication.of(manager, false)).hasMessageContaining("takes no part");
@@ -197,7 +199,10 @@ class PostgresClaimTransactionsIT {
     @Test
     void managerThatStopsBeginningTransactionsIsNoticedBeforeTheWork() {
         assertThatThrownBy(() -> new PostgresClaimTransaction(
-                                new OfAnotherResource(), DATABASE.application(), TestDatabase.RETENTION)
+                                new OfAnotherResource(),
+                                DATABASE.application(),
+                                TestDatabase.RETENTION,
+                                SynchronousCommit.ON)
                         .execute(TestDatabase.request(), claim -> {
                             throw new AssertionError("called without a transaction");
                         }))

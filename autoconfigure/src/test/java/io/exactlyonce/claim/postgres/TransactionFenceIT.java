@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -263,7 +264,8 @@ class TransactionFenceIT {
         TransactionTemplate apart = new TransactionTemplate(manager);
         apart.setPropagationBehavior(TransactionTemplate.PROPAGATION_REQUIRES_NEW);
 
-        new PostgresClaimTransactions(DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION)
+        new PostgresClaimTransactions(
+                        DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
                 .of(manager, null)
                 .execute(request, acquired -> {
                     assertThat(store.fence(claim)).isTrue();
