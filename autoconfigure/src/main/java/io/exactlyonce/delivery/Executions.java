@@ -13,6 +13,7 @@ import io.exactlyonce.visibility.HeldLease;
 import io.exactlyonce.visibility.RenewalSupervisor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Runs actions under claims that no message stands behind. What {@link DeliveryProcessor} guarantees of handlers holds for
@@ -55,6 +56,7 @@ public final class Executions {
 
     <T, X extends Throwable> @Nullable T execute(
             ClaimKey key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X {
+        requireNoTransaction();
         ClaimRequest request = terms.request(key, payload);
         long begun = clock.getAsLong();
         Next<T, X> next = keeper.claim(request)
@@ -71,6 +73,15 @@ public final class Executions {
                             throw new ParkedException(key.scope(), key.hash());
                         });
         return next.go();
+    }
+
+    /** What the action writes there would be committed, or rolled back, after its key is completed. */
+    private static void requireNoTransaction() {
+        if (TransactionSynchronizationManager.isActualTransactionActive()) {
+            throw new IllegalStateException(
+                    "ExactlyOnceOperations.execute was called within a transaction, which may still be rolled back when the key"
+                            + " is completed; call it outside, and begin the transaction in the action");
+        }
     }
 
     private <T, X extends Throwable> @Nullable T run(

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 class ExecutionsTests {
 
@@ -42,6 +43,20 @@ class ExecutionsTests {
     @AfterEach
     void noInterruptIsLeftBehind() {
         assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void callWithinATransactionIsRefusedSinceItMayStillBeRolledBack() {
+        TransactionSynchronizationManager.setActualTransactionActive(true);
+        try {
+            assertThatThrownBy(() -> executions.execute(DeliveryRig.KEY, null, String.class, claim -> "paid"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("call it outside");
+        } finally {
+            TransactionSynchronizationManager.setActualTransactionActive(false);
+        }
+
+        assertThat(rig.store.claims()).isEmpty();
     }
 
     @Test
