@@ -73,7 +73,7 @@ final class TransactionalDelivery {
             delivery.decide(Disposition.waitForStore(request.key()));
             return null;
         } catch (Throwable failure) {
-            if (work.isBegun() && handling.doubt().parksFor(failure)) {
+            if (work.hasFailedByItself() && handling.doubt().parksFor(failure)) {
                 park(request, failure);
             }
             throw failure;
@@ -83,8 +83,14 @@ final class TransactionalDelivery {
     /** The transaction has left nothing behind, so the key is claimed once more, only to be set aside. */
     private void park(ClaimRequest request, Throwable failure) {
         try {
-            if (keeper.claim(request) instanceof Acquired) {
+            ClaimOutcome outcome = keeper.claim(request);
+            if (outcome instanceof Acquired) {
                 keeper.park(new Parking(request.id(), failure.toString(), false));
+            } else {
+                log.warn(
+                        "{} is not parked: another delivery was faster ({})",
+                        request.key(),
+                        outcome.getClass().getSimpleName());
             }
         } catch (RuntimeException unanswered) {
             log.error("Parking {} failed; its handler will be called again", request.key(), unanswered);

@@ -18,6 +18,7 @@ final class TransactionalWork implements ClaimTransaction.Work {
     private final DeliveryObserver observer;
     private @Nullable Object result;
     private boolean begun;
+    private @Nullable HandlerRun run;
 
     TransactionalWork(
             Delivery delivery,
@@ -40,10 +41,17 @@ final class TransactionalWork implements ClaimTransaction.Work {
             throw handlers.claim(id, acquired, () -> false)
                     .lost("its listener had stopped before the handler was called");
         }
-        HandlerRun run = delivery.enterHandler();
-        DeliveryClaim claim = handlers.claim(id, acquired, () -> run.isInside() && !delivery.isStopRequested());
-        result = handlers.handle(delivery, claim, run, handler);
+        HandlerRun called = delivery.enterHandler();
+        run = called;
+        DeliveryClaim claim = handlers.claim(id, acquired, () -> called.isInside() && !delivery.isStopRequested());
+        result = handlers.handle(delivery, claim, called, handler);
         return handlers.json(id, result);
+    }
+
+    /** Tells whether the handler itself failed: it was called, and nobody stopped it from outside. */
+    boolean hasFailedByItself() {
+        HandlerRun called = run;
+        return called != null && !called.wasInterrupted();
     }
 
     /** Tells whether the key was acquired, so that it is the handler's turn. */

@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -25,7 +26,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
 
 class TransactionalDeliveryTests {
 
-    private final DeliveryRig rig = new DeliveryRig();
+    private DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();
     private final List<ClaimRequest> requests = new ArrayList<>();
     private final List<String> results = new ArrayList<>();
@@ -153,6 +154,47 @@ class TransactionalDeliveryTests {
         assertThat(rig.gate.isOpen()).isFalse();
         assertThat(returnsAfterSettling()).isEmpty();
         assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    @Test
+    void failureForWhichTryingAgainIsOfNoUseParksTheKeyAfterTheRollback() {
+        assertThatThrownBy(() -> processParkingFor(IllegalStateException.class, claim -> {
+                    throw new IllegalStateException("card expired");
+                }))
+                .hasMessage("card expired");
+
+        assertThat(rig.store.parkings()).singleElement().satisfies(parking -> {
+            assertThat(parking.claim()).isEqualTo(rig.store.claims().get(0).id());
+            assertThat(parking.reason()).contains("card expired");
+        });
+        rig = new DeliveryRig();
+    }
+
+    @Test
+    void handlerThatWasStoppedIsNotParked() {
+        assertThatThrownBy(() -> processParkingFor(Exception.class, claim -> {
+                    delivery.stopHandler();
+                    throw new InterruptedException();
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    @Test
+    void handlerThatWasNotCalledIsNotParked() {
+        delivery.stopHandler();
+
+        assertThatThrownBy(() -> processParkingFor(Exception.class, DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    private void processParkingFor(Class<? extends Throwable> type, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        DoubtPolicy parking = new DoubtPolicy(AbandonedPolicy.RERUN, null, List.of(type));
+        rig.process(delivery, new Handling(DeliveryRig.KEY, null, parking, granting), handler);
     }
 
     @Test
