@@ -65,7 +65,7 @@ final class BatchKeeper {
     Set<ClaimId> complete(List<ClaimId> claims, BooleanSupplier wanted) {
         List<Completion> completions =
                 claims.stream().map(claim -> new Completion(claim, null)).toList();
-        return StoreCalls.untilAnswered(
+        return StoreCalls.untilAnsweredDespiteInterrupts(
                 "Completing a batch that begins with",
                 claims.get(0).key(),
                 ClaimKeeper.endlessPauses(),

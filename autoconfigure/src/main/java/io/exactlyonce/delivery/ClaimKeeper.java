@@ -81,7 +81,7 @@ final class ClaimKeeper {
 
     private boolean record(Completion completion, BooleanSupplier wanted) {
         ClaimKey key = completion.claim().key();
-        return StoreCalls.untilAnswered(
+        return StoreCalls.untilAnsweredDespiteInterrupts(
                         "Completing", key, endlessPauses(), wanted, () -> store.complete(List.of(completion)))
                 .contains(completion.claim());
     }

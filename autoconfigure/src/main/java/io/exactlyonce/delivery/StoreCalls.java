@@ -39,6 +39,22 @@ final class StoreCalls {
         }
     }
 
+    /**
+     * As {@link #untilAnswered}, for what must not be given up because a handler has left its thread interrupted. The
+     * interrupt is there again afterwards.
+     */
+    static <T> T untilAnsweredDespiteInterrupts(
+            String what, ClaimKey key, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return untilAnswered(what, key, backOff, wanted, call);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     private static boolean slept(long millis) {
         try {
             TimeUnit.MILLISECONDS.sleep(millis);

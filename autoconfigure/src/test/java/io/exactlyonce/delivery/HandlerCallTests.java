@@ -29,6 +29,23 @@ class HandlerCallTests {
     }
 
     @Test
+    void handlerThatLeavesItsThreadInterruptedIsCompletedAllTheSame() throws Throwable {
+        rig.store.onComplete(requested -> {
+            throw new IllegalStateException("connection refused");
+        });
+        Delivery delivery = rig.receive();
+
+        rig.process(delivery, claim -> {
+            Thread.currentThread().interrupt();
+            return "done";
+        });
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(rig.store.completions()).hasSize(2);
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
     void handlersExceptionReleasesTheClaimAndReturnsTheDelivery() {
         IOException failure = new IOException("payment provider is down");
 
