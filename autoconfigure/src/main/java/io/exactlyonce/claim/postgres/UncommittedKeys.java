@@ -27,8 +27,10 @@ final class UncommittedKeys {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
+    /** Tries locks as {@link KeyStates} does: shared, so that two who look do not see each other. */
     private static final String SELECT =
-            "SELECT wanted.number FROM unnest(?) AS wanted (number) WHERE NOT pg_try_advisory_xact_lock(wanted.number)";
+            "SELECT wanted.number FROM unnest(?) AS wanted (number)"
+                    + " WHERE NOT pg_try_advisory_xact_lock_shared(wanted.number)";
 
     private final JdbcTemplate jdbc;
     private final RetryingTransaction transaction;
