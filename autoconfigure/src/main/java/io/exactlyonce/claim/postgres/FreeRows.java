@@ -37,15 +37,13 @@ final class FreeRows {
         for (RequestedRow row : found) {
             if (row.isOwn()) {
                 own.add(row);
-            } else if (row.mustBeParked()) {
-                inDoubt.putIfAbsent(row.key(), row);
             } else {
-                free.putIfAbsent(row.key(), row);
+                // Also those that are not tried: a row that this one cannot write is locked for them, too.
+                row.contest();
+                (row.mustBeParked() ? inDoubt : free).putIfAbsent(row.key(), row);
             }
         }
         holdAgain(own);
-        free.values().forEach(RequestedRow::contest);
-        inDoubt.values().forEach(RequestedRow::contest);
         // Nothing is decided before the commit: a transaction that is repeated may end otherwise.
         write(free, takeovers::takeOver)
                 .forEach(won -> won.entry().decide(won.row().next()));

@@ -14,10 +14,12 @@ import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -155,6 +157,23 @@ class TransactionFenceIT {
             assertThat(outcomes)
                     .extracting(Object::getClass)
                     .containsExactly(Acquired.class, HeldElsewhere.class, Acquired.class);
+            zombie.goOn().get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void manyRequestsForAFencedClaimsKeyAreAllHeldElsewhere() throws Exception {
+        ClaimRequest neighbour = request();
+        List<ClaimRequest> batch = new ArrayList<>(List.of(neighbour));
+        Stream.generate(() -> request(request.key())).limit(20).forEach(batch::add);
+        claim(request);
+        try (PausedWorker zombie = new PausedWorker(true)) {
+            DATABASE.endLease(claim);
+
+            List<ClaimOutcome> outcomes = store.claim(batch);
+
+            assertThat(outcomes.get(0)).isInstanceOf(Acquired.class);
+            assertThat(outcomes.subList(1, 21)).containsOnly(new HeldElsewhere(Duration.ZERO));
             zombie.goOn().get(20, TimeUnit.SECONDS);
         }
     }
