@@ -17,9 +17,9 @@ import java.util.function.LongSupplier;
  *
  * <p>Guaranteed, besides what the store guarantees: renewals have a batch of their own on the way at any time, so neither
  * a flood of claims nor a stuck one delays them in here; ends go before claims; entries for one key reach the store one
- * after the other, in no batch together but for claims; an entry that the store can never take fails alone; a call throws
- * only when nothing of it is on its way to the store any more, so that whoever gives a claim up after that cannot be
- * overtaken by it.
+ * after the other, in no batch together but for claims; an entry that the store can never take, or whose row is locked,
+ * fails alone; a call throws only when nothing of it is on its way to the store any more, so that whoever gives a claim up
+ * after that cannot be overtaken by it.
  *
  * <p>Not guaranteed: the order of entries for different keys. When the store fails, it fails for a whole batch.
  */
@@ -98,12 +98,15 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
 
     private static Set<ClaimId> granted(List<Pending> entries) {
         Set<ClaimId> granted = new HashSet<>();
+        Set<ClaimId> locked = new HashSet<>();
         for (Pending entry : entries) {
             if (entry.isGranted()) {
                 granted.add(entry.claim());
+            } else if (entry.isLocked()) {
+                locked.add(entry.claim());
             }
         }
-        return granted;
+        return ClaimsLockedException.requireNone(locked, granted);
     }
 
     private void renewBatch(List<Pending> batch) {
@@ -117,6 +120,7 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
                 Pending.requests(batch, Kind.RELEASE, Release.class),
                 Pending.requests(batch, Kind.PARKING, Parking.class),
                 Pending.requests(batch, Kind.CLAIM, ClaimRequest.class)));
+        batch.forEach(entry -> entry.lockIfAmong(result.locked()));
         Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
         for (Pending entry : batch) {
             switch (entry.kind()) {

@@ -36,6 +36,7 @@ final class Pending {
 
     // Written by the flusher before it settles the entry, read by the caller after that.
     private boolean granted;
+    private boolean locked;
     private @Nullable ClaimOutcome outcome;
     private @Nullable RuntimeException failure;
 
@@ -96,6 +97,10 @@ final class Pending {
         granted = claims.contains(claim);
     }
 
+    void lockIfAmong(Set<ClaimId> claims) {
+        locked = kind != Kind.CLAIM && claims.contains(claim);
+    }
+
     void decide(ClaimOutcome outcome) {
         this.outcome = outcome;
     }
@@ -123,6 +128,11 @@ final class Pending {
 
     boolean isGranted() {
         return granted;
+    }
+
+    /** Tells whether nothing was written, since somebody else kept the claim's row locked. */
+    boolean isLocked() {
+        return locked;
     }
 
     ClaimOutcome outcome() {

@@ -56,6 +56,32 @@ class CoalescerFailureTests {
     }
 
     @Test
+    void endWhoseRowIsLockedFailsAloneAndNothingIsRepeatedForIt() throws Exception {
+        try (CoalescerRig rig = new CoalescerRig()) {
+            ClaimRequest zombie = request(newKey());
+            ClaimRequest neighbour = request(newKey());
+            ClaimRequest fresh = request(newKey());
+            rig.store.lock(zombie.id());
+            rig.claim(request(newKey()));
+            Batch busy = rig.store.next();
+            Caller<Set<ClaimId>> both = CoalescerRig.call(() -> rig.coalescer.complete(
+                    List.of(new Completion(zombie.id(), "1"), new Completion(neighbour.id(), "1"))));
+            Caller<ClaimOutcome> claim = rig.claim(fresh);
+            busy.answer();
+            rig.store.next().answer();
+
+            assertThatThrownBy(() -> both.answer().get())
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).containsExactly(zombie.id());
+                        assertThat(locked.granted()).containsExactly(neighbour.id());
+                    });
+            assertThat(claim.answer().get()).isEqualTo(GatedStore.outcome(fresh));
+            assertThat(rig.store.entries()).hasSize(4);
+        }
+    }
+
+    @Test
     void failureOfTheStoreIsTheWholeBatchsAndIsNotRepeated() throws Exception {
         try (CoalescerRig rig = new CoalescerRig()) {
             rig.claim(request(newKey()));

@@ -17,6 +17,7 @@ final class GatedStore implements ClaimStore {
 
     private final BlockingQueue<Batch> arrived = new LinkedBlockingQueue<>();
     private final List<Object> all = new CopyOnWriteArrayList<>();
+    private final List<ClaimId> locked = new CopyOnWriteArrayList<>();
     private volatile boolean open;
     private volatile Consumer<List<?>> rule = entries -> {};
 
@@ -40,6 +41,11 @@ final class GatedStore implements ClaimStore {
         for (Batch batch = arrived.poll(); batch != null; batch = arrived.poll()) {
             batch.answer();
         }
+    }
+
+    /** Completions of a claim find its row locked from now on. */
+    void lock(ClaimId claim) {
+        locked.add(claim);
     }
 
     /** Looks at each batch before it is answered, and may throw. */
@@ -73,11 +79,16 @@ final class GatedStore implements ClaimStore {
         entries.addAll(batch.parkings());
         entries.addAll(batch.claims());
         pass(entries);
+        Set<ClaimId> completed =
+                batch.completions().stream().map(Completion::claim).collect(Collectors.toSet());
+        Set<ClaimId> inVain = completed.stream().filter(locked::contains).collect(Collectors.toSet());
+        completed.removeAll(inVain);
         return new ClaimBatchResult(
-                batch.completions().stream().map(Completion::claim).collect(Collectors.toSet()),
+                completed,
                 batch.releases().stream().map(Release::claim).collect(Collectors.toSet()),
                 batch.parkings().stream().map(Parking::claim).collect(Collectors.toSet()),
-                batch.claims().stream().map(GatedStore::outcome).toList());
+                batch.claims().stream().map(GatedStore::outcome).toList(),
+                inVain);
     }
 
     /** Each key's own outcome, so that a test sees whose answer somebody got. */

@@ -14,11 +14,16 @@ final class BatchAnswer {
 
     private final Set<ClaimId> done = new HashSet<>();
     private final Set<ClaimId> changedMeanwhile = new HashSet<>();
+    private final Set<ClaimId> locked = new HashSet<>();
     private final Map<ClaimId, Acquired> claimed = new HashMap<>();
     private final Map<ClaimKey, ClaimRow> met = new HashMap<>();
 
     void ending(ClaimId claim, boolean isDone) {
         (isDone ? done : changedMeanwhile).add(claim);
+    }
+
+    void locked(ClaimId claim) {
+        locked.add(claim);
     }
 
     void claimed(ClaimId claim, Acquired outcome) {
@@ -31,6 +36,11 @@ final class BatchAnswer {
 
     boolean isDone(ClaimId claim) {
         return done.contains(claim);
+    }
+
+    /** Tells whether somebody else kept a claim's row locked, so that nothing was written, and nothing is known. */
+    boolean isLocked(ClaimId claim) {
+        return locked.contains(claim);
     }
 
     /** Tells whether a claim holds its key, but could not be ended by this run. */

@@ -23,11 +23,13 @@ final class BatchRounds {
     private final RetryingTransaction transaction;
     private final BatchStatement statement;
     private final FreeRows freeRows;
+    private final LockedRows lockedRows;
 
-    BatchRounds(RetryingTransaction transaction, BatchStatement statement, FreeRows freeRows) {
+    BatchRounds(RetryingTransaction transaction, BatchStatement statement, FreeRows freeRows, LockedRows lockedRows) {
         this.transaction = transaction;
         this.statement = statement;
         this.freeRows = freeRows;
+        this.lockedRows = lockedRows;
     }
 
     ClaimBatchResult apply(ClaimBatch batch) {
@@ -44,16 +46,17 @@ final class BatchRounds {
                 ends.done(ClaimRow.Status.COMPLETED),
                 ends.done(ClaimRow.Status.RELEASED),
                 ends.done(ClaimRow.Status.PARKED),
-                claims.outcomes());
+                claims.outcomes(),
+                ends.locked());
     }
 
     private void round(BatchEnds ends, BatchClaims claims) {
         Map<ClaimKey, ClaimEnd> ending = ends.next();
         List<ClaimRequest> claiming = claims.next(ending.keySet());
         BatchAnswer answer = transaction.execute(() -> statement.run(List.copyOf(ending.values()), claiming));
-        ends.answered(ending, answer);
         freeRows.decide(claims.answered(answer));
         claims.forgetDecided();
+        ends.answered(ending, answer, lockedRows);
     }
 
     private static List<ClaimEnd> endsOf(ClaimBatch batch) {

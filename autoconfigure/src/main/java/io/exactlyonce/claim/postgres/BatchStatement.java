@@ -22,10 +22,13 @@ final class BatchStatement {
 
     /**
      * {@code ending}: each row is looked up by primary key ({@code OFFSET 0} keeps the planner from a join that reads the
-     * whole table or index) and locked, one after the other in the order of the arrays, so that two batches wait for each
-     * other but do not deadlock. It asks for the claim and not for its lease, since nobody has taken the key over as long
-     * as the claim's id is there. A row that somebody else changed after this statement began is locked, but not
+     * whole table or index) and locked, unless somebody else has: a batch must not hang on a transaction of an
+     * application's that has taken a key over. It asks for the claim and not for its lease, since nobody has taken the key
+     * over as long as the claim's id is there. A row that somebody else changed after this statement began is locked, but not
      * updated: the statement does not see its new version. Such an end is reported as not {@code done}.
+     *
+     * <p>{@code passed}: ends of claims that hold their keys as far as this statement's snapshot shows, but whose rows were
+     * locked. They are neither done nor lost.
      *
      * <p>{@code ended}: repeatable, the first completion's result and time stay. {@code parked_at} is set with the status
      * PARKED and only then, which the index of parked claims relies on.
@@ -37,16 +40,28 @@ final class BatchStatement {
      * it is missing.
      */
     static final String STATEMENT = """
-            WITH ending AS MATERIALIZED (
+            WITH ends AS MATERIALIZED (
+                SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY
+                         AS request (scope, key, claim_id, status, result, error, ambiguous, position)
+            ), ending AS MATERIALIZED (
                 SELECT wanted.position, wanted.status, wanted.result, wanted.error, wanted.ambiguous, found.row
-                FROM unnest(?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY
-                         AS wanted (scope, key, claim_id, status, result, error, ambiguous, position)
+                FROM ends AS wanted
                 CROSS JOIN LATERAL (
                     SELECT c.ctid AS row FROM exactly_once_claim AS c
                     WHERE c.scope = wanted.scope AND c.key = wanted.key AND c.claim_id = wanted.claim_id
                       AND (c.status = 'HELD' OR (c.status = 'COMPLETED' AND wanted.status = 'COMPLETED'))
-                    OFFSET 0 FOR NO KEY UPDATE
+                    OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED
                 ) AS found
+            ), passed AS (
+                SELECT wanted.position
+                FROM ends AS wanted
+                CROSS JOIN LATERAL (
+                    SELECT 1 FROM exactly_once_claim AS c
+                    WHERE c.scope = wanted.scope AND c.key = wanted.key AND c.claim_id = wanted.claim_id
+                      AND (c.status = 'HELD' OR (c.status = 'COMPLETED' AND wanted.status = 'COMPLETED'))
+                    OFFSET 0
+                ) AS found
+                WHERE wanted.position NOT IN (SELECT position FROM ending)
             ), ended AS (
                 UPDATE exactly_once_claim AS claim
                 SET status = ending.status,
@@ -90,6 +105,9 @@ final class BatchStatement {
                    NULL::boolean AS cleared
             FROM ending
             UNION ALL
+            SELECT 'passed', position, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            FROM passed
+            UNION ALL
             SELECT 'claimed', NULL, NULL, claim_id, NULL, attempt, fencing_token, ambiguous, NULL, NULL, NULL, NULL, NULL
             FROM claimed
             UNION ALL
@@ -122,6 +140,7 @@ final class BatchStatement {
         statement.query(parameters -> bind(parameters, ends, claims), row -> {
             switch (row.getString("what")) {
                 case "ending" -> answer.ending(ends.get(position(row)).claim(), row.getBoolean("done"));
+                case "passed" -> answer.locked(ends.get(position(row)).claim());
                 case "claimed" -> {
                     ClaimRequest request = Objects.requireNonNull(byId.get(row.getObject("claim_id", UUID.class)));
                     answer.claimed(request.id(), acquired(row));

@@ -23,5 +23,8 @@ final class PlannerSettings {
      */
     static final String LOOK_UP_ROWS_AND_WAIT_BRIEFLY = SELECT + ", set_config('lock_timeout', '1s', true);\n";
 
+    /** For a row that somebody else's statement should be through with at once. */
+    static final String LOOK_UP_ROWS_AND_HARDLY_WAIT = SELECT + ", set_config('lock_timeout', '100ms', true);\n";
+
     private PlannerSettings() {}
 }

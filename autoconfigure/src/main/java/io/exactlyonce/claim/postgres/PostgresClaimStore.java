@@ -8,6 +8,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
@@ -18,6 +19,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -59,8 +61,9 @@ public final class PostgresClaimStore implements ClaimStore {
         this.permits = new ConnectionPermits(connections, PATIENCE);
         this.transaction = new RetryingTransaction(dataSource);
         this.renewals = new Renewals(jdbc, oneStatement);
+        var lockedRows = new LockedRows(jdbc, oneStatement);
         FreeRows freeRows = new FreeRows(transaction, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
-        this.rounds = new BatchRounds(oneStatement, new BatchStatement(jdbc, retention), freeRows);
+        this.rounds = new BatchRounds(oneStatement, new BatchStatement(jdbc, retention), freeRows, lockedRows);
         this.uncommitted = new UncommittedKeys(jdbc, transaction);
         this.states = new KeyStates(jdbc);
         this.fence = new TransactionFence(new SameDatabase(dataSource));
@@ -78,17 +81,22 @@ public final class PostgresClaimStore implements ClaimStore {
 
     @Override
     public Set<ClaimId> complete(List<Completion> ends) {
-        return apply(new ClaimBatch(ends, List.of(), List.of(), List.of())).completed();
+        return end(new ClaimBatch(ends, List.of(), List.of(), List.of()), ClaimBatchResult::completed);
     }
 
     @Override
     public Set<ClaimId> release(List<Release> ends) {
-        return apply(new ClaimBatch(List.of(), ends, List.of(), List.of())).released();
+        return end(new ClaimBatch(List.of(), ends, List.of(), List.of()), ClaimBatchResult::released);
     }
 
     @Override
     public Set<ClaimId> park(List<Parking> ends) {
-        return apply(new ClaimBatch(List.of(), List.of(), ends, List.of())).parked();
+        return end(new ClaimBatch(List.of(), List.of(), ends, List.of()), ClaimBatchResult::parked);
+    }
+
+    private Set<ClaimId> end(ClaimBatch batch, Function<ClaimBatchResult, Set<ClaimId>> granted) {
+        ClaimBatchResult result = apply(batch);
+        return ClaimsLockedException.requireNone(result.locked(), granted.apply(result));
     }
 
     @Override

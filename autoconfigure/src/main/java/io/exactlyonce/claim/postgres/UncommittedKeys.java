@@ -6,7 +6,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -16,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -25,12 +23,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class UncommittedKeys {
 
-    private static final String LOCK_NOT_AVAILABLE = "55P03";
-
     /** Tries locks as {@link KeyStates} does: shared, so that two who look do not see each other. */
-    private static final String SELECT =
-            "SELECT wanted.number FROM unnest(?) AS wanted (number)"
-                    + " WHERE NOT pg_try_advisory_xact_lock_shared(wanted.number)";
+    private static final String SELECT = "SELECT wanted.number FROM unnest(?) AS wanted (number)"
+            + " WHERE NOT pg_try_advisory_xact_lock_shared(wanted.number)";
 
     private final JdbcTemplate jdbc;
     private final RetryingTransaction transaction;
@@ -45,7 +40,7 @@ final class UncommittedKeys {
         try {
             return rounds.apply(batch);
         } catch (RuntimeException failure) {
-            if (!areBehind(failure)) {
+            if (!LockTimeout.isBehind(failure)) {
                 throw failure;
             }
             Set<ClaimKey> held = among(batch.claims());
@@ -69,17 +64,7 @@ final class UncommittedKeys {
         for (ClaimRequest request : batch.claims()) {
             claimed.add(held.contains(request.key()) ? new HeldElsewhere(request.lease()) : decided.next());
         }
-        return new ClaimBatchResult(rest.completed(), rest.released(), rest.parked(), claimed);
-    }
-
-    /** Tells whether a claim failed since it waited for a lock for too long. */
-    private static boolean areBehind(RuntimeException failure) {
-        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException sql && LOCK_NOT_AVAILABLE.equals(sql.getSQLState())) {
-                return true;
-            }
-        }
-        return false;
+        return new ClaimBatchResult(rest.completed(), rest.released(), rest.parked(), claimed, rest.locked());
     }
 
     private Set<ClaimKey> among(Collection<ClaimRequest> requests) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -14,6 +16,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
+import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -23,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +35,7 @@ import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -203,6 +208,81 @@ class PostgresClaimTransactionIT {
                 }))
                 .isInstanceOf(Acquired.class);
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    @Test
+    void endOfAZombieWhoseKeyATransactionHasTakenOverFailsAlone() throws Throwable {
+        ClaimRequest done = request();
+        ClaimRequest failed = request();
+        ClaimRequest fresh = request();
+        external.claim(List.of(request, done, failed));
+        DATABASE.endLease(request.id());
+
+        again(claim -> {
+            ClaimBatchResult result = inAnotherThread(() -> external.apply(new ClaimBatch(
+                    List.of(new Completion(request.id(), "1"), new Completion(done.id(), "1")),
+                    List.of(new Release(failed.id(), "failed", false)),
+                    List.of(),
+                    List.of(fresh))));
+            assertThat(result.locked()).containsExactly(request.id());
+            assertThat(result.completed()).containsExactly(done.id());
+            assertThat(result.released()).containsExactly(failed.id());
+            assertThat(result.claimed()).hasOnlyElementsOfType(Acquired.class);
+            return "2";
+        });
+
+        assertThat(external.complete(List.of(new Completion(request.id(), "1"))))
+                .isEmpty();
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
+    }
+
+    @Test
+    void endThatMetALockedRowIsNotLostIfTheTransactionRollsBack() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        Completion completion = new Completion(request.id(), "1");
+
+        assertThatThrownBy(() -> again(claim -> {
+                    assertThatThrownBy(() -> inAnotherThread(() -> external.complete(List.of(completion))))
+                            .cause()
+                            .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                                assertThat(locked.locked()).containsExactly(request.id());
+                                assertThat(locked.granted()).isEmpty();
+                            });
+                    throw new IOException("no stock");
+                }))
+                .isInstanceOf(IOException.class);
+
+        assertThat(external.complete(List.of(completion))).containsExactly(request.id());
+    }
+
+    @Test
+    void manyEndsOfZombiesAreGivenUpAfterAFewWaits() throws Throwable {
+        List<ClaimRequest> zombies =
+                Stream.generate(TestDatabase::request).limit(40).toList();
+        ClaimRequest live = request();
+        external.claim(zombies);
+        external.claim(List.of(live));
+        List<Completion> ends = Stream.concat(zombies.stream(), Stream.of(live))
+                .map(claim -> new Completion(claim.id(), "1"))
+                .toList();
+
+        try (Connection other = DATABASE.newConnection()) {
+            other.setAutoCommit(false);
+            for (ClaimRequest zombie : zombies) {
+                new JdbcTemplate(new SingleConnectionDataSource(other, true))
+                        .update(
+                                "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = ?",
+                                zombie.claimId());
+            }
+            assertThatThrownBy(() -> external.complete(ends))
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).hasSize(40).doesNotContain(live.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
+            other.rollback();
+        }
+        assertThat(external.complete(ends)).hasSize(41);
     }
 
     @Test
