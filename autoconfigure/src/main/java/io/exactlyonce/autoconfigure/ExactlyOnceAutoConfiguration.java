@@ -85,8 +85,9 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    WatchLifecycle exactlyOnceKeyWatch(ClaimStore store, Deliveries deliveries, StoreGate gate) {
-        return new WatchLifecycle(new KeyWatch(store, deliveries.waiters(), gate, System::nanoTime));
+    WatchLifecycle exactlyOnceKeyWatch(
+            ClaimStore store, Deliveries deliveries, StoreGate gate, ExactlyOnceProperties properties) {
+        return new WatchLifecycle(new KeyWatch(store, deliveries.waiters(), gate, terms(properties), System::nanoTime));
     }
 
     @Bean

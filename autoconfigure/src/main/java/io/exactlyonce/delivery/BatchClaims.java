@@ -1,6 +1,5 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -54,16 +53,16 @@ final class BatchClaims {
             throw hopeless;
         } catch (RuntimeException unanswered) {
             for (int index = 0; index < requests.size(); index++) {
-                waitForStore(members.get(index).delivery(), requests.get(index).key(), unanswered);
+                waitForStore(members.get(index).delivery(), requests.get(index), unanswered);
             }
             return null;
         }
     }
 
-    private static void waitForStore(Delivery delivery, ClaimKey key, RuntimeException unanswered) {
-        log.warn("{} waits: the claim of {} got no answer", delivery, key);
-        log.debug("Why the claim of {} got no answer", key, unanswered);
-        delivery.decide(Disposition.waitForStore(key));
+    private static void waitForStore(Delivery delivery, ClaimRequest request, RuntimeException unanswered) {
+        log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
+        log.debug("Why the claim of {} got no answer", request.key(), unanswered);
+        delivery.decide(Disposition.waitForStore(request));
     }
 
     private void answer(BatchMember member, ClaimRequest request, ClaimOutcome outcome, long begun) {

@@ -164,7 +164,7 @@ public final class DeliveryProcessor {
         } catch (RuntimeException unanswered) {
             log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
             log.debug("Why the claim of {} got no answer", request.key(), unanswered);
-            delivery.decide(Disposition.waitForStore(request.key()));
+            delivery.decide(Disposition.waitForStore(request));
             return null;
         }
     }

@@ -1,6 +1,6 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +25,10 @@ record Disposition(Kind kind, Duration delay, @Nullable Awaited awaited) {
     /**
      * What a delivery waits for.
      *
-     * @param key the key that it wants
+     * @param request how it asked for the key that it wants
      * @param unanswered whether the store did not answer; if it did, the key is held elsewhere
      */
-    record Awaited(ClaimKey key, boolean unanswered) {}
+    record Awaited(ClaimRequest request, boolean unanswered) {}
 
     static final Disposition ACKNOWLEDGE = new Disposition(Kind.ACKNOWLEDGE, Duration.ZERO, null);
     static final Disposition ABANDON = new Disposition(Kind.ABANDON, Duration.ZERO, null);
@@ -38,12 +38,12 @@ record Disposition(Kind kind, Duration delay, @Nullable Awaited awaited) {
     }
 
     /** Waits for the holder of a key; if there is no room to wait, the message stays away for this long at least. */
-    static Disposition waitForHolder(ClaimKey key, Duration delay) {
-        return new Disposition(Kind.RETURN, delay, new Awaited(key, false));
+    static Disposition waitForHolder(ClaimRequest request, Duration delay) {
+        return new Disposition(Kind.RETURN, delay, new Awaited(request, false));
     }
 
     /** Waits until the store answers. */
-    static Disposition waitForStore(ClaimKey key) {
-        return new Disposition(Kind.RETURN, Duration.ZERO, new Awaited(key, true));
+    static Disposition waitForStore(ClaimRequest request) {
+        return new Disposition(Kind.RETURN, Duration.ZERO, new Awaited(request, true));
     }
 }

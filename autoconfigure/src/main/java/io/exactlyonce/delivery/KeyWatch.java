@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,7 @@ public final class KeyWatch {
     private final ClaimStore store;
     private final Waiters waiters;
     private final StoreGate gate;
+    private final RepeatedClaims claims;
     private final LongSupplier clock;
 
     private int failures;
@@ -41,12 +43,14 @@ public final class KeyWatch {
      * @param store where the keys' claims are
      * @param waiters who waits for keys
      * @param gate learns whether the store answers
+     * @param terms on which keys are claimed once more, where payloads are to be compared
      * @param clock monotonic, in nanoseconds
      */
-    public KeyWatch(ClaimStore store, Waiters waiters, StoreGate gate, LongSupplier clock) {
+    public KeyWatch(ClaimStore store, Waiters waiters, StoreGate gate, ClaimTerms terms, LongSupplier clock) {
         this.store = store;
         this.waiters = waiters;
         this.gate = gate;
+        this.claims = new RepeatedClaims(store, terms, waiters);
         this.clock = clock;
     }
 
@@ -62,32 +66,46 @@ public final class KeyWatch {
             failures = 0;
             return;
         }
+        Map<ClaimKey, ClaimState> states;
         try {
-            Set<ClaimKey> keys = waiting.stream().map(Waiter::key).collect(Collectors.toSet());
-            end(waiting, store.look(keys));
-            failures = 0;
-            gate.answered();
+            states = store.look(waiting.stream().map(Waiter::key).collect(Collectors.toSet()));
         } catch (RuntimeException failure) {
+            waiting.forEach(Waiter::sawOutage);
             failed(waiting, failure);
+            return;
         }
+        gate.answered();
+        end(waiting, states);
     }
 
     /** Of those who wait for one free key, one goes first: the others would only meet its claim, at the cost of a receive. */
     private void end(List<Waiter> waiting, Map<ClaimKey, ClaimState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
+        List<Waiter> compared = new ArrayList<>();
         for (Waiter waiter : waiting) {
             ClaimState state = states.getOrDefault(waiter.key(), ClaimState.HELD);
-            if (state != ClaimState.FREE || exposed.add(waiter.key())) {
+            if (state == ClaimState.COMPLETED && waiter.comparesPayloads()) {
+                compared.add(waiter);
+            } else if (state != ClaimState.FREE || exposed.add(waiter.key())) {
                 waiters.end(waiter, state);
             }
+        }
+        compare(compared);
+    }
+
+    private void compare(List<Waiter> compared) {
+        try {
+            claims.ask(compared);
+            failures = 0;
+        } catch (RuntimeException failure) {
+            failed(compared, failure);
         }
     }
 
     private void failed(List<Waiter> waiting, RuntimeException failure) {
-        waiting.forEach(Waiter::sawOutage);
         Duration pause = INTERVAL.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
         failures++;
         notBefore = clock.getAsLong() + pause.toNanos();
-        log.debug("Looking at the keys of {} waiting deliveries failed; again in {}", waiting.size(), pause, failure);
+        log.debug("Asking for the keys of {} waiting deliveries failed; again in {}", waiting.size(), pause, failure);
     }
 }

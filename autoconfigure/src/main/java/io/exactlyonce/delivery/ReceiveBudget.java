@@ -39,7 +39,7 @@ final class ReceiveBudget {
     Duration delay(Delivery delivery) {
         Integer most = delivery.subscription().maxReceiveCount();
         if (most == null) {
-            return backoff.after(delivery.receiveCount(), random.getAsDouble());
+            return retryDelay(delivery);
         }
         Duration sparing = backoff.sparing(delivery.receiveCount(), most, random.getAsDouble());
         Duration timeout = delivery.subscription().timeout();
@@ -48,6 +48,11 @@ final class ReceiveBudget {
         }
         Duration share = timeout.dividedBy(Math.max(1, most - delivery.receiveCount() + 1));
         return sparing.compareTo(share) > 0 ? sparing : share;
+    }
+
+    /** Returns for how long a delivery stays away that had its chance: nothing is to be gained by sparing its receives. */
+    Duration retryDelay(Delivery delivery) {
+        return backoff.after(delivery.receiveCount(), random.getAsDouble());
     }
 
     /** Warns, once a minute, when duplicates alone have brought a message within one receive of the dead-letter queue. */

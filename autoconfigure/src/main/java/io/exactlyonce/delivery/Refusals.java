@@ -28,7 +28,7 @@ final class Refusals {
                 mine -> mine,
                 completed -> duplicate(delivery, key),
                 mismatch -> mismatch(delivery, request),
-                held -> heldElsewhere(delivery, key, held),
+                held -> heldElsewhere(delivery, request, held),
                 parked -> parked(delivery, key));
     }
 
@@ -61,11 +61,11 @@ final class Refusals {
      * If it cannot wait, the holder's lease is the least delay, so that a dead holder's key can be taken over at the next
      * attempt, but no more than a window: the holder may end long before a long lease does.
      */
-    private static @Nullable Acquired heldElsewhere(Delivery delivery, ClaimKey key, HeldElsewhere held) {
+    private static @Nullable Acquired heldElsewhere(Delivery delivery, ClaimRequest request, HeldElsewhere held) {
         Duration window = delivery.subscription().window().length();
         Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
-        log.debug("{} waits: {} is held elsewhere", delivery, key);
-        delivery.decide(Disposition.waitForHolder(key, lease.isNegative() ? Duration.ZERO : lease));
+        log.debug("{} waits: {} is held elsewhere", delivery, request.key());
+        delivery.decide(Disposition.waitForHolder(request, lease.isNegative() ? Duration.ZERO : lease));
         return null;
     }
 

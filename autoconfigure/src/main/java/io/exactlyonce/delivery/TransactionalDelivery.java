@@ -70,7 +70,7 @@ final class TransactionalDelivery {
             }
             log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
             log.debug("Why the claim of {} got no answer", request.key(), unanswered);
-            delivery.decide(Disposition.waitForStore(request.key()));
+            delivery.decide(Disposition.waitForStore(request));
             return null;
         } catch (Throwable failure) {
             if (work.hasFailedByItself() && handling.doubt().parksFor(failure)) {

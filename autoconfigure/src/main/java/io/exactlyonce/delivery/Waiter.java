@@ -1,6 +1,8 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import java.util.UUID;
 
 /** A delivery that waits for somebody else: the holder of its key, or a store that does not answer. */
 final class Waiter {
@@ -19,7 +21,23 @@ final class Waiter {
     }
 
     ClaimKey key() {
-        return awaited.key();
+        return awaited.request().key();
+    }
+
+    /** Tells whether its payload is to be compared with the one that its key is completed for. */
+    boolean comparesPayloads() {
+        return awaited.request().fingerprint() != null;
+    }
+
+    /** Asks for the key on the same terms, by a claim of its own: the earlier one has had its answer, or none. */
+    ClaimRequest newRequest() {
+        ClaimRequest asked = awaited.request();
+        return new ClaimRequest(
+                asked.key(), UUID.randomUUID(), asked.owner(), asked.lease(), asked.inDoubt(), asked.fingerprint());
+    }
+
+    ClaimRequest request() {
+        return awaited.request();
     }
 
     /** The store has not answered others either. */

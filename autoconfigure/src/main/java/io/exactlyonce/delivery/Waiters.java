@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -82,6 +83,23 @@ public final class Waiters {
                 log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, waiter.key());
                 turnAway(delivery, Duration.ZERO);
             }
+        }
+    }
+
+    /** Ends a wait as for a delivery that is received now, and refused, unless somebody else has ended it. */
+    void end(Waiter waiter, ClaimOutcome refused, Refusals refusals) {
+        if (!take(waiter)) {
+            return;
+        }
+        Delivery delivery = waiter.delivery();
+        observer.claimed(delivery.subscription(), refused);
+        Duration delay = budget.retryDelay(delivery);
+        delivery.decide(Disposition.returnAfter(delay));
+        refusals.decide(delivery, waiter.request(), refused);
+        if (Disposition.ACKNOWLEDGE.equals(delivery.disposition())) {
+            delete(delivery);
+        } else {
+            inFlight.returnAfter(delivery, delay);
         }
     }
 

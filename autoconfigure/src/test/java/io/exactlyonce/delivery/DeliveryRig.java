@@ -36,7 +36,7 @@ final class DeliveryRig implements DeliveryObserver {
     private final ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
     final Deliveries deliveries;
     final StoreGate gate = new StoreGate(this);
-    final KeyWatch watch;
+    KeyWatch watch;
     final List<Integer> waiting = new ArrayList<>();
     final List<Subscription> runOut = new ArrayList<>();
     final List<Boolean> paused = new ArrayList<>();
@@ -52,7 +52,7 @@ final class DeliveryRig implements DeliveryObserver {
 
     DeliveryRig(int mostWaiters) {
         deliveries = new Deliveries(supervisor, this, backoff, clock, () -> 0, mostWaiters);
-        watch = new KeyWatch(store, deliveries.waiters(), gate, clock);
+        watch = watch();
     }
 
     static Subscription subscription(String name, QueueVisibility visibility) {
@@ -71,12 +71,20 @@ final class DeliveryRig implements DeliveryObserver {
 
     DeliveryRig onMismatch(MismatchPolicy policy) {
         onMismatch = policy;
+        watch = watch();
         return this;
     }
 
+    private KeyWatch watch() {
+        return new KeyWatch(store, deliveries.waiters(), gate, terms(), clock);
+    }
+
+    private ClaimTerms terms() {
+        return new ClaimTerms("worker", lease, onMismatch);
+    }
+
     DeliveryProcessor processor() {
-        return new DeliveryProcessor(
-                gate.guard(store), new ClaimTerms("worker", lease, onMismatch), backoff, results, this, clock, () -> 0);
+        return new DeliveryProcessor(gate.guard(store), terms(), backoff, results, this, clock, () -> 0);
     }
 
     BatchProcessor batches() {

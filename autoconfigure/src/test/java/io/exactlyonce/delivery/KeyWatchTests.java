@@ -3,8 +3,14 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.Release;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -22,11 +28,24 @@ class KeyWatchTests {
 
     private static final ClaimKey OTHER_KEY = new ClaimKey("orders", "B-2");
 
+    private static final String BODY = "4242 4242 4242 4242";
+
     private DeliveryRig rig = new DeliveryRig();
 
     private Delivery waitFor(ClaimKey key, Delivery delivery) throws Throwable {
         rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
         rig.process(delivery, new Handling(key, null, DoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.deliveries.settle(delivery);
+        return delivery;
+    }
+
+    private Delivery waitWithBody(String handle) throws Throwable {
+        return waitWithBody(rig.receive(rig.orders, handle, 1));
+    }
+
+    private Delivery waitWithBody(Delivery delivery) throws Throwable {
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.process(delivery, new Handling(DeliveryRig.KEY, BODY, DoubtPolicy.RERUN), DeliveryRig::neverCalled);
         rig.deliveries.settle(delivery);
         return delivery;
     }
@@ -98,6 +117,145 @@ class KeyWatchTests {
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.supervisor.inFlight()).isZero();
         assertThat(rig.store.looks()).hasSize(2);
+    }
+
+    @Test
+    void completionForAnotherPayloadRefusesTheWaiter(CapturedOutput output) throws Throwable {
+        waitWithBody(rig.receive(rig.orders, "handle", 2));
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        rig.store.onClaim(() -> new Mismatch("1"));
+
+        rig.watch.tick();
+
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 8));
+        assertThat(rig.outcomes).last().isEqualTo(new Mismatch("1"));
+        assertThat(rig.waiting).containsExactly(1, 0);
+        assertThat(output)
+                .contains("ERROR", DeliveryRig.KEY.toString(), ClaimKey.sha256(BODY))
+                .doesNotContain(BODY);
+    }
+
+    @Test
+    void completionForAnotherPayloadDeletesTheWaiterWithAWarningIfThatIsWanted(CapturedOutput output) throws Throwable {
+        rig = new DeliveryRig().onMismatch(MismatchPolicy.WARN);
+        Delivery mismatch = waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        rig.store.onClaim(() -> new Mismatch(null));
+
+        rig.watch.tick();
+
+        assertThat(rig.deleted).containsExactly(mismatch);
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(output).contains("WARN", ClaimKey.sha256(BODY)).doesNotContain("ERROR");
+    }
+
+    @Test
+    void eachOfOneKeysWaitersIsComparedByItsOwnPayloadInOneCall() throws Throwable {
+        Delivery same = waitWithBody("same");
+        waitWithBody("other");
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        answerByHandle(same);
+        int earlier = rig.store.claimCalls();
+
+        rig.watch.tick();
+
+        assertThat(rig.deleted).containsExactly(same);
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(rig.store.claimCalls()).isEqualTo(earlier + 1);
+        assertThat(rig.store.claims())
+                .hasSize(4)
+                .doesNotHaveDuplicates()
+                .extracting(ClaimRequest::fingerprint)
+                .containsOnly(ClaimKey.sha256(BODY));
+        assertThat(rig.store.claims()).extracting(ClaimRequest::claimId).doesNotHaveDuplicates();
+    }
+
+    /** Waiters have no order. */
+    private void answerByHandle(Delivery same) {
+        for (Waiter waiter : rig.deliveries.waiters().all()) {
+            boolean matches = waiter.delivery() == same;
+            rig.store.onClaim(() -> matches ? new AlreadyCompleted(null) : new Mismatch(null));
+        }
+    }
+
+    @Test
+    void waiterWithoutAPayloadIsDeletedWithoutAClaim() throws Throwable {
+        rig = new DeliveryRig().onMismatch(MismatchPolicy.OFF);
+        Delivery duplicate = waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+
+        rig.watch.tick();
+
+        assertThat(rig.deleted).containsExactly(duplicate);
+        assertThat(rig.store.claims()).hasSize(1);
+    }
+
+    @Test
+    void claimWithoutAnAnswerLeavesWaitersWaitingUntilOneComes() throws Throwable {
+        Delivery duplicate = waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        rig.store.onClaim(() -> {
+            throw new IllegalStateException("connection refused");
+        });
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+
+        rig.watch.tick();
+        rig.watch.tick();
+        assertThat(rig.waiting).containsExactly(1);
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.store.looks()).hasSize(1);
+        rig.clock.advance(KeyWatch.INTERVAL);
+        rig.watch.tick();
+
+        assertThat(rig.deleted).containsExactly(duplicate);
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    /** Retention has deleted the completed row between look and claim. */
+    @Test
+    void keyThatIsAcquiredAfterAllIsGivenBackAndTheDeliveryIsVisible() throws Throwable {
+        waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        rig.store.onClaim(() -> new Acquired(1, 1, true));
+
+        rig.watch.tick();
+
+        ClaimRequest asked = rig.store.claims().get(1);
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(asked.id(), "the message is to be received first", true));
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(rig.deleted).isEmpty();
+    }
+
+    @Test
+    void keyThatIsHeldAgainAfterTheLookIsWaitedForAndAParkedOneReturned() throws Throwable {
+        waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.store.onClaim(Parked::new);
+
+        rig.watch.tick();
+        assertThat(rig.waiting).containsExactly(1);
+        rig.watch.tick();
+
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(rig.deleted).isEmpty();
+    }
+
+    @Test
+    void deliveryThatWasReturnedDuringTheClaimIsNotTouchedByItsAnswer() throws Throwable {
+        waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        rig.store.onClaim(() -> {
+            rig.deliveries.endWaits(rig.orders);
+            return new AlreadyCompleted(null);
+        });
+
+        rig.watch.tick();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(rig.deleted).isEmpty();
     }
 
     @Test

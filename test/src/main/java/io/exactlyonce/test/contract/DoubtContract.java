@@ -17,6 +17,7 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.util.List;
@@ -127,6 +128,21 @@ interface DoubtContract extends StoreUnderTest {
 
         assertThat(claim(store(), withPayload(first.key(), OTHER_PAYLOAD))).isEqualTo(new Mismatch("1"));
         assertThat(claim(store(), withPayload(first.key(), ONE_PAYLOAD))).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    default void oneCallComparesEachOfOneCompletedKeysRequestsByItsOwnPayload() {
+        ClaimRequest first = withPayload(newKey(), ONE_PAYLOAD);
+        acquire(store(), first);
+        complete(store(), first, "1");
+
+        assertThat(store().claim(
+                        List.of(withPayload(first.key(), OTHER_PAYLOAD), withPayload(first.key(), ONE_PAYLOAD))))
+                .containsExactly(new Mismatch("1"), new AlreadyCompleted("1"));
+
+        assertThat(store().look(List.of(first.key())))
+                .as("asking has changed nothing")
+                .containsEntry(first.key(), ClaimState.COMPLETED);
     }
 
     @Test
