@@ -45,7 +45,8 @@ final class BatchKeeper {
         }
     }
 
-    private void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
+    /** Gives up what may have been claimed although the answer was lost. */
+    void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
         try {
             store.release(requests.stream()
                     .map(request -> new Release(request.id(), "the claim got no answer", false))

@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,7 @@ public final class KeyWatch {
     private final Waiters waiters;
     private final StoreGate gate;
     private final RepeatedClaims claims;
+    private final Trials trials;
     private final LongSupplier clock;
 
     private int failures;
@@ -42,7 +44,7 @@ public final class KeyWatch {
     /**
      * @param store where the keys' claims are
      * @param waiters who waits for keys
-     * @param gate learns whether the store answers
+     * @param gate learns whether the store answers; while it is in doubt, nobody is made visible only to be claimed in vain
      * @param terms on which keys are claimed once more, where payloads are to be compared
      * @param clock monotonic, in nanoseconds
      */
@@ -51,12 +53,14 @@ public final class KeyWatch {
         this.waiters = waiters;
         this.gate = gate;
         this.claims = new RepeatedClaims(store, terms, waiters);
+        this.trials = new Trials(gate, claims, clock);
         this.clock = clock;
     }
 
     /** Looks at the keys, and ends the waits that are over. Throws nothing that the store throws. */
     public void tick() {
         waiters.dropLost();
+        boolean areClaimsAnswered = trials.areOver();
         if (failures > 0 && clock.getAsLong() - notBefore < 0) {
             return;
         }
@@ -68,14 +72,23 @@ public final class KeyWatch {
         }
         Map<ClaimKey, ClaimState> states;
         try {
-            states = store.look(waiting.stream().map(Waiter::key).collect(Collectors.toSet()));
+            states = new HashMap<>(store.look(waiting.stream().map(Waiter::key).collect(Collectors.toSet())));
         } catch (RuntimeException failure) {
             waiting.forEach(Waiter::sawOutage);
             failed(waiting, failure);
             return;
         }
-        gate.answered();
+        if (!areClaimsAnswered) {
+            trials.next(waiting, free(waiting, states));
+            states.values().removeIf(ClaimState.FREE::equals);
+        }
         end(waiting, states);
+    }
+
+    private static List<Waiter> free(List<Waiter> waiting, Map<ClaimKey, ClaimState> states) {
+        return waiting.stream()
+                .filter(waiter -> states.get(waiter.key()) == ClaimState.FREE)
+                .toList();
     }
 
     /** Of those who wait for one free key, one goes first: the others would only meet its claim, at the cost of a receive. */

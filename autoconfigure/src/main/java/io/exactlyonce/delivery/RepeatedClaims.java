@@ -39,10 +39,19 @@ final class RepeatedClaims {
             return;
         }
         List<ClaimRequest> requests = asking.stream().map(Waiter::newRequest).toList();
-        List<ClaimOutcome> outcomes = store.claim(requests);
+        List<ClaimOutcome> outcomes = claim(requests);
         giveBack(requests, outcomes);
         for (int index = 0; index < asking.size(); index++) {
             end(asking.get(index), outcomes.get(index));
+        }
+    }
+
+    private List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        try {
+            return store.claim(requests);
+        } catch (RuntimeException unanswered) {
+            keeper.giveUp(requests, unanswered);
+            throw unanswered;
         }
     }
 

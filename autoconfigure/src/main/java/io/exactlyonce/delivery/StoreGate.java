@@ -15,7 +15,8 @@ import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Closed while the claim store does not answer: listeners poll only while it is open, so that an outage of the store uses
- * up no receives. It closes when a few claims in a row got no answer, and opens with the first answer.
+ * up no receives. It closes when a few claims in a row got no answer, and opens with the first answer to a claim. Half
+ * open, it closes with the first claim that gets none.
  */
 public final class StoreGate {
 
@@ -29,6 +30,7 @@ public final class StoreGate {
     private final Condition opened = lock.newCondition();
     private final Set<Subscription> subscriptions = new HashSet<>();
     private final AtomicInteger failures = new AtomicInteger();
+    private volatile boolean inDoubt;
 
     /** @param observer learns which subscriptions are paused */
     public StoreGate(DeliveryObserver observer) {
@@ -108,12 +110,14 @@ public final class StoreGate {
     }
 
     private void close(Throwable reason) {
+        String claims = inDoubt ? "the next claim" : FAILURES + " claims in a row";
+        inDoubt = true;
         for (Subscription subscription : subscriptions) {
             log.warn(
-                    "{} is paused: {} claims in a row got no answer from the claim store ({}). It polls again, by itself, "
+                    "{} is paused: {} got no answer from the claim store ({}). It polls again, by itself, "
                             + "when the store answers",
                     subscription,
-                    FAILURES,
+                    claims,
                     reason.toString());
             observer.paused(subscription, true);
         }
@@ -125,7 +129,26 @@ public final class StoreGate {
         }
         lock.lock();
         try {
+            inDoubt = false;
             if (failures.getAndSet(0) >= FAILURES) {
+                open();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Tells whether it has closed, and no claim was answered since. */
+    boolean isInDoubt() {
+        return inDoubt;
+    }
+
+    /** Lets listeners poll until the next claim without an answer. */
+    void halfOpen() {
+        lock.lock();
+        try {
+            if (!isOpen()) {
+                failures.set(FAILURES - 1);
                 open();
             }
         } finally {

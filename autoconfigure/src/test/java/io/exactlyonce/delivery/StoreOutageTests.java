@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Release;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
 import java.time.Duration;
@@ -214,6 +217,87 @@ class StoreOutageTests {
         rig.deliveries.endWaits(rig.orders);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+    }
+
+    /** Lets time pass; each quarter of a second in which listeners may poll, a message is claimed. Returns how many were. */
+    private int pollFor(Duration duration) {
+        int polled = 0;
+        for (long quarter = duration.toMillis() / KeyWatch.INTERVAL.toMillis(); quarter > 0; quarter--) {
+            rig.clock.advance(KeyWatch.INTERVAL);
+            rig.supervisor.tick();
+            rig.watch.tick();
+            if (rig.gate.isOpen()) {
+                polled++;
+                assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalStateException.class);
+            }
+        }
+        return polled;
+    }
+
+    /** The disk is full, or a right is missing. */
+    @Test
+    void claimsThatFailWhileLooksWorkAreTriedLessAndLessOften() {
+        failClaims(3);
+        rig.store.failClaims(true);
+
+        assertThat(pollFor(Duration.ofSeconds(16))).isEqualTo(5);
+        assertThat(pollFor(Duration.ofMinutes(10))).isBetween(15, 25);
+
+        rig.store.failClaims(false);
+        int seconds = 0;
+        for (; !rig.gate.isOpen(); seconds++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            rig.watch.tick();
+        }
+        assertThat(seconds).isLessThanOrEqualTo(30);
+    }
+
+    @Test
+    void waitersUseNoReceiveUpWhileClaimsFailAndAreVisibleAtOnceWithTheFirstThatIsAnswered() throws Throwable {
+        waitForStore();
+        rig.store.putState(DeliveryRig.KEY, ClaimState.FREE);
+        rig.store.failClaims(true);
+
+        assertThat(pollFor(Duration.ofMinutes(10)))
+                .as("every other trial polls")
+                .isBetween(8, 14);
+        assertThat(rig.returns()).as("renewals only").containsOnly(30);
+        assertThat(rig.store.claimCalls()).isLessThan(40);
+        rig.store.failClaims(false);
+        for (int second = 0; second < 60 && rig.supervisor.inFlight() > 0; second++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            rig.supervisor.tick();
+            rig.watch.tick();
+        }
+
+        assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
+        assertThat(rig.store.releases()).extracting(Release::claim).contains(lastClaim());
+        assertThat(rig.gate.isOpen()).isTrue();
+    }
+
+    private ClaimId lastClaim() {
+        List<ClaimRequest> claims = rig.store.claims();
+        return claims.get(claims.size() - 1).id();
+    }
+
+    @Test
+    void listenersThatPollOnTrialArePausedByTheFirstFailureAndFreedByTheFirstAnswer(CapturedOutput output) {
+        rig.gate.subscribe(rig.orders);
+        failClaims(3);
+        rig.watch.tick();
+        failClaims(1);
+
+        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(rig.paused).containsExactly(false, true, false, true);
+        assertThat(output).contains("'orders' is paused: the next claim got no answer");
+        rig.watch.tick();
+        assertThat(rig.gate.isOpen()).as("a second has not passed").isFalse();
+        rig.clock.advance(Duration.ofSeconds(1));
+        rig.watch.tick();
+        rig.store.onClaim(() -> new Acquired(1, 1, false));
+        guarded.claim(List.of());
+        failClaims(2);
+        assertThat(rig.gate.isOpen()).as("as if nothing had been").isTrue();
     }
 
     @Test

@@ -35,6 +35,7 @@ public final class ScriptedStore implements ClaimStore {
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> releaseAnswers = new ArrayDeque<>();
+    private boolean claimsFail;
     private volatile Predicate<ClaimId> fence = claim -> true;
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> parkingAnswers = new ArrayDeque<>();
 
@@ -63,6 +64,9 @@ public final class ScriptedStore implements ClaimStore {
     public synchronized List<ClaimOutcome> claim(List<ClaimRequest> requests) {
         claims.addAll(requests);
         claimCalls++;
+        if (claimsFail) {
+            throw new IllegalStateException("could not extend file: no space left on device");
+        }
         if (requests.isEmpty()) {
             nextOutcome();
         }
@@ -171,6 +175,11 @@ public final class ScriptedStore implements ClaimStore {
     /** Keys are held unless this says otherwise. */
     public synchronized void putState(ClaimKey key, ClaimState state) {
         states.put(key, state);
+    }
+
+    /** Lets claims fail from now on, or not. */
+    public synchronized void failClaims(boolean fail) {
+        claimsFail = fail;
     }
 
     /** Lets looks fail from now on, or not. */
