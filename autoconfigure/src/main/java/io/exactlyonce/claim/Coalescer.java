@@ -110,8 +110,13 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
     }
 
     private void renewBatch(List<Pending> batch) {
-        Set<ClaimId> held = store.renew(Pending.requests(batch, Kind.RENEWAL, LeaseRenewal.class));
-        batch.forEach(entry -> entry.grantIfAmong(held));
+        try {
+            Set<ClaimId> held = store.renew(Pending.requests(batch, Kind.RENEWAL, LeaseRenewal.class));
+            batch.forEach(entry -> entry.grantIfAmong(held));
+        } catch (ClaimsLockedException some) {
+            batch.forEach(entry -> entry.grantIfAmong(some.granted()));
+            batch.forEach(entry -> entry.lockIfAmong(some.locked()));
+        }
     }
 
     private void writeBatch(List<Pending> batch) {

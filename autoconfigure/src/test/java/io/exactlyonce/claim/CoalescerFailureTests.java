@@ -82,6 +82,24 @@ class CoalescerFailureTests {
     }
 
     @Test
+    void renewalWhoseRowIsLockedFailsAlone() throws Exception {
+        try (CoalescerRig rig = new CoalescerRig()) {
+            ClaimRequest zombie = request(newKey());
+            ClaimRequest live = request(newKey());
+            Caller<Set<ClaimId>> both = CoalescerRig.call(() -> rig.coalescer.renew(
+                    List.of(new LeaseRenewal(zombie.id(), Claims.LEASE), new LeaseRenewal(live.id(), Claims.LEASE))));
+            rig.store.next().fail(new ClaimsLockedException(Set.of(zombie.id()), Set.of(live.id())));
+
+            assertThatThrownBy(() -> both.answer().get())
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).containsExactly(zombie.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
+        }
+    }
+
+    @Test
     void failureOfTheStoreIsTheWholeBatchsAndIsNotRepeated() throws Exception {
         try (CoalescerRig rig = new CoalescerRig()) {
             rig.claim(request(newKey()));

@@ -2,8 +2,11 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.LeaseRenewal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -57,10 +60,23 @@ final class FreeRows {
 
     /** The caller counts its lease from this try on, so the row has to as well. */
     private void holdAgain(List<RequestedRow> own) {
-        Set<ClaimId> held = renewals.renew(own.stream()
-                .map(found -> found.entry().request())
-                .map(request -> new LeaseRenewal(request.id(), request.lease()))
-                .toList());
+        try {
+            Set<ClaimId> held = renewals.renew(own.stream()
+                    .map(found -> found.entry().request())
+                    .map(request -> new LeaseRenewal(request.id(), request.lease()))
+                    .toList());
+            decideHeld(own, held);
+        } catch (ClaimsLockedException locked) {
+            decideHeld(own, locked.granted());
+            // Somebody is just taking it over, as far as can be seen.
+            own.stream()
+                    .filter(found ->
+                            locked.locked().contains(found.entry().request().id()))
+                    .forEach(found -> found.entry().decide(new HeldElsewhere(Duration.ZERO)));
+        }
+    }
+
+    private static void decideHeld(List<RequestedRow> own, Set<ClaimId> held) {
         own.stream()
                 .filter(found -> held.contains(found.entry().request().id()))
                 .forEach(found -> found.entry().decide(found.row().current()));

@@ -60,8 +60,8 @@ public final class PostgresClaimStore implements ClaimStore {
         var oneStatement = RetryingTransaction.ofOneStatement(dataSource);
         this.permits = new ConnectionPermits(connections, PATIENCE);
         this.transaction = new RetryingTransaction(dataSource);
-        this.renewals = new Renewals(jdbc, oneStatement);
         var lockedRows = new LockedRows(jdbc, oneStatement);
+        this.renewals = new Renewals(jdbc, oneStatement, lockedRows);
         FreeRows freeRows = new FreeRows(transaction, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
         this.rounds = new BatchRounds(oneStatement, new BatchStatement(jdbc, retention), freeRows, lockedRows);
         this.uncommitted = new UncommittedKeys(jdbc, transaction);

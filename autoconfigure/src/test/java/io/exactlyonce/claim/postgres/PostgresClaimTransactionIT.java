@@ -18,6 +18,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
@@ -254,6 +255,30 @@ class PostgresClaimTransactionIT {
                 .isInstanceOf(IOException.class);
 
         assertThat(external.complete(List.of(completion))).containsExactly(request.id());
+    }
+
+    @Test
+    void renewalOfAZombieWhoseKeyATransactionHasTakenOverFailsAlone() throws Throwable {
+        ClaimRequest live = request();
+        external.claim(List.of(request, live));
+        DATABASE.endLease(request.id());
+        DATABASE.endLease(live.id());
+        List<LeaseRenewal> renewals = List.of(
+                new LeaseRenewal(request.id(), Duration.ofMinutes(1)),
+                new LeaseRenewal(live.id(), Duration.ofMinutes(1)));
+
+        again(claim -> {
+            assertThatThrownBy(() -> inAnotherThread(() -> external.renew(renewals)))
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).containsExactly(request.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
+            return null;
+        });
+
+        assertThat(external.claim(List.of(request(live.key())))).hasOnlyElementsOfType(HeldElsewhere.class);
+        assertThat(external.renew(renewals)).containsExactly(live.id());
     }
 
     @Test
