@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
@@ -300,6 +301,27 @@ class RenewalSupervisorTests {
         assertThat(lost.isHeld()).isFalse();
         assertThat(kept.isHeld()).isTrue();
         assertThat(timesTold).hasValue(1);
+    }
+
+    @Test
+    void leaseWhoseRowIsLockedIsTriedAgainAloneWhileTheOthersAreRenewed() {
+        Renewal zombie = start("one");
+        ClaimId locked = hold(zombie, clock.getAsLong());
+        Renewal live = start("two");
+        ClaimId renewed = hold(live, clock.getAsLong());
+        store.onRenew(requested -> {
+            throw new ClaimsLockedException(Set.of(locked), Set.of(renewed));
+        });
+
+        tickFor(Duration.ofSeconds(19));
+
+        assertThat(leaseEvents())
+                .containsExactlyInAnyOrder(
+                        RenewalObserver.Result.FAILED,
+                        RenewalObserver.Result.SUCCEEDED,
+                        RenewalObserver.Result.SUCCEEDED);
+        assertThat(store.renewals().get(1)).extracting(LeaseRenewal::claim).containsExactly(locked);
+        assertThat(timesTold).hasValue(0);
     }
 
     @Test
