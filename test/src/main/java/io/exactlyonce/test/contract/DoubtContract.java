@@ -136,8 +136,8 @@ interface DoubtContract extends StoreUnderTest {
         acquire(store(), first);
         complete(store(), first, "1");
 
-        assertThat(store().claim(
-                        List.of(withPayload(first.key(), OTHER_PAYLOAD), withPayload(first.key(), ONE_PAYLOAD))))
+        assertThat(store().claim(List.of(
+                        withPayload(first.key(), OTHER_PAYLOAD), withPayload(first.key(), ONE_PAYLOAD))))
                 .containsExactly(new Mismatch("1"), new AlreadyCompleted("1"));
 
         assertThat(store().look(List.of(first.key())))
