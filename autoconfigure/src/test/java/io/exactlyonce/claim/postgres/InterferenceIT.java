@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import static io.exactlyonce.claim.postgres.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimBatch;
@@ -20,6 +21,7 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -45,6 +47,19 @@ class InterferenceIT {
     @AfterAll
     static void close() {
         DATABASE.close();
+    }
+
+    /** 512 characters are allowed, but some keys of that length are more than an entry of an index may hold. */
+    @Test
+    void keyThatTheIndexCannotHoldIsRefusedForGood() {
+        String unbounded = new Random(7)
+                .ints(ClaimKey.MAX_LENGTH, 0x4E00, 0x9FFF)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> others.claim(List.of(request(new ClaimKey(unbounded, unbounded)))))
+                .withMessageContaining("cannot store one of these keys");
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsLockedException;
@@ -25,6 +26,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -115,6 +117,35 @@ class PostgresClaimTransactionIT {
         } finally {
             DATABASE.jdbc().execute("ALTER DATABASE %s RESET synchronous_commit".formatted(database));
         }
+    }
+
+    @Test
+    void keyThatAnotherWorkerAbandonedIsParkedForGoodIfTheRequestLeavesDoubtToAPerson() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        var cautious = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+
+        assertThat(transaction.execute(cautious, charging("1"))).isEqualTo(new Parked());
+
+        assertThat(charges()).isZero();
+        assertThat(external.claim(List.of(request(key)))).containsExactly(new Parked());
+    }
+
+    @Test
+    void keyWhoseFreeRowSomebodyHasLockedIsHeldElsewhere() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        try (Connection other = DATABASE.newConnection()) {
+            other.setAutoCommit(false);
+            new JdbcTemplate(new SingleConnectionDataSource(other, true))
+                    .queryForList("SELECT 1 FROM exactly_once_claim WHERE key = ? FOR UPDATE", key.key());
+
+            assertThat(again(charging("1"))).isInstanceOf(HeldElsewhere.class);
+
+            other.rollback();
+        }
+        assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
@@ -39,6 +40,19 @@ class PostgresParkedClaimsIT {
 
         assertThat(daysLeft(released)).isEqualTo(13);
         assertThat(daysLeft(completed)).isEqualTo(13);
+    }
+
+    @Test
+    void listGoesOnAfterAClaim() {
+        ClaimRequest first = parkedClaim();
+        ClaimRequest second = parkedClaim();
+
+        ParkedClaim seen = parked.find(first.key()).orElseThrow();
+
+        assertThat(parked.list(null, 1_000)).extracting(ParkedClaim::claimId).contains(first.claimId());
+        assertThat(parked.list(seen, 1_000)).extracting(ParkedClaim::claimId).containsExactly(second.claimId());
+        assertThat(parked.release(first.id())).isTrue();
+        assertThat(parked.release(first.id())).isFalse();
     }
 
     @Test
