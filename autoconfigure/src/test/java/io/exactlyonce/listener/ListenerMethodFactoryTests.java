@@ -56,6 +56,9 @@ class ListenerMethodFactoryTests {
             return CompletableFuture.completedFuture(null);
         }
 
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE, onAbandoned = AbandonedPolicy.RECONCILE)
+        void reconciledInOneTransaction(String order) {}
+
         @ExactlyOnceListener("orders")
         final void finalMethod(String order) {}
 
@@ -227,6 +230,23 @@ class ListenerMethodFactoryTests {
         assertThatThrownBy(() -> read(proxy(new Listeners()), "notAnnotated"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("notAnnotated");
+    }
+
+    @Test
+    void reconcilerOfAHandlerInOneTransactionIsRefused() {
+        beans.addBean("charges", charges);
+
+        assertThatThrownBy(() -> read(proxy(new Listeners()), "reconciledInOneTransaction"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("leaves no key in doubt");
+    }
+
+    @Test
+    void methodThatIsNotOursHasNeitherTimeoutNorScope() {
+        Method notOurs = ListenerRig.method(Listeners.class, "notAnnotated");
+
+        assertThat(factory.timeout(notOurs)).isNull();
+        assertThat(factory.scope(notOurs)).isNull();
     }
 
     @Test
