@@ -21,6 +21,8 @@ import io.exactlyonce.claim.Release;
 import io.exactlyonce.visibility.Subscription;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -133,7 +135,7 @@ class BatchDoubtTests {
         assertThatThrownBy(() -> run(
                         acquired -> {
                             deliveries.get(1).stopHandler();
-                            Thread.sleep(10_000);
+                            new CountDownLatch(1).await(10, TimeUnit.SECONDS);
                         },
                         items("a", "b")))
                 .isInstanceOf(InterruptedException.class);

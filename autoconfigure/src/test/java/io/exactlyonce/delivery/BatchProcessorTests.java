@@ -24,6 +24,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -283,7 +285,7 @@ class BatchProcessorTests {
     void handlerThatHeedsTheInterruptLeavesADoubtOnAllMessages() {
         assertThatThrownBy(() -> rig.batches().process(items("a", "b"), acquired -> {
                     deliveries.get(0).stopHandler();
-                    Thread.sleep(10_000);
+                    new CountDownLatch(1).await(10, TimeUnit.SECONDS);
                 }))
                 .isInstanceOf(InterruptedException.class);
 

@@ -35,11 +35,9 @@ final class BatchRounds {
     ClaimBatchResult apply(ClaimBatch batch) {
         BatchEnds ends = new BatchEnds(endsOf(batch));
         BatchClaims claims = new BatchClaims(batch.claims());
+        int all = ends.openCount() + claims.openCount();
         for (int round = 0; ends.isOpen() || claims.isOpen(); round++) {
-            requireMore(
-                    round,
-                    ends.openCount() + claims.openCount(),
-                    endsOf(batch).size() + batch.claims().size());
+            requireMore(round, ends.openCount() + claims.openCount(), all);
             round(ends, claims);
         }
         return new ClaimBatchResult(
