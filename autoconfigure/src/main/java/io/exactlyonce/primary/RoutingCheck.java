@@ -10,15 +10,17 @@ import java.sql.Statement;
  * a transaction id that it uses up: that needs no table and no right, is replicated like any commit, and shows in the
  * snapshot of whoever reads later. So a stale answer is told even from a server that claims to be the primary, such as
  * a cache's.
+ *
+ * <p>A connection that fails is left as it is then: its failure stops the start, and mending could hide it.
  */
 final class RoutingCheck {
 
     /** A proxy may choose a server by chance for each statement. */
     private static final int ROUNDS = 8;
 
-    /** A write for PostgreSQL and, being volatile, for proxies. */
+    /** A write for PostgreSQL and, since one of its functions is volatile (the first is not), for proxies. */
     private static final String WRITE =
-            "SELECT pg_current_xact_id()::text::bigint AS transaction, " + ServerAnswer.IDENTITY;
+            "SELECT pg_current_xact_id()::text::bigint AS transaction, clock_timestamp(), " + ServerAnswer.IDENTITY;
 
     private final Connection connection;
 
@@ -38,17 +40,14 @@ final class RoutingCheck {
     private ServerAnswer requireFresh() throws SQLException {
         boolean autoCommit = connection.getAutoCommit();
         connection.setAutoCommit(true);
-        try {
-            Write write = write();
-            write.requireSeenBy(PrimaryCheck.requirePrimary(connection), "in autocommit");
-            connection.setAutoCommit(false);
-            ServerAnswer first = PrimaryCheck.requirePrimary(connection);
-            connection.commit();
-            write.requireSeenBy(first, "at the beginning of a transaction");
-            return first;
-        } finally {
-            connection.setAutoCommit(autoCommit);
-        }
+        Write write = write();
+        write.requireSeenBy(PrimaryCheck.requirePrimary(connection), "in autocommit");
+        connection.setAutoCommit(false);
+        ServerAnswer first = PrimaryCheck.requirePrimary(connection);
+        connection.commit();
+        write.requireSeenBy(first, "at the beginning of a transaction");
+        connection.setAutoCommit(autoCommit);
+        return first;
     }
 
     private Write write() throws SQLException {

@@ -20,13 +20,8 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  */
 public final class SplittingDataSource extends AbstractDataSource {
 
-    private static final List<String> VOLATILE = List.of(
-            "pg_is_in_recovery(",
-            "pg_current_xact_id(",
-            "txid_current(",
-            "clock_timestamp(",
-            "nextval(",
-            "pg_advisory");
+    private static final List<String> VOLATILE =
+            List.of("pg_is_in_recovery(", "clock_timestamp(", "nextval(", "pg_advisory");
 
     private static final Set<String> TO_BOTH =
             Set.of("setAutoCommit", "commit", "rollback", "close", "abort", "setReadOnly", "setTransactionIsolation");
