@@ -46,7 +46,10 @@ class ClaimConfiguration {
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
         int connections = Math.max(2, dataSource.maximumPoolSize() - ClaimPool.forCleanup(properties));
         ClaimStore store = new PostgresClaimStore(
-                dataSource, connections, properties.claim().retention());
+                dataSource,
+                connections,
+                properties.claim().retention(),
+                properties.claim().synchronousCommit());
         ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
         if (!coalescing.enabled()) {
             return store;
@@ -73,7 +76,8 @@ class ClaimConfiguration {
     @ConditionalOnMissingBean
     ParkedClaims exactlyOnceParkedClaims(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
-        return new PostgresParkedClaims(dataSource, properties.claim().retention());
+        return new PostgresParkedClaims(
+                dataSource, properties.claim().retention(), properties.claim().synchronousCommit());
     }
 
     /** After Flyway and Liquibase, also where beans are lazy. */

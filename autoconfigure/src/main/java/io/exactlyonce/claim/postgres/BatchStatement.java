@@ -123,8 +123,8 @@ final class BatchStatement {
     private final OneRoundTrip statement;
     private final Duration retention;
 
-    BatchStatement(JdbcTemplate jdbc, Duration retention) {
-        this.statement = new OneRoundTrip(jdbc, PlannerSettings.LOOK_UP_ROWS_AND_WAIT_BRIEFLY, STATEMENT);
+    BatchStatement(JdbcTemplate jdbc, StatementSettings settings, Duration retention) {
+        this.statement = new OneRoundTrip(jdbc, settings.lookUpRowsAndWaitBriefly(), STATEMENT);
         this.retention = retention;
     }
 

@@ -21,9 +21,9 @@ final class LockedRows {
     private final OneRoundTrip statement;
 
     /** @param transaction of one statement */
-    LockedRows(JdbcTemplate jdbc, RetryingTransaction transaction) {
+    LockedRows(JdbcTemplate jdbc, StatementSettings settings, RetryingTransaction transaction) {
         this.transaction = transaction;
-        this.statement = new OneRoundTrip(jdbc, PlannerSettings.LOOK_UP_ROWS_AND_HARDLY_WAIT, WAIT);
+        this.statement = new OneRoundTrip(jdbc, settings.lookUpRowsAndHardlyWait(), WAIT);
     }
 
     /** Returns whether nobody kept a key's row locked any more, or there is none. */

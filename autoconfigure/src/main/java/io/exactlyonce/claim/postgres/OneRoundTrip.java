@@ -9,7 +9,7 @@ import org.springframework.jdbc.core.PreparedStatementSetter;
 import org.springframework.jdbc.core.RowCallbackHandler;
 
 /**
- * Runs a statement after {@link PlannerSettings}, both in one round trip: in autocommit there is no COMMIT to wait for.
+ * Runs a statement after {@link StatementSettings}, both in one round trip: in autocommit there is no COMMIT to wait for.
  * The caller has no transaction open.
  */
 final class OneRoundTrip {
@@ -17,7 +17,7 @@ final class OneRoundTrip {
     private final JdbcTemplate jdbc;
     private final String sql;
 
-    /** @param settings one of {@link PlannerSettings} */
+    /** @param settings one of {@link StatementSettings} */
     OneRoundTrip(JdbcTemplate jdbc, String settings, String statement) {
         this.jdbc = jdbc;
         this.sql = settings + statement;

@@ -13,6 +13,7 @@ import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
@@ -56,14 +57,27 @@ public final class PostgresClaimStore implements ClaimStore {
      * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later
      */
     public PostgresClaimStore(DataSource dataSource, int connections, Duration retention) {
+        this(dataSource, connections, retention, SynchronousCommit.ON);
+    }
+
+    /**
+     * As the other constructor.
+     *
+     * @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session
+     */
+    public PostgresClaimStore(
+            DataSource dataSource, int connections, Duration retention, SynchronousCommit synchronousCommit) {
         var jdbc = new JdbcTemplate(dataSource);
+        var settings = new StatementSettings(synchronousCommit);
         var oneStatement = RetryingTransaction.ofOneStatement(dataSource);
         this.permits = new ConnectionPermits(connections, PATIENCE);
         this.transaction = new RetryingTransaction(dataSource);
-        var lockedRows = new LockedRows(jdbc, oneStatement);
-        this.renewals = new Renewals(jdbc, oneStatement, lockedRows);
-        FreeRows freeRows = new FreeRows(transaction, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
-        this.rounds = new BatchRounds(oneStatement, new BatchStatement(jdbc, retention), freeRows, lockedRows);
+        var lockedRows = new LockedRows(jdbc, settings, oneStatement);
+        this.renewals = new Renewals(jdbc, settings, oneStatement, lockedRows);
+        var writing = RetryingTransaction.ofWrites(dataSource, settings);
+        FreeRows freeRows = new FreeRows(writing, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
+        this.rounds =
+                new BatchRounds(oneStatement, new BatchStatement(jdbc, settings, retention), freeRows, lockedRows);
         this.uncommitted = new UncommittedKeys(jdbc, transaction);
         this.states = new KeyStates(jdbc);
         this.fence = new TransactionFence(new SameDatabase(dataSource));

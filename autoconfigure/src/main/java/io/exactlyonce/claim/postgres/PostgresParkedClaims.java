@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,6 +53,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private final JdbcTemplate jdbc;
     private final RetryingTransaction transaction;
+    private final RetryingTransaction writing;
     private final Duration retention;
 
     /**
@@ -59,8 +61,18 @@ public final class PostgresParkedClaims implements ParkedClaims {
      * @param retention how long a key's row is kept at least after it was decided on
      */
     public PostgresParkedClaims(DataSource dataSource, Duration retention) {
+        this(dataSource, retention, SynchronousCommit.ON);
+    }
+
+    /**
+     * As the other constructor.
+     *
+     * @param synchronousCommit what commits wait for
+     */
+    public PostgresParkedClaims(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         this.jdbc = new JdbcTemplate(dataSource);
         this.transaction = new RetryingTransaction(dataSource);
+        this.writing = RetryingTransaction.ofWrites(dataSource, new StatementSettings(synchronousCommit));
         this.retention = retention;
     }
 
@@ -105,7 +117,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     private boolean update(String statement, @Nullable Object... parameters) {
-        return transaction.execute(() -> jdbc.update(statement, parameters)) > 0;
+        return writing.execute(() -> jdbc.update(statement, parameters)) > 0;
     }
 
     private static ParkedClaim map(ResultSet row, int number) throws SQLException {

@@ -57,8 +57,8 @@ final class Renewals {
     private final RetryingTransaction transaction;
     private final LockedRows lockedRows;
 
-    Renewals(JdbcTemplate jdbc, RetryingTransaction transaction, LockedRows lockedRows) {
-        this.statement = new OneRoundTrip(jdbc, PlannerSettings.LOOK_UP_ROWS, STATEMENT);
+    Renewals(JdbcTemplate jdbc, StatementSettings settings, RetryingTransaction transaction, LockedRows lockedRows) {
+        this.statement = new OneRoundTrip(jdbc, settings.lookUpRows(), STATEMENT);
         this.transaction = transaction;
         this.lockedRows = lockedRows;
     }

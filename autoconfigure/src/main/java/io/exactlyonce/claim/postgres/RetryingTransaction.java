@@ -8,6 +8,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
@@ -42,25 +43,39 @@ final class RetryingTransaction {
     private static final int MAX_TRIES_STALE = 2;
 
     private final TransactionTemplate transaction;
+    private final Runnable begin;
 
     RetryingTransaction(DataSource dataSource) {
-        this(dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        this(dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> {});
     }
 
-    private RetryingTransaction(DataSource dataSource, int propagation) {
+    private RetryingTransaction(DataSource dataSource, int propagation, Runnable begin) {
+        this.begin = begin;
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
         this.transaction.setPropagationBehavior(propagation);
     }
 
     /** Leaves the transaction to the work: one statement, which is a transaction by itself and costs no round trip more. */
     static RetryingTransaction ofOneStatement(DataSource dataSource) {
-        return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
+        return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED, () -> {});
+    }
+
+    /** Says what its commit waits for, which costs a round trip: for writes that are rare. */
+    static RetryingTransaction ofWrites(DataSource dataSource, StatementSettings settings) {
+        var jdbc = new JdbcTemplate(dataSource);
+        return new RetryingTransaction(
+                dataSource,
+                TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+                () -> jdbc.queryForObject(settings.commit(), String.class));
     }
 
     <T> T execute(Supplier<T> work) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return transaction.execute(status -> work.get());
+                return transaction.execute(status -> {
+                    begin.run();
+                    return work.get();
+                });
             } catch (CannotCreateTransactionException noConnection) {
                 // The pool has tried for as long as it may, also if all that it reached was read-only.
                 throw noConnection;

@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -170,7 +171,7 @@ class ClaimRowsOnDiskIT {
 
             jdbc.execute(statistics);
             jdbc.execute("BEGIN");
-            jdbc.execute(PlannerSettings.LOOK_UP_ROWS);
+            jdbc.execute(new StatementSettings(SynchronousCommit.ON).lookUpRows());
             jdbc.execute("PREPARE batch (text[], text[], uuid[], text[], text[], text[], boolean[],"
                     + " text[], text[], uuid[], text[], bigint[], text[], bigint) AS "
                     + numbered(BatchStatement.STATEMENT));

@@ -1,0 +1,178 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.testing.ConnectionProxy;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.NeedsProgram;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Claims behind a real pooler that gives each transaction another session, on a database whose default loses commits. */
+@NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
+class PooledTransactionsIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+    private static final String URL = SERVER.createDatabase();
+    private static final JdbcTemplate DATABASE = new JdbcTemplate(SERVER.dataSource(URL));
+    private static final int SESSIONS = 2;
+    private static final int CONNECTIONS = 6;
+    private static final int KEYS = 40;
+
+    private static ConnectionProxy bouncer;
+    private static PrimaryPinnedDataSource claims;
+
+    @BeforeAll
+    static void start() throws IOException {
+        DATABASE.execute(
+                "ALTER DATABASE %s SET synchronous_commit = off".formatted(URL.substring(URL.lastIndexOf('/') + 1)));
+        bouncer = ConnectionProxy.pgBouncer("transaction", SESSIONS);
+        claims = new PrimaryPinnedDataSource(pooled(), SERVER.username(), SERVER.password(), CONNECTIONS);
+        new ClaimSchemaInitializer(claims, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        DATABASE.execute("CREATE TABLE durability (operation text, status text, synchronous_commit text)");
+        DATABASE.execute("""
+                CREATE FUNCTION note_durability() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    INSERT INTO durability VALUES (TG_OP, NEW.status, current_setting('synchronous_commit'));
+                    RETURN NEW;
+                END $$""");
+        DATABASE.execute("CREATE TRIGGER note_durability AFTER INSERT OR UPDATE ON exactly_once_claim"
+                + " FOR EACH ROW EXECUTE FUNCTION note_durability()");
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        claims.close();
+        bouncer.close();
+    }
+
+    /** Sessions were set for somebody else, or not at all: each statement has to say for itself what its commit waits for. */
+    @ParameterizedTest
+    @EnumSource(SynchronousCommit.class)
+    void everyWriteOfAClaimWaitsForWhatIsConfigured(SynchronousCommit configured) throws Exception {
+        DATABASE.execute("TRUNCATE durability");
+        var store = new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION, configured);
+        forgetSettings();
+
+        ClaimRequest first = request();
+        store.claim(List.of(first));
+        store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));
+        store.release(List.of(new Release(first.id(), "failed", false)));
+        ClaimRequest second = request(first.key());
+        store.claim(List.of(second));
+        store.complete(List.of(new Completion(second.id(), null)));
+        ClaimRequest parked = request();
+        store.claim(List.of(parked));
+        store.park(List.of(new Parking(parked.id(), "somebody must decide", false)));
+        var people = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
+        assertThat(people.release(parked.id())).isTrue();
+
+        assertThat(DATABASE.queryForList("SELECT operation || ' ' || status FROM durability", String.class))
+                .containsExactly(
+                        "INSERT HELD",
+                        "UPDATE HELD",
+                        "UPDATE RELEASED",
+                        "UPDATE HELD",
+                        "UPDATE COMPLETED",
+                        "INSERT HELD",
+                        "UPDATE PARKED",
+                        "UPDATE RELEASED");
+        assertThat(DATABASE.queryForList("SELECT DISTINCT synchronous_commit FROM durability", String.class))
+                .containsExactly(configured.setting());
+    }
+
+    /** More threads than connections, more connections than sessions: each transaction meets another's session. */
+    @Test
+    void eachKeyIsClaimedOnce() throws Exception {
+        var store = new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION);
+        List<ClaimKey> keys = IntStream.range(0, KEYS)
+                .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
+                .toList();
+        var threads = Executors.newFixedThreadPool(2 * CONNECTIONS);
+        try {
+            List<Callable<ClaimOutcome>> calls = Stream.of(keys, keys, keys)
+                    .flatMap(List::stream)
+                    .map(key -> (Callable<ClaimOutcome>) () -> claimAndComplete(store, key))
+                    .toList();
+
+            int acquired = 0;
+            for (Future<ClaimOutcome> outcome : threads.invokeAll(calls)) {
+                acquired += outcome.get() instanceof Acquired ? 1 : 0;
+            }
+            assertThat(acquired).isEqualTo(KEYS);
+            assertThat(store.claim(
+                            keys.stream().map(PooledTransactionsIT::request).toList()))
+                    .allMatch(AlreadyCompleted.class::isInstance);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static ClaimOutcome claimAndComplete(PostgresClaimStore store, ClaimKey key) {
+        ClaimRequest request = request(key);
+        ClaimOutcome outcome = store.claim(List.of(request)).get(0);
+        if (outcome instanceof Acquired) {
+            store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
+            assertThat(store.complete(List.of(new Completion(request.id(), null))))
+                    .containsExactly(request.id());
+        }
+        return outcome;
+    }
+
+    /** As if those who share the sessions had set them otherwise. */
+    private static void forgetSettings() throws Exception {
+        DataSource other = SERVER.dataSource(pooled());
+        try (Connection one = other.getConnection();
+                Connection two = other.getConnection()) {
+            one.setAutoCommit(false);
+            two.setAutoCommit(false);
+            for (Connection connection : List.of(one, two)) {
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute("SET synchronous_commit = off");
+                }
+            }
+            one.commit();
+            two.commit();
+        }
+    }
+
+    private static ClaimRequest request() {
+        return request(new ClaimKey("pooled", UUID.randomUUID().toString()));
+    }
+
+    private static ClaimRequest request(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", Duration.ofMinutes(1));
+    }
+
+    private static String pooled() {
+        return bouncer.lead(URL) + "?prepareThreshold=0";
+    }
+}
