@@ -18,6 +18,11 @@ public enum PoolSource {
         this.setting = setting;
     }
 
+    /** Returns what leads to the URL that a remedy tells people to change. */
+    String urlSetting() {
+        return this == MARKED_BEAN ? "the URL of " + setting : setting;
+    }
+
     /** Returns what a remedy tells people to change. */
     String setting() {
         return setting;

@@ -17,7 +17,8 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  * SynchronousCommit} says. Around somebody else's pool, each connection proves it whenever it is borrowed.
  *
  * <p>Not guaranteed: that the primary has all that an earlier primary committed. After a failover to an asynchronous
- * replica it may not. Nor what a session was set to, behind a pooler that gives each transaction another session.
+ * replica it may not. Nor what a session was set to, behind a pooler that gives each transaction another session: whoever
+ * depends on a setting sets it in the transaction, as the claims' statements do.
  *
  * <p>It opens nothing until it is first used, and it keeps one idle connection only: many instances that wait for work
  * must not use up the server's connections. It also starts while the database is down: {@link PrimaryProbe} reports that,

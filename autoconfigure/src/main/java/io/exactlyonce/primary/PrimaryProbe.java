@@ -28,15 +28,14 @@ public final class PrimaryProbe {
      *
      * @return the server that keeps the claims
      * @throws PrimaryUnavailableException if the database cannot be reached, is a replica or read-only, if some
-     *     statements would go elsewhere, or if the URL permits replicas
+     *     statements would go elsewhere, if the URL permits replicas, or if a pooler mixes up prepared statements
      */
     public DatabaseServer verify() {
         dataSource.url().flatMap(JdbcUrl::permittedReplicas).ifPresent(type -> {
             throw PrimaryUnavailableException.replicasPermitted(dataSource, type);
         });
         try {
-            ServerAnswer answer = askOneConnection();
-            DatabaseServer server = answer.server();
+            DatabaseServer server = askOneConnection();
             new ReadOnlyRouting(dataSource.unproved()).requireNone(server);
             requireThatAllLeadTo(server);
             log.info(
@@ -45,16 +44,15 @@ public final class PrimaryProbe {
                     server.address(),
                     server.version(),
                     dataSource.source());
-            warnIfNotSet(answer);
             return server;
         } catch (SQLException failure) {
             throw explain(failure);
         }
     }
 
-    private ServerAnswer askOneConnection() throws SQLException {
+    private DatabaseServer askOneConnection() throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            return new RoutingCheck(connection).requireOneServer();
+            return new RoutingCheck(connection).requireOneServer().server();
         }
     }
 
@@ -67,18 +65,8 @@ public final class PrimaryProbe {
                     throw NotPrimaryException.routed(
                             server, "it answers some connections and %s others".formatted(primary.address()));
                 }
+                PreparedStatementCheck.run(fresh);
             }
-        }
-    }
-
-    /** A pooler that gives each transaction another session has taken the setting and forgotten it. */
-    private void warnIfNotSet(ServerAnswer answer) {
-        if (!dataSource.settings().matches(answer)) {
-            log.warn(
-                    "Commits of claims wait for synchronous_commit={} instead of {}: a pooler gives each transaction"
-                            + " another session; set it for the user (ALTER ROLE ... SET synchronous_commit)",
-                    answer.synchronousCommit(),
-                    dataSource.settings().synchronousCommit().setting());
         }
     }
 
@@ -87,6 +75,9 @@ public final class PrimaryProbe {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof NotPrimaryException notPrimary) {
                 return PrimaryUnavailableException.notPrimary(dataSource, notPrimary);
+            }
+            if (cause instanceof SQLException unknown && PreparedStatementCheck.isMixUp(unknown)) {
+                return PrimaryUnavailableException.sessionsMixedUp(dataSource, unknown);
             }
             if (cause instanceof SQLException deeper) {
                 deepest = deeper;

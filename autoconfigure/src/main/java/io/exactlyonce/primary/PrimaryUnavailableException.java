@@ -1,5 +1,6 @@
 package io.exactlyonce.primary;
 
+import java.sql.SQLException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +16,9 @@ public final class PrimaryUnavailableException extends RuntimeException {
         /** Some statements or transactions meet another server than others. */
         ROUTED,
         /** The JDBC URL names several hosts, and lets the driver choose a replica. */
-        REPLICAS_PERMITTED
+        REPLICAS_PERMITTED,
+        /** A pooler gives each transaction another session, which does not know the statements that were prepared. */
+        PREPARED_STATEMENTS
     }
 
     private final Reason reason;
@@ -80,6 +83,19 @@ public final class PrimaryUnavailableException extends RuntimeException {
                                 .formatted(setting)
                         + " claims a URL of their own with exactly-once.datasource.url",
                 null);
+    }
+
+    static PrimaryUnavailableException sessionsMixedUp(PrimaryPinnedDataSource claims, SQLException failure) {
+        return new PrimaryUnavailableException(
+                Reason.PREPARED_STATEMENTS,
+                null,
+                "%s leads through a pooler that gives each transaction another session and mixes up prepared statements"
+                                .formatted(name(claims))
+                        + " (SQLSTATE %s, %s)".formatted(failure.getSQLState(), failure.getMessage()),
+                "add prepareThreshold=0 to %s, or let the pooler keep track of prepared statements (PgBouncer 1.21 and"
+                                .formatted(claims.source().urlSetting())
+                        + " later: max_prepared_statements above 0), or let it pool sessions",
+                failure);
     }
 
     private static String bypass(PoolSource source) {

@@ -1,0 +1,89 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
+import io.exactlyonce.testing.ConnectionProxy;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.NeedsProgram;
+import java.sql.Connection;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** The real pooler: what works, and what stops the start. */
+@NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
+class PgBouncerIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+    private static final int POOL_SIZE = 4;
+
+    private final String url = SERVER.createDatabase();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"session", "transaction"})
+    void primaryBehindItIsAccepted(String poolMode) throws Exception {
+        String parameters = poolMode.equals("transaction") ? "?prepareThreshold=0" : "";
+        try (var bouncer = ConnectionProxy.pgBouncer(poolMode, POOL_SIZE);
+                var claims = pool(bouncer.lead(url) + parameters)) {
+            assertThat(new PrimaryProbe(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+        }
+    }
+
+    @Test
+    void poolOfTransactionsThatMixesUpPreparedStatementsIsRefused() throws Exception {
+        try (var bouncer = ConnectionProxy.pgBouncer("transaction", POOL_SIZE);
+                var claims = pool(bouncer.lead(url))) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.PREPARED_STATEMENTS);
+                        assertThat(refused.problem()).contains("mixes up prepared statements", "SQLSTATE 42P05");
+                        assertThat(refused.remedy())
+                                .contains("add prepareThreshold=0 to spring.datasource.url", "max_prepared_statements");
+                    });
+        }
+    }
+
+    /** Whether somebody else's pool does it makes no difference. */
+    @Test
+    void markedPoolThatMixesThemUpIsRefused() throws Exception {
+        try (var bouncer = ConnectionProxy.pgBouncer("transaction", POOL_SIZE)) {
+            var marked = PrimaryPinnedDataSource.around(SERVER.dataSource(bouncer.lead(url)), 2, SynchronousCommit.ON);
+
+            assertThatThrownBy(() -> new PrimaryProbe(marked).verify())
+                    .hasMessageContaining("prepareThreshold=0 to the URL of the DataSource marked");
+        }
+    }
+
+    @Test
+    void poolOfStatementsIsRefused() throws Exception {
+        try (var bouncer = ConnectionProxy.pgBouncer("statement", POOL_SIZE);
+                var claims = pool(bouncer.lead(url) + "?prepareThreshold=0")) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOf(PrimaryUnavailableException.class)
+                    .hasMessageContaining("statement");
+        }
+    }
+
+    @Test
+    void sessionsThatArePooledWaitForDurableCommits() throws Exception {
+        new JdbcTemplate(SERVER.dataSource(url))
+                .execute("ALTER DATABASE %s SET synchronous_commit = off"
+                        .formatted(url.substring(url.lastIndexOf('/') + 1)));
+        try (var bouncer = ConnectionProxy.pgBouncer("session", POOL_SIZE);
+                var claims = pool(bouncer.lead(url));
+                Connection connection = claims.getConnection()) {
+            assertThat(new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+                            .queryForObject("SHOW synchronous_commit", String.class))
+                    .isEqualTo("on");
+        }
+    }
+
+    private static PrimaryPinnedDataSource pool(String url) {
+        return ImpatientPool.of(
+                new ConnectionTarget(PoolSource.APPLICATION, url, SERVER.username(), SERVER.password()));
+    }
+}

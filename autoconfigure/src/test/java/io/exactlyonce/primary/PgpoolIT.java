@@ -1,0 +1,98 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
+import io.exactlyonce.testing.ConnectionProxy;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.NeedsProgram;
+import io.exactlyonce.testing.StreamingReplica;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The real balancer, in front of a primary and of a replica that is seconds behind. */
+@NeedsProgram(value = "pgpool", debianPackage = "pgpool2")
+class PgpoolIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+    private static final String URL = SERVER.createDatabase();
+    private static final String READS_GO_TO_REPLICA = "load_balance_mode = on\nbackend_weight0 = 0\n";
+
+    private static StreamingReplica replica;
+
+    @BeforeAll
+    static void startReplica() throws Exception {
+        replica = new StreamingReplica(SERVER.dataSource(URL), SERVER.port(), "balanced", Duration.ofSeconds(3));
+    }
+
+    @AfterAll
+    static void stopReplica() throws Exception {
+        replica.close();
+    }
+
+    @Test
+    void readsThatGoToTheReplicaStopTheStart() throws Exception {
+        try (var pgpool = ConnectionProxy.pgpool(replica, READS_GO_TO_REPLICA)) {
+            var plain = new JdbcTemplate(SERVER.dataSource(pgpool.lead(URL)));
+            assertThat(plain.queryForObject("SELECT pg_is_in_recovery()", Boolean.class))
+                    .as("the guard that everybody writes")
+                    .isFalse();
+            assertThat(plain.queryForObject("SELECT current_setting('transaction_read_only')", String.class))
+                    .as("where plain reads go")
+                    .isEqualTo("on");
+
+            assertRefused(pgpool);
+        }
+    }
+
+    /** Each of the many reads that are asked for goes to one of the two, by chance. */
+    @Test
+    void readsThatAreBalancedByStatementStopTheStart() throws Exception {
+        try (var pgpool =
+                ConnectionProxy.pgpool(replica, "load_balance_mode = on\nstatement_level_load_balance = on\n")) {
+            assertRefused(pgpool);
+        }
+    }
+
+    @Test
+    void withoutBalancingItIsAccepted() throws Exception {
+        assertAccepted("load_balance_mode = off", "");
+    }
+
+    /** What docs/operations.md advises: the driver names the application in the start-up packet, where Pgpool-II looks. */
+    @Test
+    void itIsAcceptedIfReadsOfClaimsAreRedirectedToThePrimary() throws Exception {
+        assertAccepted(
+                READS_GO_TO_REPLICA + "app_name_redirect_preference_list = 'exactly-once-claims:primary'",
+                "?assumeMinServerVersion=9.0");
+    }
+
+    private static void assertAccepted(String settings, String parameters) throws Exception {
+        try (var pgpool = ConnectionProxy.pgpool(replica, settings);
+                var claims = pool(pgpool.lead(URL) + parameters)) {
+            assertThat(new PrimaryProbe(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+        }
+    }
+
+    private static void assertRefused(ConnectionProxy pgpool) {
+        try (var claims = pool(pgpool.lead(URL))) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.ROUTED);
+                        assertThat(refused.server()).hasValue("127.0.0.1:" + replica.port());
+                        assertThat(refused.problem())
+                                .contains("a proxy sends plain reads there", "127.0.0.1:" + SERVER.port());
+                        assertThat(refused.remedy()).contains("exactly-once.datasource.url", "past the proxy");
+                    });
+        }
+    }
+
+    private static PrimaryPinnedDataSource pool(String url) {
+        return ImpatientPool.of(
+                new ConnectionTarget(PoolSource.APPLICATION, url, SERVER.username(), SERVER.password()));
+    }
+}
