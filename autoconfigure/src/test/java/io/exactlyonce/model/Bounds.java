@@ -1,0 +1,9 @@
+package io.exactlyonce.model;
+
+/**
+ * How far the exploration goes.
+ *
+ * @param faults how many may happen
+ * @param receives how often each message is received before SQS gives it up
+ */
+record Bounds(int faults, int receives) {}

@@ -1,0 +1,85 @@
+package io.exactlyonce.model;
+
+/** What keeps the protocol safe, and the class that does it. Without any one of these the model breaks a rule. */
+enum Guard {
+    /** {@code INSERT ... ON CONFLICT DO NOTHING}: whether the key is known and its first claim are one step. */
+    FIRST_CLAIM_IS_ONE_STEP("claim.postgres.BatchStatement"),
+    /** Only rows that were read as released, or with their lease over by the database's clock, are taken over. */
+    TAKEOVER_WAITS_FOR_THE_LEASE("claim.postgres.ClaimRow"),
+    /** The update names the {@code claim_id} that was read, whose token and doubt it goes on from. */
+    TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("claim.postgres.FreeRow"),
+    /** The update asks for the end of the lease once more: its holder may have renewed it since the row was read. */
+    TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("claim.postgres.FreeRow"),
+    /** {@code FOR UPDATE SKIP LOCKED}: no takeover of a row that a fenced transaction has locked. */
+    TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "claim.postgres.FreeRow"),
+    /** A key whose holder vanished is free when the lease ends; a status alone would block it for ever. */
+    VANISHED_HOLDER_LOSES_ITS_KEY("claim.postgres.ClaimRow"),
+    /** A completed row is free for nobody. */
+    COMPLETED_KEY_STAYS_COMPLETED("claim.postgres.ClaimRow"),
+    /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
+    RETRY_FINDS_ITS_OWN_CLAIM("claim.postgres.RequestedRow"),
+    /** A takeover of a claim that nobody ended tells its handler that it is ambiguous. */
+    TAKEOVER_TELLS_THE_DOUBT("claim.postgres.ClaimRow"),
+    /** {@code claim.ambiguous OR ending.ambiguous}: a later release without effects does not clear an earlier doubt. */
+    DOUBT_STAYS("claim.postgres.BatchStatement"),
+    /** A handler that was stopped from outside releases its key as ambiguous, or parks it. */
+    STOPPED_HANDLER_LEAVES_A_DOUBT("delivery.FailedAttempt"),
+    /** With {@code PARK} a key in doubt is parked instead of taken over. */
+    DOUBT_IS_PARKED(Mode.PARK, "claim.postgres.RequestedRow"),
+    /** Renewals name the {@code claim_id}. */
+    RENEWAL_NAMES_ITS_CLAIM("claim.postgres.Renewals"),
+    /** Completions name the {@code claim_id}. */
+    COMPLETION_NAMES_ITS_CLAIM("claim.postgres.BatchStatement"),
+    /** Releases name the {@code claim_id}. */
+    RELEASE_NAMES_ITS_CLAIM("claim.postgres.BatchStatement"),
+    /** Parkings name the {@code claim_id}. */
+    PARKING_NAMES_ITS_CLAIM("claim.postgres.BatchStatement"),
+    /** The worker counts its lease from before it asked for it. */
+    LEASE_COUNTS_FROM_BEFORE_THE_CALL("delivery.DeliveryProcessor"),
+    /** A claim answered after its lease is given back, and its handler not called. */
+    HANDLER_BEGINS_WITHIN_THE_LEASE("delivery.HandlerCall"),
+    /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
+    ENSURE_HELD_ASKS_THE_CLOCK("visibility.Renewal"),
+    /** {@code fence()} locks the row by its {@code claim_id}. */
+    FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "claim.postgres.TransactionFence"),
+    /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
+    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("delivery.ClaimKeeper"),
+    /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */
+    ACKNOWLEDGED_ONCE_COMPLETED("delivery.HandlerCall"),
+    /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
+    DUPLICATE_WAITS_FOR_THE_HOLDER("delivery.Refusals"),
+    /** It waits invisible, rather than to be returned again and again until its receives are used up. */
+    WAITING_COSTS_NO_RECEIVE("delivery.Waiters"),
+    /** A delivery that waits is made visible once its key is free. */
+    FREE_KEY_ENDS_THE_WAIT("delivery.KeyWatch"),
+    /** No return past the local end of the window: the receipt may expose the successor's message. */
+    RETURNED_WITHIN_THE_WINDOW("visibility.RenewedWindow"),
+    /** No renewal past the local end of the window, for the same reason. */
+    WINDOW_RENEWED_WITHIN_THE_WINDOW("visibility.RenewedWindow"),
+    /** With {@code DATABASE} the row's primary key, and the key's advisory lock before it, admit one transaction. */
+    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "claim.postgres.TransactionClaims"),
+    /** With {@code DATABASE} the handler's writes and the completion are committed together. */
+    EFFECT_COMMITS_WITH_THE_COMPLETION(Mode.DATABASE, "claim.postgres.PostgresClaimTransaction");
+
+    private final Mode mode;
+    private final String enforcer;
+
+    Guard(String enforcer) {
+        this(Mode.RERUN, enforcer);
+    }
+
+    Guard(Mode mode, String enforcer) {
+        this.mode = mode;
+        this.enforcer = enforcer;
+    }
+
+    /** Returns a mode that is not safe without it. */
+    Mode mode() {
+        return mode;
+    }
+
+    /** Returns the name of the class that does it. */
+    String enforcer() {
+        return "io.exactlyonce." + enforcer;
+    }
+}

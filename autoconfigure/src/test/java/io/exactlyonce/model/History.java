@@ -1,0 +1,34 @@
+package io.exactlyonce.model;
+
+/**
+ * What has happened, for the rules: nobody in the protocol knows it. Sets of attempts are bits.
+ *
+ * @param attempts how often the key was acquired
+ * @param topToken the highest fencing token so far
+ * @param told attempts that were told that they are ambiguous
+ * @param effects attempts that had their effect
+ * @param disturbed whether a crash, a pause, a stop or a lost renewal or release gives reason for doubt
+ */
+record History(int attempts, int topToken, int told, int effects, boolean disturbed) {
+
+    static final History NONE = new History(0, 0, 0, 0, false);
+
+    History acquired(int token, boolean ambiguous) {
+        int next = attempts + 1;
+        return new History(next, Math.max(topToken, token), ambiguous ? told | 1 << next : told, effects, disturbed);
+    }
+
+    History effect(int attempt) {
+        return new History(attempts, topToken, told, effects | 1 << attempt, disturbed);
+    }
+
+    History disturb() {
+        return new History(attempts, topToken, told, effects, true);
+    }
+
+    /** Tells whether all attempts with an effect, but the earliest of them, were told. */
+    boolean isEveryRepeatTold() {
+        int later = effects & (effects - 1);
+        return (later & ~told) == 0;
+    }
+}

@@ -1,0 +1,42 @@
+package io.exactlyonce.model;
+
+/**
+ * A message on a standard queue.
+ *
+ * @param hidden ticks until it is visible
+ * @param receives how often it will be received yet before SQS gives it up
+ * @param receiver the worker that has its newest receipt, or -1
+ */
+record Message(Place place, int hidden, int receives, int receiver) {
+
+    enum Place {
+        QUEUE,
+        DELETED,
+        DEAD_LETTER_QUEUE
+    }
+
+    static Message sent(int receives) {
+        return new Message(Place.QUEUE, 0, receives, -1);
+    }
+
+    boolean isVisible() {
+        return place == Place.QUEUE && hidden == 0;
+    }
+
+    Message hiddenFor(int ticks) {
+        return new Message(place, ticks, receives, receiver);
+    }
+
+    Message of(int worker) {
+        return new Message(place, hidden, receives, worker);
+    }
+
+    Message received(int worker, int window) {
+        return new Message(place, window, receives - 1, worker);
+    }
+
+    /** Where it is now, nothing else counts any more. */
+    Message gone(Place where) {
+        return new Message(where, 0, 0, -1);
+    }
+}

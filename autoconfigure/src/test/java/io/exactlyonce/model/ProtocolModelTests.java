@@ -1,0 +1,79 @@
+package io.exactlyonce.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Every interleaving of the protocol keeps its rules; and the proof that the rules would notice if one of its guards were
+ * missing. {@code -Dmodel.faults=3} goes further than the build does, and takes minutes.
+ */
+class ProtocolModelTests {
+
+    private static final Logger log = LoggerFactory.getLogger(ProtocolModelTests.class);
+
+    private static final Path COUNTEREXAMPLES = Path.of("..", "docs", "model-counterexamples.md");
+
+    /** With two receives each, a key can be claimed four times. */
+    private static final int RECEIVES = Integer.getInteger("model.receives", 2);
+
+    private static final Map<Guard, Counterexample> FOUND = new EnumMap<>(Guard.class);
+
+    private static final int FAULTS = Integer.getInteger("model.faults", 2);
+
+    @ParameterizedTest
+    @EnumSource
+    void everyInterleavingKeepsTheRules(Mode mode) {
+        Exploration all = Explorer.explore(mode, Set.of(), new Bounds(FAULTS, RECEIVES));
+
+        log.info("{} with {} faults: {}", mode, FAULTS, all);
+        assertThat(all.isSafe()).as(all.toString()).isTrue();
+        assertThat(all.states()).as("states, so that something was explored").isGreaterThan(10_000);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void withoutThisGuardARuleIsBroken(Guard guard) {
+        Counterexample found = counterexample(guard);
+
+        log.info("Without {}: {}", guard, found);
+        assertThat(found.exploration().isSafe())
+                .as("a rule is broken without " + guard)
+                .isFalse();
+    }
+
+    /** Searched for once. */
+    private static Counterexample counterexample(Guard guard) {
+        return FOUND.computeIfAbsent(guard, Counterexample::to);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void guardIsAClassOfTheEngine(Guard guard) throws ClassNotFoundException {
+        Class<?> enforcer = Class.forName(guard.enforcer(), false, getClass().getClassLoader());
+
+        assertThat(enforcer.getPackageName()).doesNotContain("model");
+    }
+
+    @Test
+    void documentationHasTheShortestCounterexamples() throws IOException {
+        String written = Arrays.stream(Guard.values())
+                .map(ProtocolModelTests::counterexample)
+                .map(Counterexample::markdown)
+                .collect(Collectors.joining("\n"));
+
+        assertThat(Files.readString(COUNTEREXAMPLES)).endsWith(written);
+    }
+}

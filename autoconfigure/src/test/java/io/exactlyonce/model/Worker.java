@@ -1,0 +1,118 @@
+package io.exactlyonce.model;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One worker's memory, which a crash erases.
+ *
+ * @param message which message it handles
+ * @param claim the id of its request
+ * @param attempt of its claim, once acquired
+ * @param window ticks left of the message's window by its own clock
+ * @param lease ticks left of the claim's lease by its own clock
+ * @param doubt whether the claim that it gives up may have had effects
+ * @param met the row that it read and is about to take over, if any
+ * @param paused whether it stands still while time passes
+ * @param leaseFails whether a renewal of the lease has failed since the last tick
+ * @param windowFails the same of the window
+ */
+record Worker(
+        Phase phase,
+        int message,
+        int claim,
+        int attempt,
+        int window,
+        int lease,
+        boolean doubt,
+        @Nullable Row met,
+        boolean paused,
+        boolean leaseFails,
+        boolean windowFails) {
+
+    static final Worker IDLE = new Worker(Phase.IDLE, 0, 0, 0, 0, 0, false, null, false, false, false);
+
+    enum Phase {
+        IDLE,
+        /** Has asked for the key. */
+        CLAIMING,
+        /** Its claim has read the row, and not yet written. */
+        READ,
+        /** Holds the key, and has no answer yet. */
+        ACQUIRED,
+        /** The handler has begun. */
+        HANDLING,
+        /** {@code ensureHeld()} has passed, {@code fence()} has locked, or the transaction has written. */
+        CHECKED,
+        /** The effect has happened. */
+        DONE,
+        COMPLETING,
+        ACKNOWLEDGING,
+        RELEASING,
+        PARKING,
+        RETURNING,
+        /** For the holder of its key. */
+        WAITING;
+
+        boolean isHandler() {
+            return this == HANDLING || this == CHECKED || this == DONE;
+        }
+
+        boolean renewsLease() {
+            return isHandler() || this == COMPLETING;
+        }
+    }
+
+    static Worker receiving(int message, int claim, int window, int lease) {
+        return new Worker(Phase.CLAIMING, message, claim, 0, window, lease, false, null, false, false, false);
+    }
+
+    Worker to(Phase next) {
+        return new Worker(next, message, claim, attempt, window, lease, doubt, null, paused, leaseFails, windowFails);
+    }
+
+    Worker reading(Row row) {
+        return new Worker(
+                Phase.READ, message, claim, attempt, window, lease, doubt, row, paused, leaseFails, windowFails);
+    }
+
+    Worker acquired(int number) {
+        return new Worker(
+                Phase.ACQUIRED, message, claim, number, window, lease, doubt, null, paused, leaseFails, windowFails);
+    }
+
+    /** Renews its lease no more, and gives its claim up in time. */
+    Worker giveUp(Phase next, boolean inDoubt) {
+        return new Worker(next, message, claim, attempt, window, lease, inDoubt, null, paused, leaseFails, windowFails);
+    }
+
+    /** Has no claim any more that it cared about. */
+    Worker letGo(Phase next) {
+        return new Worker(next, message, claim, attempt, window, 0, false, null, paused, leaseFails, windowFails);
+    }
+
+    Worker times(int windowLeft, int leaseLeft) {
+        return new Worker(
+                phase, message, claim, attempt, windowLeft, leaseLeft, doubt, met, paused, leaseFails, windowFails);
+    }
+
+    Worker of(int which) {
+        return new Worker(phase, which, claim, attempt, window, lease, doubt, met, paused, leaseFails, windowFails);
+    }
+
+    Worker paused(boolean now) {
+        return new Worker(phase, message, claim, attempt, window, lease, doubt, met, now, leaseFails, windowFails);
+    }
+
+    Worker failing(boolean leaseNow, boolean windowNow) {
+        return new Worker(phase, message, claim, attempt, window, lease, doubt, met, paused, leaseNow, windowNow);
+    }
+
+    boolean knows(int id) {
+        return claim == id || (met != null && met.claim() == id);
+    }
+
+    /** Tells whether one more tick would end something that a healthy worker renews or finishes in time. */
+    boolean isInAHurry() {
+        return !paused && ((window == 1 && !windowFails) || (lease == 1 && !leaseFails));
+    }
+}
