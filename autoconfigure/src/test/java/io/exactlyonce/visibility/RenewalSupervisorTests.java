@@ -516,6 +516,18 @@ class RenewalSupervisorTests {
     }
 
     @Test
+    void messageThatCannotBeReturnedIsLeftToTheEndOfItsWindow() {
+        Renewal renewal = start("handle");
+        queue.answer(Result.FAILED);
+
+        assertThat(renewal.returnAfter(Duration.ZERO)).isCompleted();
+        tickFor(Duration.ofMinutes(1));
+
+        assertThat(queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
     void returnWaitsForARenewalUnderWay() {
         Renewal renewal = start("handle");
         LateAnswer late = queue.answerLater();

@@ -142,6 +142,23 @@ class TransactionFenceIT {
                         acquired -> assertThat(acquired.ambiguous()).isTrue());
     }
 
+    /** The server ends the session of a process that is gone, as here. */
+    @Test
+    void deadWorkersTransactionLeavesNeitherItsWritesNorItsFence() throws Exception {
+        claim(request);
+        try (PausedWorker worker = new PausedWorker(true)) {
+            DATABASE.endLease(claim);
+            DATABASE.jdbc().queryForList("""
+                    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                    WHERE datname = current_database() AND state = 'idle in transaction'
+                    """);
+
+            assertThat(claim(request(request.key()))).isInstanceOf(Acquired.class);
+            assertThatThrownBy(() -> worker.goOn().get(20, TimeUnit.SECONDS)).isNotNull();
+        }
+        assertThat(shipments()).isZero();
+    }
+
     @Test
     void fencedClaimDoesNotHoldUpTheOthersOfABatch() throws Exception {
         ClaimRequest expired = request();
