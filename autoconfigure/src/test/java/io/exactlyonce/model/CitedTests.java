@@ -1,0 +1,63 @@
+package io.exactlyonce.model;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** The tests that a document names, as {@code FooTests#method}, and the sources of those that there are. */
+final class CitedTests {
+
+    private static final Pattern CITATION = Pattern.compile("`(\\w+(?:Tests|IT|Contract))#(\\w+)`");
+
+    private final List<Path> sources;
+
+    /** @param root of all modules */
+    CitedTests(Path root) throws IOException {
+        try (Stream<Path> modules = Files.list(root)) {
+            sources = modules.map(module -> module.resolve("src"))
+                    .filter(Files::isDirectory)
+                    .flatMap(CitedTests::walk)
+                    .filter(file -> file.toString().endsWith(".java"))
+                    .toList();
+        }
+    }
+
+    private static Stream<Path> walk(Path directory) {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.toList().stream();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    static List<String> in(String text) {
+        return CITATION.matcher(text)
+                .results()
+                .map(found -> found.group(1) + "#" + found.group(2))
+                .distinct()
+                .toList();
+    }
+
+    /** Tells whether there is a class of that name with a test method of that name. */
+    boolean exist(String citation) {
+        String[] names = citation.split("#", 2);
+        Pattern method =
+                Pattern.compile("(?s)@(Test|ParameterizedTest|Property|RepeatedTest)\\b[^{};]*(\\{[^{};]*}[^{};]*)*"
+                        + "\\bvoid " + names[1] + "\\(");
+        return sources.stream()
+                .filter(source -> source.endsWith(names[0] + ".java"))
+                .anyMatch(source -> method.matcher(read(source)).find());
+    }
+
+    private static String read(Path source) {
+        try {
+            return Files.readString(source);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}
