@@ -56,8 +56,8 @@ final class MessageReader<T> {
         Delivery delivery = delivery(message, subscription, receivedAt);
         try {
             return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body())
-                    .attachTo(DeliveryVisibility.attachTo(convert(message), delivery, context)));
-        } catch (RuntimeException | StackOverflowError unreadable) {
+                    .attachTo(DeliveryVisibility.attachTo(convert(SenderAttributes.tame(message)), delivery, context)));
+        } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
         }

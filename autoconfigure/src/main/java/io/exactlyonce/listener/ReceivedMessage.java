@@ -20,7 +20,8 @@ record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String 
     /** The message attribute that senders may put the idempotency key into. */
     static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
 
-    private static final String HEADER = "ExactlyOnce_ReceivedMessage";
+    /** The header under which it travels. */
+    static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
     /** Leaves the body out: it travels among the headers, which applications may log. */
     @Override

@@ -1,0 +1,241 @@
+package io.exactlyonce.listener;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Supplier;
+import software.amazon.awssdk.core.SdkBytes;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What somebody sends who means harm; the same for the same seed. */
+final class HostileMessages {
+
+    /** Begins a line that no log may have. */
+    static final String FORGED = "FORGED 2031-01-01 INFO all is well";
+
+    /** Part of keys and bodies that no log, meter or exception may show. */
+    static final String SECRET = "4111-1111-1111";
+
+    /** Set by the initializer of {@link Harm}. */
+    static final String HARMED = "hostile.harmed";
+
+    /** A class that senders name wherever a class may be named. Whether it is loaded, {@link #HARMED} tells. */
+    static final class Harm extends Number {
+
+        private static final long serialVersionUID = 1;
+
+        static {
+            System.setProperty(HARMED, "true");
+        }
+
+        @Override
+        public int intValue() {
+            return 0;
+        }
+
+        @Override
+        public long longValue() {
+            return 0;
+        }
+
+        @Override
+        public float floatValue() {
+            return 0;
+        }
+
+        @Override
+        public double doubleValue() {
+            return 0;
+        }
+    }
+
+    private static final String HARM = Harm.class.getName();
+    private static final int MOST_ATTRIBUTES = 10;
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private static final List<String> TEXTS = List.of(
+            "",
+            " ",
+            "\t\n",
+            "\r\n" + FORGED,
+            SECRET + "\n" + FORGED + "\n" + SECRET,
+            "\u2028" + FORGED + "\u0085" + FORGED,
+            "\u001B[2J\u001B[1;1H" + FORGED,
+            "'; DROP TABLE exactly_once_claim; --",
+            "' OR '1'='1",
+            "{\"a\",NULL}",
+            "\\\\x00\\",
+            "T(java.lang.Class).forName('" + HARM + "')",
+            "#{T(java.lang.Class).forName('" + HARM + "')}",
+            "${jndi:ldap://127.0.0.1/x}${random.value}",
+            "{}%s%n%1$s{0}",
+            "../../etc/passwd",
+            "payments/o1",
+            "\u0000payments\u0000o1",
+            "e\u0301\u0301\u0301\u200D",
+            "\u202Eo1",
+            "\uD83D\uDCE6".repeat(300),
+            "\u6C34".repeat(512),
+            "\uFFFE\uFFFF",
+            "\uD83D",
+            SECRET.repeat(100),
+            "x".repeat(100_000));
+
+    private static final List<String> NAMES = List.of(
+            "ExactlyOnce-Key",
+            "ExactlyOnce_ReceivedMessage",
+            "JavaType",
+            "contentType",
+            "id",
+            "timestamp",
+            "replyChannel",
+            "errorChannel",
+            "nativeHeaders",
+            "AcknowledgementCallback",
+            "micrometer.observation",
+            "traceparent",
+            "tracestate",
+            "baggage",
+            "tenant",
+            "Sqs_ReceiptHandle",
+            "Sqs_SourceData",
+            "Sqs_QueueName",
+            "Sqs_QueueUrl",
+            "Sqs_QueueAttributes",
+            "Sqs_VisibilityTimeout",
+            "Sqs_ReceivedAt",
+            "Sqs_RawMessageId",
+            "Sqs_Delay",
+            "Sqs_Msa_ApproximateReceiveCount",
+            "Sqs_Msa_MessageGroupId",
+            "Sqs_Msa_SenderId",
+            "spring.json",
+            "x");
+
+    private final Random random;
+
+    HostileMessages(long seed) {
+        this.random = new Random(seed);
+    }
+
+    /** Returns any text, be it blank, huge or none that a server takes. */
+    String text() {
+        if (random.nextInt(4) > 0) {
+            return pick(TEXTS);
+        }
+        return random.ints(random.nextInt(40), 0, 0x20000)
+                .filter(point -> point < Character.MIN_SURROGATE || point > Character.MAX_SURROGATE)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+    }
+
+    /** Returns the body of an order, or what passes for one, or nothing of the kind. */
+    String body() {
+        return this.<Supplier<String>>pick(List.of(
+                        () -> order(JSON.writeValueAsString(text())),
+                        () -> order(JSON.writeValueAsString(text())),
+                        () -> order(oddValue()),
+                        () -> order("\"k" + random.nextInt(20) + "\""),
+                        () -> order("\"a\\ud83d" + random.nextInt() + "\""),
+                        () -> order("\"a\\u0000" + random.nextInt() + "\""),
+                        () -> "{\"@class\":\"%s\",\"orderId\":\"%d\"}".formatted(HARM, random.nextInt()),
+                        () -> "[\"%s\",{\"orderId\":\"o\"}]".formatted(HARM),
+                        () -> "[".repeat(depth()) + "]".repeat(3),
+                        () -> "{\"extra\":".repeat(depth()),
+                        () -> envelope(
+                                pick(List.of("Notification", "Other", "\n" + FORGED)), order("\"" + number() + "\"")),
+                        () -> envelope("Notification", text()),
+                        this::text,
+                        () -> allowed(text()) + "a"))
+                .get();
+    }
+
+    /** Leaves out what SQS does not take. */
+    static String allowed(String text) {
+        return text.replaceAll("[^\\t\\n\\r\\x20-\\x{D7FF}\\x{E000}-\\x{FFFD}\\x{10000}-\\x{10FFFF}]", "");
+    }
+
+    private String order(String id) {
+        return "{\"orderId\":%s,\"amount\":%s,\"extra\":%s,\"unknown\":%s}"
+                .formatted(id, oddValue(), oddValue(), JSON.writeValueAsString(SECRET + "\n" + FORGED));
+    }
+
+    private String oddValue() {
+        return pick(List.of(
+                "null",
+                "1",
+                "-0.0",
+                "1e400",
+                "1e1000000000",
+                "9".repeat(2_000),
+                "true",
+                "[]",
+                "{}",
+                "[\"%s\",{}]".formatted(HARM),
+                "{\"@class\":\"%s\"}".formatted(HARM),
+                "\"%s\\n%s\"".formatted(SECRET, FORGED)));
+    }
+
+    private static String envelope(String type, String message) {
+        return JSON.writeValueAsString(
+                Map.of("Type", type, "Message", message, "MessageId", "m", "Timestamp", FORGED, "Subject", SECRET));
+    }
+
+    private int depth() {
+        return pick(List.of(10, 600, 30_000));
+    }
+
+    private int number() {
+        return random.nextInt(1_000_000);
+    }
+
+    /** Returns up to so many attributes as SQS takes. */
+    Map<String, MessageAttributeValue> attributes() {
+        Map<String, MessageAttributeValue> attributes = new HashMap<>();
+        int count = random.nextInt(MOST_ATTRIBUTES + 1);
+        for (int i = 0; i < count; i++) {
+            attributes.put(pick(NAMES), attribute());
+        }
+        return attributes;
+    }
+
+    /** What a server refuses would try nothing here: numbers that are none, and blanks. */
+    private MessageAttributeValue attribute() {
+        String type = pick(List.of(
+                "String",
+                "String",
+                "String.x",
+                "Number",
+                "Number.int",
+                "Number.java.lang.Long",
+                "Number." + HARM,
+                "Binary"));
+        var attribute = MessageAttributeValue.builder().dataType(type);
+        if (type.startsWith("Binary")) {
+            return attribute
+                    .binaryValue(SdkBytes.fromString(text() + "b", StandardCharsets.UTF_8))
+                    .build();
+        }
+        if (type.startsWith("Number")) {
+            return attribute.stringValue(pick(List.of("7", "-0", "1E+126"))).build();
+        }
+        return attribute
+                .stringValue(random.nextInt(3) == 0 ? HARM : allowed(text()) + "a")
+                .build();
+    }
+
+    private <T> T pick(List<T> all) {
+        return all.get(random.nextInt(all.size()));
+    }
+
+    /** Returns the lines of a text that begin as none may, or show what none may. */
+    static List<String> leaksIn(String text) {
+        return Arrays.stream(text.split("\\R"))
+                .filter(line -> line.startsWith(FORGED) || line.contains(SECRET))
+                .toList();
+    }
+}
