@@ -16,7 +16,6 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.expression.EvaluationException;
 import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
@@ -127,10 +126,9 @@ final class ListenerMethod {
     private static @Nullable Object evaluate(KeyExpression key, Function<KeyExpression, @Nullable Object> evaluation) {
         try {
             return evaluation.apply(key);
-        } catch (EvaluationException failure) {
-            throw new InvalidKeyException(
-                    "The key expression '%s' failed on this message: %s".formatted(key, failure.getSimpleMessage()),
-                    failure);
+        } catch (RuntimeException | StackOverflowError failure) {
+            // Methods of the expression may throw anything, as for a value that a sender has made up.
+            throw KeyFailure.of(key, failure);
         }
     }
 
@@ -161,5 +159,10 @@ final class ListenerMethod {
             return null;
         }
         return Array.get(Array.newInstance(type, 1), 0);
+    }
+
+    @Override
+    public String toString() {
+        return ClassUtils.getQualifiedMethodName(method);
     }
 }

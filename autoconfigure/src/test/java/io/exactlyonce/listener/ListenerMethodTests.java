@@ -12,7 +12,8 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.springframework.expression.EvaluationException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.messaging.Message;
 
 class ListenerMethodTests {
@@ -20,6 +21,22 @@ class ListenerMethodTests {
     static class Parcel {
         public String getNumber() {
             return "P-7";
+        }
+
+        public String getSecret() {
+            return "secret-4111\nFORGED ".repeat(2_000);
+        }
+
+        public String getPattern() {
+            return "secret-4111\nFORGED[";
+        }
+
+        public String getFailing() {
+            return fail();
+        }
+
+        public String fail() {
+            throw new IllegalStateException(getSecret());
         }
 
         public @Nullable String getNothing() {
@@ -98,9 +115,31 @@ class ListenerMethodTests {
         assertThatThrownBy(() -> method("#parcel.numbr", null).key(plain, message, arguments))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("'#parcel.numbr' failed on this message")
-                .hasCauseInstanceOf(EvaluationException.class);
+                .hasMessageContaining("'numbr' cannot be found on object of type");
         assertThatThrownBy(() -> method("#headers.absent", null).key(plain, message, arguments))
                 .isInstanceOf(InvalidKeyException.class);
+    }
+
+    /** Its log would otherwise show what the sender wrote, line breaks and all. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "T(java.util.UUID).fromString(#parcel.secret)",
+                "T(java.lang.Integer).parseInt(#parcel.secret)",
+                "#parcel.secret matches #parcel.pattern",
+                "#parcel.secret matches '(a|s|\\n|.)*x'",
+                "#parcel.failing",
+                "#parcel.fail()",
+                "{1, 2}[#parcel.secret]",
+                "#parcel.secret + 1 > #parcel"
+            })
+    void whatAnExpressionThrowsFailsTheDeliveryWithoutShowingItsContent(String expression) {
+        assertThatThrownBy(() -> method(expression, null).key(plain, message, arguments))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("failed on this message")
+                .hasMessageNotContaining("secret-4111")
+                .hasMessageNotContaining("\nFORGED")
+                .hasNoCause();
     }
 
     @Test

@@ -1,0 +1,35 @@
+package io.exactlyonce.listener;
+
+import io.exactlyonce.InvalidKeyException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.expression.spel.SpelEvaluationException;
+
+/**
+ * A key expression that failed on a message. What SpEL itself finds names properties and types; what a method or a getter
+ * throws may quote the message, which is no business of a log's.
+ */
+final class KeyFailure {
+
+    private static final Logger log = LoggerFactory.getLogger(KeyFailure.class);
+
+    private static final int MAX_LENGTH = 300;
+
+    private KeyFailure() {}
+
+    static InvalidKeyException of(KeyExpression key, Throwable failure) {
+        log.debug("Why the key expression '{}' failed", key, failure);
+        return new InvalidKeyException(
+                "The key expression '%s' failed on this message: %s".formatted(key, reason(failure)));
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+        if (!(cause instanceof SpelEvaluationException own)) {
+            return cause.getClass().getName();
+        }
+        String text = own.getSimpleMessage().replaceAll("\\R|\\p{Cc}", " ");
+        return text.length() > MAX_LENGTH ? text.substring(0, MAX_LENGTH) : text;
+    }
+}
