@@ -1,7 +1,9 @@
 package io.exactlyonce.listener;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.convert.ConversionException;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /** Binds the batch to the thread while its listener method is called; delegates as {@link DeliveryHandlerMethod} does. */
@@ -21,6 +23,8 @@ final class BatchHandlerMethod extends InvocableHandlerMethod {
         CurrentBatch.of(message, method).bind();
         try {
             return original.invoke(message, providedArguments);
+        } catch (MessagingException | ConversionException failure) {
+            throw CurrentBatch.take() == null ? failure : UnfitArguments.withoutContent("A batch", method, failure);
         } finally {
             CurrentBatch.unbind();
         }

@@ -1,7 +1,9 @@
 package io.exactlyonce.listener;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.convert.ConversionException;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
@@ -21,9 +23,12 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArguments) throws Exception {
-        new CurrentMessage(ReceivedMessage.require(message), message, method).bind();
+        ReceivedMessage received = ReceivedMessage.require(message);
+        new CurrentMessage(received, message, method).bind();
         try {
             return original.invoke(message, providedArguments);
+        } catch (MessagingException | ConversionException failure) {
+            throw CurrentMessage.take() == null ? failure : UnfitArguments.withoutContent(received, method, failure);
         } finally {
             CurrentMessage.unbind();
         }

@@ -1,0 +1,37 @@
+package io.exactlyonce.listener;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.messaging.MessagingException;
+import org.springframework.messaging.converter.MessageConversionException;
+
+/**
+ * Messages of which a method's arguments cannot be made. Spring's exceptions quote the value, or payload and headers,
+ * with whatever line breaks their sender put there; and they end in logs.
+ */
+final class UnfitArguments {
+
+    private static final Logger log = LoggerFactory.getLogger(UnfitArguments.class);
+
+    private UnfitArguments() {}
+
+    /**
+     * Returns what to throw instead.
+     *
+     * @param message names the message
+     * @param method that it was for
+     * @param failure thrown before the method's proxy was called
+     */
+    static MessagingException withoutContent(Object message, ListenerMethod method, RuntimeException failure) {
+        log.debug("Why {} cannot be handed to {}", message, method, failure);
+        return new MessageConversionException(
+                "%s cannot be handed to %s (%s); send what it takes, or correct its parameters"
+                        .formatted(
+                                message,
+                                method,
+                                NestedExceptionUtils.getMostSpecificCause(failure)
+                                        .getClass()
+                                        .getName()));
+    }
+}
