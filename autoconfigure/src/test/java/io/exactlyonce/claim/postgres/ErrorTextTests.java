@@ -28,4 +28,12 @@ class ErrorTextTests {
         assertThat(ErrorText.storable(almost + PARCEL)).isEqualTo(almost);
         assertThat(ErrorText.storable("x" + almost + PARCEL)).isEqualTo("x" + almost);
     }
+
+    /** Terminals obey an escape, and each line of a log or a report is taken for one of its own. */
+    @Test
+    void errorIsOneLineWithoutControlCharacters() {
+        assertThat(ErrorText.storable("failed\r\n  at x\u001B[2J\u2028y\u0085z\u202Eo\t!"))
+                .isEqualTo("failed   at x [2J y z o !");
+        assertThat(ErrorText.storable(PARCEL + "e\u0301\u200D")).isEqualTo(PARCEL + "e\u0301\u200D");
+    }
 }
