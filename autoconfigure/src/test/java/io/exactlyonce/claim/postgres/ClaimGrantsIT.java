@@ -3,43 +3,69 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
+import io.exactlyonce.primary.ReplicaLagMonitor;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
-/** A database user with exactly the grants that docs/operations.md lists, and nothing else. */
+/** A database user with exactly the grants that docs/operations.md lists, and nothing else: all of them, or one too few. */
+@ExtendWith(OutputCaptureExtension.class)
 class ClaimGrantsIT {
+
+    private static final Pattern GRANT = Pattern.compile("GRANT ([A-Z, ]+) ON (.+) TO shop;");
 
     private final TestDatabase database = new TestDatabase(1);
     private final String user =
             "shop_" + database.url().substring(database.url().lastIndexOf('_') + 1);
     private final PrimaryPinnedDataSource pool = new PrimaryPinnedDataSource(database.url(), user, "", 3);
+    private final PostgresClaimStore store = new PostgresClaimStore(pool, 2, Duration.ofSeconds(0));
     private final RecordedSweeps sweeps = new RecordedSweeps();
+
+    /** Returns the statements of the documentation. */
+    private static String documented() throws IOException {
+        String section = Files.readString(Path.of("../docs/operations.md")).split("## Grants", 2)[1];
+        return section.split("```sql", 2)[1].split("```", 2)[0];
+    }
 
     @BeforeEach
     void grant() throws IOException {
         database.jdbc().execute("CREATE ROLE " + user + " LOGIN");
         database.jdbc().execute("REVOKE ALL ON SCHEMA public FROM PUBLIC");
-        String section = Files.readString(Path.of("../docs/operations.md")).split("## Grants", 2)[1];
-        String statements = section.split("```sql", 2)[1].split("```", 2)[0];
-        assertThat(statements).contains("GRANT");
-        database.jdbc().execute(statements.replace(" TO shop;", " TO " + user + ";"));
+        database.jdbc().execute(documented().replace(" TO shop;", " TO " + user + ";"));
     }
 
     @AfterEach
@@ -51,32 +77,39 @@ class ClaimGrantsIT {
     }
 
     @Test
-    void documentedGrantsAreEnough() throws Exception {
-        new PrimaryProbe(pool).verify();
+    void documentedGrantsAreEnough(CapturedOutput output) throws Throwable {
         new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
-        new ClaimSchemaProbe(pool).verify();
-        var store = new PostgresClaimStore(pool, 2, Duration.ofSeconds(0));
-        List<ClaimRequest> claims =
-                Stream.generate(TestDatabase::request).limit(3).toList();
-        store.claim(claims);
-        store.claim(List.of(request(claims.get(0).key())));
-        store.renew(List.of(new LeaseRenewal(claims.get(0).id(), Duration.ofMinutes(1))));
-        store.complete(List.of(new Completion(claims.get(0).id(), "1")));
-        store.release(List.of(new Release(claims.get(1).id(), "failed", false)));
-        store.claim(List.of(request(claims.get(1).key())));
-        store.park(List.of(new Parking(claims.get(2).id(), "ask somebody", false)));
 
-        retention().sweep();
+        useEverything();
+        lookAtReplicas();
 
-        assertThat(sweeps.deleted()).isOne();
-        assertThat(sweeps.failures).isZero();
+        assertThat(output).doesNotContain("cannot be read");
+    }
+
+    /** One statement for each privilege of the documentation. */
+    static List<String> revocations() throws IOException {
+        List<String> revocations = GRANT.matcher(documented())
+                .results()
+                .flatMap(grant -> Arrays.stream(grant.group(1).split(", "))
+                        .map(privilege -> "REVOKE %s ON %s".formatted(privilege, grant.group(2))))
+                .toList();
+        assertThat(revocations).hasSize(documented().split("[,;]").length - 1);
+        return revocations;
+    }
+
+    @ParameterizedTest
+    @MethodSource("revocations")
+    void noneOfThemIsSuperfluous(String revocation) {
+        database.jdbc().execute(revocation + " FROM " + user);
+
+        assertThatThrownBy(this::useEverything)
+                .isInstanceOfAny(DataAccessException.class, ClaimTableMissingException.class, AssertionError.class);
     }
 
     @Test
     void withoutDeleteClaimsGoOnAndNothingIsDeleted() throws Exception {
         database.jdbc().execute("REVOKE DELETE ON exactly_once_claim FROM " + user);
         new ClaimSchemaProbe(pool).verify();
-        var store = new PostgresClaimStore(pool, 2, Duration.ofSeconds(0));
         ClaimRequest claim = request();
         store.claim(List.of(claim));
         store.complete(List.of(new Completion(claim.id(), "1")));
@@ -92,6 +125,67 @@ class ClaimGrantsIT {
         database.jdbc().execute("REVOKE UPDATE ON exactly_once_claim FROM " + user);
 
         assertThatThrownBy(new ClaimSchemaProbe(pool)::verify).isInstanceOf(DataAccessException.class);
+    }
+
+    private void useEverything() throws Throwable {
+        new PrimaryProbe(pool).verify();
+        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.NEVER).initializeDatabase();
+        new ClaimSchemaProbe(pool).verify();
+        List<ClaimRequest> claims =
+                Stream.generate(TestDatabase::request).limit(3).toList();
+        List<ClaimKey> keys = claims.stream().map(ClaimRequest::key).toList();
+        store.claim(claims);
+        store.claim(List.of(request(keys.get(0))));
+        store.renew(List.of(new LeaseRenewal(claims.get(0).id(), Duration.ofMinutes(1))));
+        fence(claims.get(0).id());
+        store.complete(List.of(new Completion(claims.get(0).id(), "1")));
+        store.release(List.of(new Release(claims.get(1).id(), "failed", false)));
+        store.claim(List.of(request(keys.get(1))));
+        store.park(List.of(new Parking(claims.get(2).id(), "ask somebody", false)));
+        assertThat(store.look(keys)).containsEntry(keys.get(2), ClaimState.PARKED);
+        decide(claims.get(2).id());
+        handleWithinATransaction();
+
+        retention().sweep();
+
+        assertThat(sweeps.deleted()).isPositive();
+        assertThat(sweeps.failures).isZero();
+    }
+
+    private void fence(ClaimId claim) {
+        var application = new TransactionTemplate(new JdbcTransactionManager(application()));
+
+        assertThat(application.<Boolean>execute(status -> store.fence(claim))).isTrue();
+    }
+
+    private void decide(ClaimId claim) {
+        var parked = new PostgresParkedClaims(pool, Duration.ofSeconds(0));
+        assertThat(parked.list(null, 10)).hasSize(1);
+        assertThat(parked.find(claim.key())).isPresent();
+        assertThat(parked.complete(new Completion(claim, "1"))).isTrue();
+    }
+
+    private void handleWithinATransaction() throws Throwable {
+        var transaction = new PostgresClaimTransactions(
+                        pool, new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                .of(new JdbcTransactionManager(application()), null);
+
+        assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);
+    }
+
+    private void lookAtReplicas() {
+        AtomicInteger looks = new AtomicInteger();
+        try (var monitor = new ReplicaLagMonitor(pool, Duration.ofSeconds(1), all -> looks.incrementAndGet())) {
+            monitor.start();
+            await().until(() -> looks.get() > 0);
+        }
+    }
+
+    private PGSimpleDataSource application() {
+        var dataSource = new PGSimpleDataSource();
+        dataSource.setUrl(database.url());
+        dataSource.setUser(user);
+        return dataSource;
     }
 
     private ClaimRetention retention() {
