@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import java.math.BigInteger;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.util.unit.DataSize;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.DefaultTyping;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
@@ -64,5 +68,30 @@ class ResultJsonTests {
         assertThat(guarded.fromJson("[\"%s\",{\"command\":\"x\"}]".formatted(Harmful.class.getName()), Object.class))
                 .isInstanceOf(List.class);
         assertThat(guarded.toJson(new Receipt("r1", List.of()))).doesNotContain(Receipt.class.getName());
+    }
+
+    /** Whoever can write the table, or has a handler return what was sent, is answered with an exception at most. */
+    @ParameterizedTest
+    @MethodSource("hostileJson")
+    void hostileTextIsRefused(String json) {
+        assertThatThrownBy(() -> results.fromJson(json, Receipt.class)).isInstanceOf(JacksonException.class);
+        assertThatThrownBy(() -> results.fromJson(json, new TypeReference<List<BigInteger>>() {}.getType()))
+                .isInstanceOf(JacksonException.class);
+    }
+
+    static List<String> hostileJson() {
+        return List.of(
+                "",
+                "\0",
+                "{",
+                "[".repeat(100_000),
+                "{\"id\":".repeat(100_000),
+                "{\"id\":{\"id\":{}}}",
+                "[" + "9".repeat(2_000) + "]",
+                "[1e1000000000]",
+                "[{\"@class\":\"%s\"}]".formatted(Harmful.class.getName()),
+                "[\"%s\",{}]".formatted(Harmful.class.getName()),
+                "{\"id\":\"\\uZZZZ\"}",
+                "{\"amounts\":[1e400]}");
     }
 }

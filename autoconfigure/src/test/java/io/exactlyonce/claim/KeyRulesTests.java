@@ -1,12 +1,15 @@
 package io.exactlyonce.claim;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.InvalidKeyException;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -94,5 +97,31 @@ class KeyRulesTests {
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining(value.getClass().getName())
                 .hasMessageContaining("must be text, a number, a UUID or an enum constant");
+    }
+
+    /** Of any text at all. {@code -Dhostile.seed=...} repeats a run. */
+    @Test
+    void anyTextIsAKeyThatCanBeStoredOrIsRefusedWithoutBeingShown() {
+        long seed = Long.getLong("hostile.seed", System.nanoTime());
+        Random random = new Random(seed);
+        for (int number = 0; number < 3_000; number++) {
+            String text = text(random);
+            try {
+                String key = KeyRules.toKey("The key", text);
+                assertThat(new ClaimKey("orders", key).toString()).matches("orders/[0-9a-f]{16}");
+                assertThat(key).doesNotContain("\0").isEqualTo(KeyRules.toKey("The key", new StringBuilder(text)));
+                assertThat(new String(key.getBytes(UTF_8), UTF_8)).isEqualTo(key);
+            } catch (InvalidKeyException refused) {
+                assertThat(refused.getMessage()).as("hostile.seed=%d", seed).matches("The key [\\x20-\\x7E]{10,200}");
+            }
+        }
+    }
+
+    private static String text(Random random) {
+        int most = random.nextInt(50) == 0 ? 2_000 : 8;
+        return random.ints(random.nextInt(most), 0, Character.MAX_VALUE + 1)
+                .map(unit -> random.nextInt(3) == 0 ? unit & 0x7F : unit)
+                .mapToObj(unit -> String.valueOf((char) unit))
+                .collect(Collectors.joining());
     }
 }
