@@ -3,7 +3,9 @@ package io.exactlyonce.testing;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import org.testcontainers.localstack.LocalStackContainer;
 import org.testcontainers.utility.DockerImageName;
@@ -14,26 +16,47 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * An SQS server for tests: one for the whole JVM. Which one, the system property {@code sqs.server} says: {@code
- * elasticmq} (in this process, the default) or {@code localstack} (in Docker). The tests are the same for both.
+ * An SQS server for tests: one for the whole JVM. {@link SqsServerKind} says which, and the tests are the same for all. Queues
+ * have names that nobody else uses, and are deleted after their test class.
  */
 public final class SqsServer {
 
-    static final String PROPERTY = "sqs.server";
-    static final String LOCALSTACK = "localstack";
-
     private static final DockerImageName IMAGE = DockerImageName.parse("localstack/localstack:4");
 
-    private final URI endpoint;
-    private final SqsClient client;
+    /** Whoever runs the tests on an account of theirs can tell our queues by it, and grant rights on them alone. */
+    private static final String NAME_PREFIX = "exactly-once-it-";
 
-    private SqsServer(URI endpoint) {
-        this.endpoint = endpoint;
-        this.client = SqsClient.builder()
-                .endpointOverride(endpoint)
-                .region(Region.US_EAST_1)
-                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "x")))
-                .build();
+    private final Map<String, String> properties;
+    private final SqsClient client;
+    private final Set<String> queues = ConcurrentHashMap.newKeySet();
+
+    private SqsServer(Map<String, String> properties, SqsClient client) {
+        this.properties = properties;
+        this.client = client;
+    }
+
+    /** With whatever credentials and region the environment has. */
+    private static SqsServer aws() {
+        return new SqsServer(Map.of(), SqsClient.create());
+    }
+
+    private static SqsServer at(URI endpoint) {
+        Map<String, String> properties = Map.of(
+                "spring.cloud.aws.sqs.endpoint",
+                endpoint.toString(),
+                "spring.cloud.aws.region.static",
+                Region.US_EAST_1.id(),
+                "spring.cloud.aws.credentials.access-key",
+                "x",
+                "spring.cloud.aws.credentials.secret-key",
+                "x");
+        return new SqsServer(
+                properties,
+                SqsClient.builder()
+                        .endpointOverride(endpoint)
+                        .region(Region.US_EAST_1)
+                        .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "x")))
+                        .build());
     }
 
     /** Returns the server of this JVM, and starts it first if need be. */
@@ -41,14 +64,17 @@ public final class SqsServer {
         return Holder.SHARED;
     }
 
-    /** Returns whether the tests are to run on LocalStack. */
-    static boolean isLocalStackWanted() {
-        return LOCALSTACK.equals(System.getProperty(PROPERTY));
+    /** Returns what an application needs to be told to use this server. */
+    public Map<String, String> properties() {
+        return properties;
     }
 
-    /** Returns where the server listens. */
-    public URI endpoint() {
-        return endpoint;
+    /** Deletes the queues that were created so far. */
+    void deleteQueues() {
+        for (String queue : queues) {
+            client.deleteQueue(request -> request.queueUrl(urlOf(queue)));
+            queues.remove(queue);
+        }
     }
 
     /** Returns a client for a test's own requests. */
@@ -58,30 +84,34 @@ public final class SqsServer {
 
     /** Creates a standard queue with a new name; returns its name. */
     public String createQueue(int windowSeconds) {
-        String name = "queue-" + UUID.randomUUID();
-        client.createQueue(request -> request.queueName(name)
-                .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds))));
-        return name;
+        return create(
+                NAME_PREFIX + UUID.randomUUID(),
+                Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds)));
     }
 
     /** Creates a FIFO queue with a new name and a dead-letter queue of its own; returns its name. */
     public String createFifoQueue(int windowSeconds, int maxReceiveCount) {
-        String name = "queue-" + UUID.randomUUID() + ".fifo";
+        String name = NAME_PREFIX + UUID.randomUUID() + ".fifo";
         Map<QueueAttributeName, String> fifo = Map.of(QueueAttributeName.FIFO_QUEUE, "true");
-        client.createQueue(request -> request.queueName(deadLettersOf(name)).attributes(fifo));
+        create(deadLettersOf(name), fifo);
         Map<QueueAttributeName, String> attributes = new HashMap<>(fifo);
         attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds));
         attributes.put(
                 QueueAttributeName.REDRIVE_POLICY,
                 "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"
                         .formatted(arnOf(deadLettersOf(name)), maxReceiveCount));
-        client.createQueue(request -> request.queueName(name).attributes(attributes));
-        return name;
+        return create(name, attributes);
     }
 
     /** Returns the name of a FIFO queue's dead-letter queue. */
     public static String deadLettersOf(String queue) {
-        return "dead-" + queue;
+        return queue.replace(NAME_PREFIX, NAME_PREFIX + "dead-");
+    }
+
+    private String create(String name, Map<QueueAttributeName, String> attributes) {
+        client.createQueue(request -> request.queueName(name).attributes(attributes));
+        queues.add(name);
+        return name;
     }
 
     private String arnOf(String queue) {
@@ -155,18 +185,28 @@ public final class SqsServer {
                 .get(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES));
     }
 
-    @SuppressWarnings("resource") // Both servers end with this JVM.
     private static SqsServer start() {
-        if (isLocalStackWanted()) {
-            LocalStackContainer container = new LocalStackContainer(IMAGE).withServices("sqs");
-            container.start();
-            return new SqsServer(container.getEndpoint());
-        }
+        return switch (SqsServerKind.wanted()) {
+            case ELASTICMQ -> elasticMq();
+            case LOCALSTACK -> localStack();
+            case AWS -> aws();
+            case ENDPOINT -> at(SqsServerKind.endpoint());
+        };
+    }
+
+    @SuppressWarnings("resource") // Ends with this JVM.
+    private static SqsServer localStack() {
+        LocalStackContainer container = new LocalStackContainer(IMAGE).withServices("sqs");
+        container.start();
+        return at(container.getEndpoint());
+    }
+
+    private static SqsServer elasticMq() {
         var server = SQSRestServerBuilder.withInterface("127.0.0.1")
                 .withDynamicPort()
                 .start();
         int port = server.waitUntilStarted().localAddress().getPort();
-        return new SqsServer(URI.create("http://127.0.0.1:" + port));
+        return at(URI.create("http://127.0.0.1:" + port));
     }
 
     private static final class Holder {

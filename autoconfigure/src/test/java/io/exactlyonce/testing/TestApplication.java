@@ -56,10 +56,7 @@ public final class TestApplication implements AutoCloseable {
     /** Returns the arguments that point an application to this JVM's servers, as far as the properties do not. */
     public static String[] arguments(String databaseUrl, Map<String, String> properties) {
         Map<String, String> all = new LinkedHashMap<>();
-        all.put("spring.cloud.aws.sqs.endpoint", SqsServer.shared().endpoint().toString());
-        all.put("spring.cloud.aws.region.static", "us-east-1");
-        all.put("spring.cloud.aws.credentials.access-key", "x");
-        all.put("spring.cloud.aws.credentials.secret-key", "x");
+        all.putAll(SqsServer.shared().properties());
         all.put("spring.cloud.aws.sqs.listener.poll-timeout", "1s");
         all.put("spring.cloud.aws.sqs.listener.max-delay-between-polls", "500ms");
         all.put("spring.datasource.url", databaseUrl);

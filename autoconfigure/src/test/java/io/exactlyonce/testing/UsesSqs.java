@@ -5,6 +5,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -12,7 +13,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 
-/** Marks tests that need the {@link SqsServer}. They are skipped where LocalStack is wanted and there is no Docker. */
+/**
+ * Marks tests that need the {@link SqsServer}, whose queues are deleted after them. They are skipped where LocalStack is wanted
+ * and there is no Docker.
+ */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("sqs")
@@ -20,7 +24,7 @@ import org.testcontainers.DockerClientFactory;
 public @interface UsesSqs {
 
     /** Decides, and says why. */
-    final class Condition implements ExecutionCondition {
+    final class Condition implements ExecutionCondition, AfterAllCallback {
 
         private static final String NO_DOCKER = "LocalStack needs Docker, and there is none";
 
@@ -41,12 +45,18 @@ public @interface UsesSqs {
 
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-            if (!SqsServer.isLocalStackWanted()) {
-                return ConditionEvaluationResult.enabled("ElasticMQ runs in this process");
+            if (SqsServerKind.wanted() != SqsServerKind.LOCALSTACK) {
+                return ConditionEvaluationResult.enabled("The server needs nothing that could be missing");
             }
             return Docker.AVAILABLE
                     ? ConditionEvaluationResult.enabled("LocalStack runs in Docker")
                     : ConditionEvaluationResult.disabled(NO_DOCKER);
+        }
+
+        /** Nobody but tests uses them, and servers of other people's keep them for ever. */
+        @Override
+        public void afterAll(ExtensionContext context) {
+            SqsServer.shared().deleteQueues();
         }
     }
 }

@@ -1,0 +1,33 @@
+package io.exactlyonce.testing;
+
+import java.net.URI;
+import java.util.Locale;
+
+/** Which SQS server tests run on: the system property {@code sqs.server} says it. */
+public enum SqsServerKind {
+
+    /** {@code elasticmq}, the default: in this process. */
+    ELASTICMQ,
+    /** {@code localstack}: in Docker. */
+    LOCALSTACK,
+    /** {@code aws}: with the default chains of credentials and region. */
+    AWS,
+    /** An address such as {@code http://localhost:9324}: any server that listens there, with credentials that mean nothing. */
+    ENDPOINT;
+
+    private static final String PROPERTY = "sqs.server";
+
+    static SqsServerKind wanted() {
+        String value = value();
+        return value.contains("://") ? ENDPOINT : valueOf(value.toUpperCase(Locale.ROOT));
+    }
+
+    /** Returns the address, if it is one. */
+    static URI endpoint() {
+        return URI.create(value());
+    }
+
+    private static String value() {
+        return System.getProperty(PROPERTY, ELASTICMQ.name());
+    }
+}
