@@ -11,6 +11,8 @@ import org.testcontainers.localstack.LocalStackContainer;
 import org.testcontainers.utility.DockerImageName;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
@@ -25,6 +27,12 @@ public final class SqsServer {
 
     /** Whoever runs the tests on an account of theirs can tell our queues by it, and grant rights on them alone. */
     private static final String NAME_PREFIX = "exactly-once-it-";
+
+    /**
+     * Keeps the threads that all clients of this JVM share: whoever closes the last client waits for 2 s until they have
+     * ended, and so would each application under test.
+     */
+    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
 
     private final Map<String, String> properties;
     private final SqsClient client;
