@@ -7,6 +7,7 @@ import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SplittingDataSource;
 import io.exactlyonce.testing.StreamingReplica;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -175,6 +176,36 @@ class RoutingIT {
                             PrimaryUnavailableException.class,
                             refused -> assertThat(refused.server()).hasValue("127.0.0.1:" + server.port()));
         }
+    }
+
+    /** As a real one answers in {@link PgBouncerIT}: this also runs where that is not installed. */
+    @Test
+    void poolerThatMixesUpPreparedStatements() {
+        var pooler = new Opaque(PRIMARY) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                return withoutPreparedStatements(super.getConnection());
+            }
+        };
+        try (var claims = marked(pooler)) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.PREPARED_STATEMENTS);
+                        assertThat(refused.problem()).contains("mixes up prepared statements (SQLSTATE 42P05");
+                        assertThat(refused.remedy())
+                                .startsWith("add prepareThreshold=0 to the URL of the DataSource marked");
+                    });
+        }
+    }
+
+    private static Connection withoutPreparedStatements(Connection connection) {
+        return (Connection) Proxy.newProxyInstance(
+                RoutingIT.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("prepareStatement")) {
+                        throw new SQLException("prepared statement \"S_1\" already exists", "42P05");
+                    }
+                    return method.invoke(connection, arguments);
+                });
     }
 
     @Test
