@@ -40,7 +40,9 @@ class PgBouncerIT {
             assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
                     .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
                         assertThat(refused.reason()).isEqualTo(Reason.PREPARED_STATEMENTS);
-                        assertThat(refused.problem()).contains("mixes up prepared statements", "SQLSTATE 42P05");
+                        // Unknown or known under another meaning: that depends on which session comes next.
+                        assertThat(refused.problem())
+                                .containsPattern("mixes up prepared statements \\(SQLSTATE (42P05|26000)");
                         assertThat(refused.remedy())
                                 .contains("add prepareThreshold=0 to spring.datasource.url", "max_prepared_statements");
                     });
