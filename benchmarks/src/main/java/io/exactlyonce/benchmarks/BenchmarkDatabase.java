@@ -1,8 +1,8 @@
 package io.exactlyonce.benchmarks;
 
+import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -16,23 +16,18 @@ public final class BenchmarkDatabase implements AutoCloseable {
     /** As many connections as an application has by default. */
     public static final int CONNECTIONS = 10;
 
-    private final EmbeddedPostgres server;
+    private final Postgres server = new Postgres();
     private final PrimaryPinnedDataSource pool;
 
-    /** Starts the server: the bundle's own defaults are not durable. */
+    /** Starts the server. */
     public BenchmarkDatabase() throws IOException {
-        this.server = EmbeddedPostgres.builder()
-                .setServerConfig("fsync", "on")
-                .setServerConfig("synchronous_commit", "on")
-                .start();
-        this.pool = new PrimaryPinnedDataSource(
-                "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(port()), "postgres", "", CONNECTIONS);
+        this.pool = new PrimaryPinnedDataSource(server.url("postgres"), "postgres", "", CONNECTIONS);
         new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
     }
 
     /** Returns the port on which the server listens. */
     public int port() {
-        return server.getPort();
+        return server.port();
     }
 
     /** Returns the pool that an application would have. */
@@ -42,16 +37,13 @@ public final class BenchmarkDatabase implements AutoCloseable {
 
     /** Empties the table, and writes out what is left to write, so that each turn begins alike. */
     public void reset() throws SQLException {
-        try (Connection connection = server.getPostgresDatabase().getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute("TRUNCATE exactly_once_claim");
-            statement.execute("CHECKPOINT");
-        }
+        server.execute("postgres", "TRUNCATE exactly_once_claim");
+        server.execute("postgres", "CHECKPOINT");
     }
 
     /** Returns how many claims are completed, and checks that none is not. */
     public long requireAllCompleted() throws SQLException {
-        try (Connection connection = server.getPostgresDatabase().getConnection();
+        try (Connection connection = server.dataSource("postgres").getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet counts = statement.executeQuery(
                         "SELECT count(*), count(*) FILTER (WHERE status = 'COMPLETED') FROM exactly_once_claim")) {
@@ -66,9 +58,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
 
     /** Returns the server's version. */
     public String version() throws SQLException {
-        try (Connection connection = server.getPostgresDatabase().getConnection()) {
-            return connection.getMetaData().getDatabaseProductVersion();
-        }
+        return server.version();
     }
 
     @Override

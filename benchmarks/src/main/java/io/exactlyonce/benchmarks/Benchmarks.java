@@ -1,6 +1,10 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.claims.ClaimEngineScenario;
+import io.exactlyonce.benchmarks.drain.NoOpScenario;
+import io.exactlyonce.benchmarks.process.Role;
+import io.exactlyonce.benchmarks.process.SqsProcess;
+import io.exactlyonce.benchmarks.worker.Worker;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,14 +19,25 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class Benchmarks {
 
-    private static final Map<String, Scenario> SCENARIOS = Map.of("d", new ClaimEngineScenario());
+    private static final Map<String, Scenario> SCENARIOS =
+            new TreeMap<>(Map.of("a", new NoOpScenario(), "d", new ClaimEngineScenario()));
 
     private Benchmarks() {}
 
     /** Entry point; {@code -Dbench.results} says where the results go. */
     public static void main(String[] arguments) throws Exception {
-        List<String> letters =
-                arguments.length == 0 ? SCENARIOS.keySet().stream().sorted().toList() : List.of(arguments);
+        List<String> all = List.of(arguments);
+        if (all.contains(Role.SQS.argument())) {
+            SqsProcess.run();
+        } else if (all.contains(Role.WORKER.argument())) {
+            Worker.run(all.subList(1, all.size()).toArray(String[]::new));
+        } else {
+            measure(all);
+        }
+    }
+
+    private static void measure(List<String> arguments) throws Exception {
+        List<String> letters = arguments.isEmpty() ? List.copyOf(SCENARIOS.keySet()) : arguments;
         Map<String, Double> results = new TreeMap<>();
         for (String letter : letters) {
             Scenario scenario = SCENARIOS.get(letter);

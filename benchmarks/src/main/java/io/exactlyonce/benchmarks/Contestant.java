@@ -1,7 +1,5 @@
 package io.exactlyonce.benchmarks;
 
-import java.time.Duration;
-
 /** Somebody who does a scenario's work as fast as it can. */
 public interface Contestant {
 
@@ -12,7 +10,12 @@ public interface Contestant {
      * Works for a while, and checks its own work.
      *
      * @return units of work per second
-     * @throws IllegalStateException if the work was not done right
+     * @throws IllegalStateException if the work was not done right, by one who promises that
      */
-    double run(Duration length) throws Exception;
+    double run(Turn turn) throws Exception;
+
+    /** Returns what was not done right so far, for tables; empty if all was. */
+    default String faults() {
+        return "";
+    }
 }

@@ -3,21 +3,30 @@ package io.exactlyonce.benchmarks;
 import java.time.Duration;
 
 /**
- * How long a scenario measures.
+ * How much a scenario measures.
  *
  * @param rounds turns of each contestant
  * @param warmUp of each contestant, not counted
  * @param turn of each contestant in each round
  */
-public record Plan(int rounds, Duration warmUp, Duration turn) {
+public record Plan(int rounds, Turn warmUp, Turn turn) {
 
     /** Proves that the benchmarks work, and no more. */
-    public static final Plan SHORT = new Plan(1, Duration.ofMillis(500), Duration.ofSeconds(1));
+    public static final Plan SHORT =
+            new Plan(1, new Turn(Duration.ofMillis(500), 300), new Turn(Duration.ofSeconds(1), 1_000));
 
     /** Good for ratios. */
-    public static final Plan FULL = new Plan(7, Duration.ofSeconds(8), Duration.ofSeconds(5));
+    public static final Plan FULL = new Plan(
+            Integer.getInteger("bench.rounds", 5),
+            new Turn(Duration.ofSeconds(8), Integer.getInteger("bench.warm-up", 10_000)),
+            new Turn(Duration.ofSeconds(5), Integer.getInteger("bench.messages", 20_000)));
 
     static Plan ofSystemProperty() {
         return System.getProperty("bench.short") == null ? FULL : SHORT;
+    }
+
+    /** Tells whether this proves no more than that the benchmarks work. */
+    public boolean isShort() {
+        return equals(SHORT);
     }
 }

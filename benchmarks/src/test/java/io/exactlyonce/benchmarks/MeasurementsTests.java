@@ -9,37 +9,38 @@ import org.junit.jupiter.api.Test;
 
 class MeasurementsTests {
 
+    private static final Plan PLAN =
+            new Plan(3, new Turn(Duration.ofMillis(1), 1), new Turn(Duration.ofSeconds(1), 1_000));
+
     private final List<String> turns = new ArrayList<>();
     private final Contestant ours = contestant("ours", 999, 30, 100, 20);
     private final Contestant theirs = contestant("theirs", 999, 10, 10, 10);
 
     @Test
     void contestantsTakeTurnsAfterTheirWarmUp() throws Exception {
-        Measurements.of(List.of(ours, theirs), new Plan(3, Duration.ofMillis(1), Duration.ofSeconds(1)));
+        Measurements.of(List.of(ours, theirs), PLAN);
 
         assertThat(turns)
                 .containsExactly(
-                        "ours PT0.001S",
-                        "theirs PT0.001S",
-                        "ours PT1S",
-                        "theirs PT1S",
-                        "ours PT1S",
-                        "theirs PT1S",
-                        "ours PT1S",
-                        "theirs PT1S");
+                        "ours PT0.001S 1",
+                        "theirs PT0.001S 1",
+                        "ours PT1S 1000",
+                        "theirs PT1S 1000",
+                        "ours PT1S 1000",
+                        "theirs PT1S 1000",
+                        "ours PT1S 1000",
+                        "theirs PT1S 1000");
     }
 
     @Test
     void ratioIsTheMedianOfTheRounds() throws Exception {
-        Measurements measured =
-                Measurements.of(List.of(ours, theirs), new Plan(3, Duration.ofMillis(1), Duration.ofSeconds(1)));
+        Measurements measured = Measurements.of(List.of(ours, theirs), PLAN);
 
         assertThat(measured.ratio(ours, theirs)).isEqualTo(3);
-        assertThat(measured.toString())
-                .contains("ours")
-                .contains("30")
-                .contains("20")
-                .contains("100");
+        assertThat(measured.table("keys/s"))
+                .contains("| keys/s | median | min | max |")
+                .contains("| ours | 30 | 20 | 100 | 1.00 |")
+                .contains("| theirs | 10 | 10 | 10 | 0.33 |");
     }
 
     @Test
@@ -49,7 +50,7 @@ class MeasurementsTests {
 
     private Contestant contestant(String name, double... rates) {
         return new Contestant() {
-            private int turn;
+            private int taken;
 
             @Override
             public String name() {
@@ -57,9 +58,9 @@ class MeasurementsTests {
             }
 
             @Override
-            public double run(Duration length) {
-                turns.add(name + " " + length);
-                return rates[turn++];
+            public double run(Turn turn) {
+                turns.add("%s %s %d".formatted(name, turn.length(), turn.messages()));
+                return rates[taken++];
             }
         };
     }

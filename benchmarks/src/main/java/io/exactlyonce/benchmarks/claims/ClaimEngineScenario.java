@@ -30,7 +30,7 @@ public final class ClaimEngineScenario implements Scenario {
         Contestant engine128 = new EngineThreads(database, 128);
         Measurements measured =
                 Measurements.of(List.of(engine1, single8, engine10, single16, engine64, batch50, engine128), plan);
-        System.out.println(measured);
+        System.out.print(measured.table("keys/s"));
         return Map.of(
                 "d_vs_pgbench_single", measured.ratio(engine64, single16),
                 "d_vs_pgbench_single_10_threads", measured.ratio(engine10, single8),

@@ -2,10 +2,10 @@ package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Turn;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -57,10 +57,10 @@ final class DriverLoops implements RawStatements {
             }
 
             @Override
-            public double run(Duration length) throws Exception {
+            public double run(Turn turn) throws Exception {
                 database.reset();
                 long begun = System.nanoTime();
-                long pairs = runClients(clients, keys, begun + length.toNanos());
+                long pairs = runClients(clients, keys, begun + turn.length().toNanos());
                 long nanos = System.nanoTime() - begun;
                 database.requireAllCompleted();
                 return pairs * keys * 1e9 / nanos;

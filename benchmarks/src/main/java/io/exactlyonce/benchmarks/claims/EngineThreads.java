@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -37,7 +38,7 @@ final class EngineThreads implements Contestant {
     }
 
     @Override
-    public double run(Duration length) throws Exception {
+    public double run(Turn turn) throws Exception {
         database.reset();
         ClaimStore postgres =
                 new PostgresClaimStore(database.pool(), BenchmarkDatabase.CONNECTIONS, Duration.ofDays(14));
@@ -46,7 +47,7 @@ final class EngineThreads implements Contestant {
         long pairs;
         long nanos;
         try (Coalescer store = new Coalescer(postgres, terms, System::nanoTime)) {
-            pairs = runThreads(store, begun + length.toNanos());
+            pairs = runThreads(store, begun + turn.length().toNanos());
             nanos = System.nanoTime() - begun;
         }
         if (database.requireAllCompleted() != pairs) {

@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Turn;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -68,9 +69,9 @@ final class Pgbench implements RawStatements {
             }
 
             @Override
-            public double run(Duration length) throws Exception {
+            public double run(Turn turn) throws Exception {
                 database.reset();
-                double rate = keys * transactionsPerSecond(file, clients, length);
+                double rate = keys * transactionsPerSecond(file, clients, turn.length());
                 database.requireAllCompleted();
                 return rate;
             }

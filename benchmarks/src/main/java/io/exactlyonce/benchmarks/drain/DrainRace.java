@@ -1,0 +1,71 @@
+package io.exactlyonce.benchmarks.drain;
+
+import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.Plan;
+import io.exactlyonce.benchmarks.process.Servers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** Listeners that drain queues in turns, all at the same concurrency. The first one is what the others are compared to. */
+final class DrainRace {
+
+    private final List<DrainingListener> contestants;
+    private final Measurements measured;
+
+    private DrainRace(List<DrainingListener> contestants, Measurements measured) {
+        this.contestants = contestants;
+        this.measured = measured;
+    }
+
+    /**
+     * Measures, and prints a table.
+     *
+     * @param title stands above the table
+     * @param prefix of the queues' and databases' names
+     * @param duplicates each how manieth message is one; 0 for none
+     */
+    static DrainRace run(
+            Servers servers, String title, String prefix, List<Listener> listeners, int duplicates, Plan plan)
+            throws Exception {
+        List<DrainingListener> contestants = new ArrayList<>();
+        try {
+            for (Listener listener : listeners) {
+                contestants.add(new DrainingListener(servers, listener, prefix + "_" + contestants.size(), duplicates));
+            }
+            DrainRace race = new DrainRace(contestants, Measurements.of(contestants, plan));
+            System.out.printf("%n%s%n%n%s", title, race.measured.table("messages/s"));
+            return race;
+        } finally {
+            close(contestants);
+        }
+    }
+
+    private static void close(List<DrainingListener> contestants) throws IOException {
+        for (DrainingListener contestant : contestants) {
+            contestant.close();
+        }
+    }
+
+    double ratio(String one, String other) {
+        return measured.ratio(find(one), find(other));
+    }
+
+    /** Returns the ratio of one to the fastest of some others. */
+    double ratioToBest(String one, Predicate<String> others) {
+        return contestants.stream()
+                .map(DrainingListener::name)
+                .filter(others)
+                .mapToDouble(other -> ratio(one, other))
+                .min()
+                .orElseThrow();
+    }
+
+    private DrainingListener find(String name) {
+        return contestants.stream()
+                .filter(contestant -> contestant.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,85 @@
+package io.exactlyonce.benchmarks.drain;
+
+import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.benchmarks.process.ChildJvm;
+import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.worker.Drain;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
+
+/** A worker that drains its queue, in a JVM of its own. */
+final class DrainingListener implements Contestant, AutoCloseable {
+
+    private static final int WINDOW_SECONDS = 60;
+
+    /** A poll that a worker has given up may still take messages until it ends. */
+    private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(1_200);
+
+    private final Servers servers;
+    private final Listener listener;
+    private final String queue;
+    private final int duplicates;
+    private final ChildJvm worker;
+    private int turns;
+    private long stoppedAt = System.nanoTime() - LAST_POLL;
+    private long duplicated;
+    private long lost;
+    private long undeleted;
+
+    /**
+     * Starts the worker.
+     *
+     * @param queue name of its queue and its database
+     * @param duplicates each how manieth message is one; 0 for none
+     */
+    DrainingListener(Servers servers, Listener listener, String queue, int duplicates)
+            throws IOException, SQLException {
+        this.servers = servers;
+        this.listener = listener;
+        this.queue = queue;
+        this.duplicates = duplicates;
+        this.worker =
+                servers.startWorker(queue, WINDOW_SECONDS, listener.protection().name(), listener.arguments());
+        worker.hear(String.class);
+    }
+
+    @Override
+    public String name() {
+        return listener.name();
+    }
+
+    @Override
+    public double run(Turn turn) throws Exception {
+        Orders orders = Orders.of(++turns, turn.messages(), duplicates);
+        TimeUnit.NANOSECONDS.sleep(stoppedAt + LAST_POLL - System.nanoTime());
+        servers.postgres().empty(queue);
+        servers.queues().send(queue, orders.bodies());
+        Drain.Result result = worker.ask(new Drain(turn.messages(), orders.different()), Drain.Result.class);
+        stoppedAt = System.nanoTime();
+        check(result);
+        return result.rate();
+    }
+
+    private void check(Drain.Result result) {
+        duplicated += result.duplicates();
+        lost += result.lost();
+        undeleted += result.undeleted();
+        if (listener.protection().isOurs() && !faults().isEmpty()) {
+            throw new IllegalStateException("%s: %s".formatted(name(), faults()));
+        }
+    }
+
+    @Override
+    public String faults() {
+        return (duplicated == 0 ? "" : "%,d duplicates ".formatted(duplicated))
+                + (lost == 0 ? "" : "%,d lost ".formatted(lost))
+                + (undeleted == 0 ? "" : "%,d not deleted".formatted(undeleted));
+    }
+
+    @Override
+    public void close() throws IOException {
+        worker.close();
+    }
+}

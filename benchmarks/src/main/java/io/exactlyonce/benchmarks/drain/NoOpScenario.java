@@ -1,0 +1,88 @@
+package io.exactlyonce.benchmarks.drain;
+
+import static io.exactlyonce.benchmarks.worker.Protection.BATCH;
+import static io.exactlyonce.benchmarks.worker.Protection.DATABASE;
+import static io.exactlyonce.benchmarks.worker.Protection.EXTERNAL;
+import static io.exactlyonce.benchmarks.worker.Protection.METADATA_STORE;
+import static io.exactlyonce.benchmarks.worker.Protection.NAIVE;
+import static io.exactlyonce.benchmarks.worker.Protection.PLAIN;
+import static io.exactlyonce.benchmarks.worker.Protection.SHED_LOCK;
+import static io.exactlyonce.benchmarks.worker.Protection.TWO_COMMITS;
+
+import io.exactlyonce.benchmarks.Plan;
+import io.exactlyonce.benchmarks.Scenario;
+import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.worker.Protection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** (a): everybody drains a queue with a handler that does nothing. */
+public final class NoOpScenario implements Scenario {
+
+    private static final int FIRST_JAVA_WITH_VIRTUAL_THREADS = 21;
+
+    private static final List<Protection> EVERYBODY =
+            List.of(PLAIN, EXTERNAL, BATCH, DATABASE, TWO_COMMITS, NAIVE, METADATA_STORE, SHED_LOCK);
+
+    /** Whatever their safety: they keep duplicates off by a library. */
+    private static final Set<String> PEERS =
+            Stream.of(METADATA_STORE, SHED_LOCK).map(Protection::label).collect(Collectors.toSet());
+
+    @Override
+    public Map<String, Double> run(Plan plan) throws Exception {
+        Map<String, Double> ratios = new TreeMap<>();
+        try (Servers servers = Servers.start()) {
+            ratios.putAll(platformThreads(servers, plan, 100));
+            if (plan.isShort()) {
+                return ratios;
+            }
+            ratios.putAll(platformThreads(servers, plan, 10));
+            if (Runtime.version().feature() >= FIRST_JAVA_WITH_VIRTUAL_THREADS) {
+                ratios.putAll(virtualThreads(servers, plan, 100));
+                ratios.putAll(virtualThreads(servers, plan, 10));
+            } else {
+                System.out.printf("%na: Java %s has no virtual threads%n", Runtime.version());
+            }
+        }
+        return ratios;
+    }
+
+    private static Map<String, Double> platformThreads(Servers servers, Plan plan, int concurrency) throws Exception {
+        List<Listener> listeners = EVERYBODY.stream()
+                .map(protection -> Listener.of(protection, concurrency))
+                .toList();
+        DrainRace race = DrainRace.run(
+                servers,
+                "a: no-op handler, concurrency %d, platform threads".formatted(concurrency),
+                "a_c" + concurrency,
+                listeners,
+                0,
+                plan);
+        String ours = EXTERNAL.label();
+        String suffix = "_c" + concurrency;
+        return Map.of(
+                "a_external_vs_plain" + suffix, race.ratio(ours, PLAIN.label()),
+                "a_batch_vs_plain" + suffix, race.ratio(BATCH.label(), PLAIN.label()),
+                "a_vs_two_commits" + suffix, race.ratio(ours, TWO_COMMITS.label()),
+                "a_vs_naive" + suffix, race.ratio(ours, NAIVE.label()),
+                "a_vs_best_peer" + suffix, race.ratioToBest(ours, PEERS::contains));
+    }
+
+    private static Map<String, Double> virtualThreads(Servers servers, Plan plan, int concurrency) throws Exception {
+        List<Listener> listeners = Stream.of(PLAIN, EXTERNAL)
+                .map(protection -> Listener.of(protection, concurrency).with("spring.threads.virtual.enabled=true"))
+                .toList();
+        DrainRace race = DrainRace.run(
+                servers,
+                "a: no-op handler, concurrency %d, virtual threads".formatted(concurrency),
+                "a_virtual_c" + concurrency,
+                listeners,
+                0,
+                plan);
+        return Map.of("a_external_vs_plain_virtual_c" + concurrency, race.ratio(EXTERNAL.label(), PLAIN.label()));
+    }
+}

@@ -1,0 +1,38 @@
+package io.exactlyonce.benchmarks.drain;
+
+import io.exactlyonce.benchmarks.worker.Order;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The messages of a turn: the same for everybody.
+ *
+ * @param bodies in the order in which they are sent
+ * @param different how many orders they are about
+ */
+record Orders(List<String> bodies, int different) {
+
+    /** A duplicate follows its original closely, as after a short visibility window. */
+    private static final int FAR = 100;
+
+    /**
+     * Makes messages.
+     *
+     * @param turn makes the keys of each turn new
+     * @param duplicates each how manieth message repeats an earlier one; 0 for none
+     */
+    static Orders of(int turn, int messages, int duplicates) {
+        Random random = new Random(turn);
+        List<String> bodies = new ArrayList<>();
+        int different = 0;
+        for (int i = 0; i < messages; i++) {
+            boolean repeats = duplicates > 0 && i % duplicates == duplicates - 1;
+            int number = repeats ? different - 1 - random.nextInt(Math.min(FAR, different)) : different++;
+            Order order = new Order("turn-%d-order-%d".formatted(turn, number), number, 1_000 + number);
+            bodies.add(JsonMapper.shared().writeValueAsString(order));
+        }
+        return new Orders(bodies, different);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.exactlyonce.benchmarks.drain;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,88 @@
+package io.exactlyonce.benchmarks.process;
+
+import io.exactlyonce.benchmarks.Benchmarks;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * This program again, in a JVM of its own, which answers each line with another one, in JSON. It ends when its standard
+ * input does, so that it cannot outlive the benchmarks.
+ */
+public final class ChildJvm implements AutoCloseable {
+
+    /** The same for everybody. */
+    private static final List<String> OPTIONS = List.of("-Xms512m", "-Xmx512m");
+
+    /** No time spent on the best machine code where times are not judged. */
+    private static final List<String> SHORT_OPTIONS = List.of("-Xmx256m", "-XX:TieredStopAtLevel=1");
+
+    private static final long STOP_SECONDS = 20;
+
+    private final Process process;
+    private final Writer questions;
+    private final BufferedReader answers;
+
+    private ChildJvm(Process process) {
+        this.process = process;
+        this.questions = process.outputWriter();
+        this.answers = process.inputReader();
+    }
+
+    /** Starts a part of this program. */
+    public static ChildJvm start(Role role, List<String> arguments) throws IOException {
+        String classPath = System.getProperty("java.class.path");
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(System.getProperty("bench.short") == null ? OPTIONS : SHORT_OPTIONS);
+        command.addAll(moreOptions());
+        boolean isOneJar = classPath.endsWith(".jar") && !classPath.contains(System.getProperty("path.separator"));
+        command.addAll(isOneJar ? List.of("-jar", classPath) : List.of("-cp", classPath, Benchmarks.class.getName()));
+        command.add(role.argument());
+        command.addAll(arguments);
+        return new ChildJvm(new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start());
+    }
+
+    /** For profiles: {@code -Dbench.jvm-options="-XX:StartFlightRecording=..."}. */
+    private static List<String> moreOptions() {
+        String options = System.getProperty("bench.jvm-options", "");
+        return options.isBlank() ? List.of() : List.of(options.trim().split(" +"));
+    }
+
+    /** Waits for what it says without being asked. */
+    public <T> T hear(Class<T> answer) throws IOException {
+        for (String line = answers.readLine(); line != null; line = answers.readLine()) {
+            if (line.startsWith(Conversation.ANSWER)) {
+                return JsonMapper.shared().readValue(line.substring(Conversation.ANSWER.length()), answer);
+            }
+        }
+        throw new IOException("A child process ended; what it says of that stands above");
+    }
+
+    /** Asks something, and waits for the answer. */
+    public <T> T ask(Object question, Class<T> answer) throws IOException {
+        questions.write(JsonMapper.shared().writeValueAsString(question) + "\n");
+        questions.flush();
+        return hear(answer);
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.getOutputStream().close();
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException stopping) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package io.exactlyonce.benchmarks.process;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A child process's side of its talk with the benchmarks. */
+public final class Conversation {
+
+    static final String ANSWER = "> ";
+
+    private Conversation() {}
+
+    /** Answers a question. */
+    public interface Answers<Q> {
+
+        /** Returns the answer, which is written as JSON. */
+        Object to(Q question) throws Exception;
+    }
+
+    /** Says something. */
+    public static void say(Object answer) {
+        System.out.println(ANSWER + JsonMapper.shared().writeValueAsString(answer));
+    }
+
+    /** Answers questions until there are no more. */
+    public static <Q> void answer(Class<Q> type, Answers<Q> answers) throws Exception {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            say(answers.to(JsonMapper.shared().readValue(line, type)));
+        }
+    }
+
+    /** Waits until there are no more questions, and answers none. */
+    public static void awaitEnd() throws IOException {
+        while (System.in.read() >= 0) {
+            // Whoever started this process lives.
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.exactlyonce.benchmarks.process;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** A PostgreSQL server in a process of its own, as durable as one in production: the bundle's own defaults are not. */
+public final class Postgres implements AutoCloseable {
+
+    private final EmbeddedPostgres server;
+
+    /** Starts the server. */
+    public Postgres() throws IOException {
+        this.server = EmbeddedPostgres.builder()
+                .setServerConfig("fsync", "on")
+                .setServerConfig("synchronous_commit", "on")
+                .setServerConfig("max_connections", "500")
+                .start();
+    }
+
+    /** Returns the port on which the server listens. */
+    public int port() {
+        return server.getPort();
+    }
+
+    /** Returns a database's JDBC URL. */
+    public String url(String database) {
+        return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), database);
+    }
+
+    /** Returns the superuser's way into a database, without a pool. */
+    public DataSource dataSource(String database) {
+        return server.getDatabase("postgres", database);
+    }
+
+    /** Creates an empty database. */
+    public void create(String database) throws SQLException {
+        execute("postgres", "CREATE DATABASE " + database);
+    }
+
+    /** Empties all tables of a database, and writes out what is left to write, so that each turn begins alike. */
+    public void empty(String database) throws SQLException {
+        List<String> tables = new ArrayList<>();
+        try (Connection connection = dataSource(database).getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet found =
+                        statement.executeQuery("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")) {
+            while (found.next()) {
+                tables.add(found.getString(1));
+            }
+        }
+        execute(database, "TRUNCATE " + String.join(", ", tables));
+        execute(database, "CHECKPOINT");
+    }
+
+    /** Executes a statement. */
+    public void execute(String database, String sql) throws SQLException {
+        try (Connection connection = dataSource(database).getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    /** Returns the server's version. */
+    public String version() throws SQLException {
+        try (Connection connection = dataSource("postgres").getConnection()) {
+            return connection.getMetaData().getDatabaseProductVersion();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+    }
+}

@@ -1,0 +1,16 @@
+package io.exactlyonce.benchmarks.process;
+
+import java.util.Locale;
+
+/** What a process of the benchmarks does. */
+public enum Role {
+    /** Serves queues. */
+    SQS,
+    /** Listens to a queue, as an application does. */
+    WORKER;
+
+    /** Returns the argument on the command line. */
+    public String argument() {
+        return "--" + name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.exactlyonce.benchmarks.process;
+
+import org.jspecify.annotations.NullMarked;

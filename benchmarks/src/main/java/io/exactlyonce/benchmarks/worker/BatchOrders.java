@@ -1,0 +1,19 @@
+package io.exactlyonce.benchmarks.worker;
+
+import io.exactlyonce.ExactlyOnceListener;
+import java.util.List;
+
+/** As many messages at a time as a poll brings. */
+class BatchOrders {
+
+    private final Work work;
+
+    BatchOrders(Work work) {
+        this.work = work;
+    }
+
+    @ExactlyOnceListener(queueNames = "${bench.queue}", id = "orders", key = "#payload.orderId")
+    void handle(List<Order> orders) {
+        orders.forEach(work::on);
+    }
+}

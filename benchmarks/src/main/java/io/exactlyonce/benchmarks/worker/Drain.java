@@ -1,0 +1,20 @@
+package io.exactlyonce.benchmarks.worker;
+
+/**
+ * A turn's work: handle what is in the queue.
+ *
+ * @param messages in the queue
+ * @param orders different ones among them
+ */
+public record Drain(int messages, int orders) {
+
+    /**
+     * How it went.
+     *
+     * @param rate messages per second
+     * @param duplicates how many times too often orders were handled
+     * @param lost orders that were not handled
+     * @param undeleted messages that the queue still has
+     */
+    public record Result(double rate, long duplicates, long lost, int undeleted) {}
+}

@@ -1,0 +1,43 @@
+package io.exactlyonce.benchmarks.worker;
+
+/** How a listener protects itself against duplicates: contestants. */
+public enum Protection {
+    /** Not at all. */
+    PLAIN("plain listener", PlainOrders.class),
+    /** Looks, works, and then writes that it has. */
+    NAIVE("naive: SELECT, work, INSERT", NaiveOrders.class),
+    /** What one would write by hand: safe against duplicates, but a crash in between loses the message. */
+    TWO_COMMITS("claim and completion in two plain commits", TwoCommitOrders.class),
+    /** The default. */
+    EXTERNAL("exactly-once, EXTERNAL", ExternalOrders.class),
+    /** Claim, work and completion in one transaction. */
+    DATABASE("exactly-once, DATABASE", DatabaseOrders.class),
+    /** Ten messages for each call. */
+    BATCH("exactly-once, batches", BatchOrders.class),
+    /** Spring Integration's idempotent receiver: a crash in between loses the message. */
+    METADATA_STORE("Spring Integration, JdbcMetadataStore", MetadataStoreOrders.class),
+    /** A lock of ShedLock's for each message, kept for a minute. */
+    SHED_LOCK("ShedLock, one lock a message", ShedLockOrders.class);
+
+    private final String label;
+    private final Class<?> listener;
+
+    Protection(String label, Class<?> listener) {
+        this.label = label;
+        this.listener = listener;
+    }
+
+    /** Returns the name for tables. */
+    public String label() {
+        return label;
+    }
+
+    /** Tells whether it is ours, so that a duplicate or a loss is a failure of the benchmark. */
+    public boolean isOurs() {
+        return this == EXTERNAL || this == DATABASE || this == BATCH;
+    }
+
+    Class<?> listener() {
+        return listener;
+    }
+}

@@ -1,0 +1,34 @@
+package io.exactlyonce.benchmarks.worker;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import java.time.Duration;
+import java.time.Instant;
+import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockingTaskExecutor;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A lock named after the key. It is kept for longer than a turn: without that it would not keep a later duplicate off. */
+class ShedLockOrders {
+
+    private static final Duration KEPT = Duration.ofMinutes(10);
+
+    private final Work work;
+    private final LockingTaskExecutor locks;
+
+    ShedLockOrders(Work work, JdbcTemplate database) {
+        this.work = work;
+        this.locks = new DefaultLockingTaskExecutor(
+                new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
+                        .withJdbcTemplate(database)
+                        .usingDbTime()
+                        .build()));
+    }
+
+    @SqsListener(queueNames = "${bench.queue}", id = "orders")
+    void handle(Order order) {
+        Runnable task = () -> work.on(order);
+        locks.executeWithLock(task, new LockConfiguration(Instant.now(), order.orderId(), KEPT, KEPT));
+    }
+}

@@ -1,0 +1,82 @@
+package io.exactlyonce.benchmarks.worker;
+
+import io.awspring.cloud.autoconfigure.sqs.SqsAsyncClientCustomizer;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.services.sqs.SqsAsyncClientBuilder;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
+
+/**
+ * Measures a drain where all listeners are alike: from the first message that the queue hands out until it has confirmed
+ * nearly all deletions. The last ones wait up to a second in awspring's buffer, which is no matter of speed.
+ */
+class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
+
+    private static final double MOST = 0.98;
+
+    private final AtomicLong begun = new AtomicLong();
+    private final AtomicInteger deleted = new AtomicInteger();
+    private volatile int messages;
+    private volatile long mostDeleted;
+    private volatile CountDownLatch all = new CountDownLatch(0);
+
+    void begin(int expected) {
+        begun.set(0);
+        deleted.set(0);
+        mostDeleted = 0;
+        messages = expected;
+        all = new CountDownLatch(1);
+    }
+
+    /** Waits until all messages are deleted; returns whether they are. */
+    boolean await(long seconds) throws InterruptedException {
+        return all.await(seconds, TimeUnit.SECONDS);
+    }
+
+    int deleted() {
+        return deleted.get();
+    }
+
+    /** Returns messages per second. */
+    double rate() {
+        return mostDeleted == 0 ? 0 : most() * 1e9 / (mostDeleted - begun.get());
+    }
+
+    private int most() {
+        return (int) Math.ceil(MOST * messages);
+    }
+
+    @Override
+    public void customize(SqsAsyncClientBuilder builder) {
+        builder.overrideConfiguration(builder.overrideConfiguration().toBuilder()
+                .addExecutionInterceptor(this)
+                .build());
+    }
+
+    @Override
+    public void afterExecution(Context.AfterExecution context, ExecutionAttributes attributes) {
+        if (context.response() instanceof ReceiveMessageResponse received
+                && received.hasMessages()
+                && begun.get() == 0) {
+            begun.compareAndSet(0, System.nanoTime());
+        } else if (context.response() instanceof DeleteMessageBatchResponse response) {
+            count(response.successful().size());
+        }
+    }
+
+    private void count(int more) {
+        int now = deleted.addAndGet(more);
+        if (now >= most() && now - more < most()) {
+            mostDeleted = System.nanoTime();
+        }
+        if (now >= messages) {
+            all.countDown();
+        }
+    }
+}

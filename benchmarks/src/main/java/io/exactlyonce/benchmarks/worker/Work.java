@@ -1,0 +1,27 @@
+package io.exactlyonce.benchmarks.worker;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What every contestant's handler does: nothing, or one row; and it is counted. */
+class Work {
+
+    private static final String INSERT = "INSERT INTO effect (order_id, amount) VALUES (?, ?)";
+
+    private final Tally tally;
+    private final JdbcTemplate database;
+    private final boolean writes;
+
+    Work(Tally tally, JdbcTemplate database, @Value("${bench.writes:false}") boolean writes) {
+        this.tally = tally;
+        this.database = database;
+        this.writes = writes;
+    }
+
+    void on(Order order) {
+        if (writes) {
+            database.update(INSERT, order.orderId(), order.amount());
+        }
+        tally.handled(order);
+    }
+}

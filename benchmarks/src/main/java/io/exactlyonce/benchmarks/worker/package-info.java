@@ -1,0 +1,4 @@
+@NullMarked
+package io.exactlyonce.benchmarks.worker;
+
+import org.jspecify.annotations.NullMarked;
