@@ -1,9 +1,17 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.claims.ClaimEngineScenario;
+import io.exactlyonce.benchmarks.drain.DuplicatesScenario;
+import io.exactlyonce.benchmarks.drain.MetricsScenario;
 import io.exactlyonce.benchmarks.drain.NoOpScenario;
+import io.exactlyonce.benchmarks.drain.RowScenario;
+import io.exactlyonce.benchmarks.inflight.InFlightScenario;
+import io.exactlyonce.benchmarks.latency.LatencyScenario;
+import io.exactlyonce.benchmarks.process.Conversation;
 import io.exactlyonce.benchmarks.process.Role;
 import io.exactlyonce.benchmarks.process.SqsProcess;
+import io.exactlyonce.benchmarks.startup.StartUpScenario;
+import io.exactlyonce.benchmarks.volume.VolumeScenario;
 import io.exactlyonce.benchmarks.worker.Worker;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,8 +27,16 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class Benchmarks {
 
-    private static final Map<String, Scenario> SCENARIOS =
-            new TreeMap<>(Map.of("a", new NoOpScenario(), "d", new ClaimEngineScenario()));
+    private static final Map<String, Scenario> SCENARIOS = new TreeMap<>(Map.of(
+            "a", new NoOpScenario(),
+            "b", new RowScenario(),
+            "c", new DuplicatesScenario(),
+            "d", new ClaimEngineScenario(),
+            "e", new LatencyScenario(),
+            "f", new InFlightScenario(),
+            "g", new VolumeScenario(),
+            "h", new StartUpScenario(),
+            "i", new MetricsScenario()));
 
     private Benchmarks() {}
 
@@ -28,8 +44,10 @@ public final class Benchmarks {
     public static void main(String[] arguments) throws Exception {
         List<String> all = List.of(arguments);
         if (all.contains(Role.SQS.argument())) {
+            Conversation.endWithParent();
             SqsProcess.run();
         } else if (all.contains(Role.WORKER.argument())) {
+            Conversation.endWithParent();
             Worker.run(all.subList(1, all.size()).toArray(String[]::new));
         } else {
             measure(all);
@@ -46,6 +64,7 @@ public final class Benchmarks {
                         "There is no scenario %s; choose from %s".formatted(letter, SCENARIOS.keySet()));
             }
             results.putAll(scenario.run(Plan.ofSystemProperty()));
+            results.values().removeIf(ratio -> ratio.isNaN());
         }
         write(results, Path.of(System.getProperty("bench.results", "benchmarks/target/results.json")));
     }

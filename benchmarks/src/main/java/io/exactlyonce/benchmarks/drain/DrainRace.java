@@ -6,6 +6,7 @@ import io.exactlyonce.benchmarks.process.Servers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /** Listeners that drain queues in turns, all at the same concurrency. The first one is what the others are compared to. */
@@ -31,7 +32,8 @@ final class DrainRace {
             throws Exception {
         List<DrainingListener> contestants = new ArrayList<>();
         try {
-            for (Listener listener : listeners) {
+            for (Listener listener :
+                    listeners.stream().filter(DrainRace::isWanted).toList()) {
                 contestants.add(new DrainingListener(servers, listener, prefix + "_" + contestants.size(), duplicates));
             }
             DrainRace race = new DrainRace(contestants, Measurements.of(contestants, plan));
@@ -42,14 +44,24 @@ final class DrainRace {
         }
     }
 
+    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the others out: for a look at one thing. */
+    private static boolean isWanted(Listener listener) {
+        String wanted = System.getProperty("bench.contestants", "");
+        return wanted.isEmpty()
+                || List.of(wanted.split(",")).contains(listener.protection().name());
+    }
+
     private static void close(List<DrainingListener> contestants) throws IOException {
         for (DrainingListener contestant : contestants) {
             contestant.close();
         }
     }
 
+    /** Returns the ratio of two contestants; not a number if one of them did not take part. */
     double ratio(String one, String other) {
-        return measured.ratio(find(one), find(other));
+        Optional<DrainingListener> found = find(one);
+        Optional<DrainingListener> others = find(other);
+        return found.isPresent() && others.isPresent() ? measured.ratio(found.get(), others.get()) : Double.NaN;
     }
 
     /** Returns the ratio of one to the fastest of some others. */
@@ -59,13 +71,12 @@ final class DrainRace {
                 .filter(others)
                 .mapToDouble(other -> ratio(one, other))
                 .min()
-                .orElseThrow();
+                .orElse(Double.NaN);
     }
 
-    private DrainingListener find(String name) {
+    private Optional<DrainingListener> find(String name) {
         return contestants.stream()
                 .filter(contestant -> contestant.name().equals(name))
-                .findFirst()
-                .orElseThrow();
+                .findFirst();
     }
 }

@@ -5,6 +5,7 @@ import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.process.ChildJvm;
 import io.exactlyonce.benchmarks.process.Servers;
 import io.exactlyonce.benchmarks.worker.Drain;
+import io.exactlyonce.benchmarks.worker.Task;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +43,7 @@ final class DrainingListener implements Contestant, AutoCloseable {
         this.duplicates = duplicates;
         this.worker =
                 servers.startWorker(queue, WINDOW_SECONDS, listener.protection().name(), listener.arguments());
-        worker.hear(String.class);
+        worker.hear(Long.class);
     }
 
     @Override
@@ -56,7 +57,7 @@ final class DrainingListener implements Contestant, AutoCloseable {
         TimeUnit.NANOSECONDS.sleep(stoppedAt + LAST_POLL - System.nanoTime());
         servers.postgres().empty(queue);
         servers.queues().send(queue, orders.bodies());
-        Drain.Result result = worker.ask(new Drain(turn.messages(), orders.different()), Drain.Result.class);
+        Drain.Result result = worker.ask(Task.of(new Drain(turn.messages(), orders.different())), Drain.Result.class);
         stoppedAt = System.nanoTime();
         check(result);
         return result.rate();

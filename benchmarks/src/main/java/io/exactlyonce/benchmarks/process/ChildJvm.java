@@ -68,9 +68,14 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Asks something, and waits for the answer. */
     public <T> T ask(Object question, Class<T> answer) throws IOException {
+        tell(question);
+        return hear(answer);
+    }
+
+    /** Asks something, and does not wait for the answer. */
+    public void tell(Object question) throws IOException {
         questions.write(JsonMapper.shared().writeValueAsString(question) + "\n");
         questions.flush();
-        return hear(answer);
     }
 
     @Override

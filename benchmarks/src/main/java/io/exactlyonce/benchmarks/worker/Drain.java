@@ -15,6 +15,9 @@ public record Drain(int messages, int orders) {
      * @param duplicates how many times too often orders were handled
      * @param lost orders that were not handled
      * @param undeleted messages that the queue still has
+     * @param medianMicros median time from a message's receive to its deletion's begin, 0 if it was not measured
+     * @param p99Micros its 99th percentile
      */
-    public record Result(double rate, long duplicates, long lost, int undeleted) {}
+    public record Result(
+            double rate, long duplicates, long lost, int undeleted, double medianMicros, double p99Micros) {}
 }

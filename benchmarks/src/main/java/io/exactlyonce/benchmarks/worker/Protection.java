@@ -17,7 +17,13 @@ public enum Protection {
     /** Spring Integration's idempotent receiver: a crash in between loses the message. */
     METADATA_STORE("Spring Integration, JdbcMetadataStore", MetadataStoreOrders.class),
     /** A lock of ShedLock's for each message, kept for a minute. */
-    SHED_LOCK("ShedLock, one lock a message", ShedLockOrders.class);
+    SHED_LOCK("ShedLock, one lock a message", ShedLockOrders.class),
+    /** Nothing, and handlers that hold no thread. */
+    HELD_PLAIN("plain listener, long window", HeldPlainOrders.class),
+    /** Renews each message by a timer of its own, and handlers hold no thread. */
+    HELD_TIMER("one timer per message", HeldTimerOrders.class),
+    /** The default, and handlers hold no thread. */
+    HELD_EXTERNAL("exactly-once, EXTERNAL", HeldExternalOrders.class);
 
     private final String label;
     private final Class<?> listener;
@@ -34,7 +40,7 @@ public enum Protection {
 
     /** Tells whether it is ours, so that a duplicate or a loss is a failure of the benchmark. */
     public boolean isOurs() {
-        return this == EXTERNAL || this == DATABASE || this == BATCH;
+        return this == EXTERNAL || this == DATABASE || this == BATCH || this == HELD_EXTERNAL;
     }
 
     Class<?> listener() {

@@ -5,9 +5,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.beans.factory.annotation.Value;
 import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.services.sqs.SqsAsyncClientBuilder;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
@@ -20,11 +22,19 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 
     private static final double MOST = 0.98;
 
+    private final int connections;
     private final AtomicLong begun = new AtomicLong();
     private final AtomicInteger deleted = new AtomicInteger();
     private volatile int messages;
     private volatile long mostDeleted;
     private volatile CountDownLatch all = new CountDownLatch(0);
+    private final SqsRequestCounts requests = new SqsRequestCounts();
+    private final TimeInHand timeInHand = new TimeInHand();
+
+    /** @param connections most of them to SQS; the SDK's default is 50 */
+    SqsTraffic(@Value("${bench.connections:50}") int connections) {
+        this.connections = connections;
+    }
 
     void begin(int expected) {
         begun.set(0);
@@ -32,6 +42,15 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
         mostDeleted = 0;
         messages = expected;
         all = new CountDownLatch(1);
+        timeInHand.begin();
+    }
+
+    SqsRequestCounts requests() {
+        return requests;
+    }
+
+    TimeInHand timeInHand() {
+        return timeInHand;
     }
 
     /** Waits until all messages are deleted; returns whether they are. */
@@ -54,17 +73,23 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 
     @Override
     public void customize(SqsAsyncClientBuilder builder) {
+        builder.httpClientBuilder(NettyNioAsyncHttpClient.builder().maxConcurrency(connections));
         builder.overrideConfiguration(builder.overrideConfiguration().toBuilder()
                 .addExecutionInterceptor(this)
                 .build());
     }
 
     @Override
+    public void beforeExecution(Context.BeforeExecution context, ExecutionAttributes attributes) {
+        requests.count(context.request());
+        timeInHand.sending(context.request());
+    }
+
+    @Override
     public void afterExecution(Context.AfterExecution context, ExecutionAttributes attributes) {
-        if (context.response() instanceof ReceiveMessageResponse received
-                && received.hasMessages()
-                && begun.get() == 0) {
+        if (context.response() instanceof ReceiveMessageResponse received && received.hasMessages()) {
             begun.compareAndSet(0, System.nanoTime());
+            timeInHand.received(received);
         } else if (context.response() instanceof DeleteMessageBatchResponse response) {
             count(response.successful().size());
         }

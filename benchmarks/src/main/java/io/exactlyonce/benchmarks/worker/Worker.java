@@ -3,65 +3,72 @@ package io.exactlyonce.benchmarks.worker;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
+import io.exactlyonce.autoconfigure.ExactlyOnceMetricsAutoConfiguration;
 import io.exactlyonce.benchmarks.process.Conversation;
+import java.lang.management.ManagementFactory;
+import java.util.Map;
+import java.util.Objects;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.thread.Threading;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /** An application with one listener, which works only when it is told to. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
-@Import({Tally.class, Work.class, SqsTraffic.class})
+@Import({Tally.class, Work.class, SqsTraffic.class, HeldWork.class, Holding.class})
 public class Worker {
 
     private static final long LONGEST_SECONDS = 180;
 
+    /** Others do without any of it. */
+    private static final String STARTER =
+            ExactlyOnceAutoConfiguration.class.getName() + "," + ExactlyOnceMetricsAutoConfiguration.class.getName();
+
     private final MessageListenerContainerRegistry containers;
     private final Tally tally;
     private final SqsTraffic traffic;
+    private final Holding holding;
 
-    Worker(MessageListenerContainerRegistry containers, Tally tally, SqsTraffic traffic) {
+    Worker(MessageListenerContainerRegistry containers, Tally tally, SqsTraffic traffic, Holding holding) {
         this.containers = containers;
         this.tally = tally;
         this.traffic = traffic;
+        this.holding = holding;
     }
 
     /**
      * Runs until the benchmarks end.
      *
-     * @param arguments of Spring Boot, with {@code bench.protection} among them
+     * @param arguments the name of a {@link Protection}, then those of Spring Boot
      */
     public static void run(String[] arguments) throws Exception {
-        Protection protection = Protection.valueOf(System.getProperty("bench.protection", arguments[0]));
-        SpringApplication application =
-                new SpringApplicationBuilder(Worker.class, protection.listener()).build(arguments);
+        Protection protection = Protection.valueOf(arguments[0]);
+        SpringApplication application = new SpringApplicationBuilder(Worker.class, protection.listener()).build();
+        if (!protection.isOurs()) {
+            application.setDefaultProperties(Map.of("spring.autoconfigure.exclude", STARTER));
+        }
         try (ConfigurableApplicationContext context = application.run(arguments)) {
             Worker worker = context.getBean(Worker.class);
-            worker.chooseThreads(context.getEnvironment());
-            Conversation.say("ready");
-            Conversation.answer(Drain.class, worker::drain);
+            worker.prepare(context.getEnvironment());
+            Conversation.say(ManagementFactory.getRuntimeMXBean().getUptime());
+            Conversation.answer(Task.class, worker::answer);
         }
     }
 
-    /** Ours choose virtual threads by themselves; the others get the same. */
-    private void chooseThreads(Environment environment) {
-        if (!Threading.VIRTUAL.isActive(environment)) {
-            return;
-        }
+    private void prepare(Environment environment) {
+        ContainerOptions options = ContainerOptions.of(environment);
         for (MessageListenerContainer<?> container : containers.getListenerContainers()) {
-            SqsMessageListenerContainer<?> sqs = (SqsMessageListenerContainer<?>) container;
-            if (sqs.getContainerOptions().getComponentsTaskExecutor() == null) {
-                SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("orders-");
-                threads.setVirtualThreads(true);
-                sqs.configure(options -> options.componentsTaskExecutor(threads));
-            }
+            options.configure((SqsMessageListenerContainer<?>) container);
         }
+    }
+
+    private Object answer(Task task) throws Exception {
+        return task.drain() != null ? drain(task.drain()) : holding.of(Objects.requireNonNull(task.hold()));
     }
 
     private Drain.Result drain(Drain drain) throws InterruptedException {
@@ -71,6 +78,11 @@ public class Worker {
         traffic.await(LONGEST_SECONDS);
         containers.getListenerContainers().forEach(MessageListenerContainer::stop);
         return new Drain.Result(
-                traffic.rate(), tally.duplicates(), tally.losses(), drain.messages() - traffic.deleted());
+                traffic.rate(),
+                tally.duplicates(),
+                tally.losses(),
+                drain.messages() - traffic.deleted(),
+                traffic.timeInHand().micros(0.5),
+                traffic.timeInHand().micros(0.99));
     }
 }

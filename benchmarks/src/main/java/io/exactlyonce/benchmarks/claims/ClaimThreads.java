@@ -1,0 +1,83 @@
+package io.exactlyonce.benchmarks.claims;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Coalescer;
+import io.exactlyonce.claim.CoalescingTerms;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * The claim engine as an application has it: each thread claims a new key, then completes it.
+ *
+ * @param pool leads to the table
+ * @param connections of the pool
+ * @param threads how many
+ */
+public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int threads) {
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration RETENTION = Duration.ofDays(14);
+
+    /**
+     * What they did.
+     *
+     * @param pairs claims that were completed
+     * @param perSecond the same in each second
+     */
+    public record Result(long pairs, double perSecond) {}
+
+    /** Lets them work, and checks each answer. */
+    public Result run(Duration length) throws Exception {
+        ClaimStore postgres = new PostgresClaimStore(pool, connections, RETENTION);
+        CoalescingTerms terms = new CoalescingTerms(2, CoalescingTerms.LARGEST_BATCH, 10_000, Duration.ofSeconds(3));
+        long begun = System.nanoTime();
+        try (Coalescer store = new Coalescer(postgres, terms, System::nanoTime)) {
+            long pairs = runThreads(store, begun + length.toNanos());
+            return new Result(pairs, pairs * 1e9 / (System.nanoTime() - begun));
+        }
+    }
+
+    private long runThreads(ClaimStore store, long end) throws Exception {
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<Long>> running = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                running.add(executor.submit(() -> claimAndComplete(store, end)));
+            }
+            long pairs = 0;
+            for (Future<Long> thread : running) {
+                pairs += thread.get();
+            }
+            return pairs;
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    private static long claimAndComplete(ClaimStore store, long end) {
+        long pairs = 0;
+        while (end - System.nanoTime() > 0) {
+            ClaimKey key = new ClaimKey("orders", UUID.randomUUID().toString());
+            ClaimRequest request = new ClaimRequest(key, UUID.randomUUID(), "benchmark", LEASE);
+            if (!(store.claim(List.of(request)).get(0) instanceof Acquired)) {
+                throw new IllegalStateException("A new key was not acquired");
+            }
+            if (!store.complete(List.of(new Completion(request.id(), null))).contains(request.id())) {
+                throw new IllegalStateException("A held claim was not completed");
+            }
+            pairs++;
+        }
+        return pairs;
+    }
+}

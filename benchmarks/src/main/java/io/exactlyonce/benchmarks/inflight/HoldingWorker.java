@@ -1,0 +1,106 @@
+package io.exactlyonce.benchmarks.inflight;
+
+import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.process.ChildJvm;
+import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.worker.Hold;
+import io.exactlyonce.benchmarks.worker.Order;
+import io.exactlyonce.benchmarks.worker.Protection;
+import io.exactlyonce.benchmarks.worker.Task;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A worker that holds messages, whose handlers need no thread. */
+final class HoldingWorker implements AutoCloseable {
+
+    private static final int THREADS = 20;
+
+    /** Besides one for each poll that may wait for messages: otherwise polls would keep them from renewals and deletions. */
+    private static final int CONNECTIONS = 50;
+
+    private final Servers servers;
+    private final Protection protection;
+    private final String queue;
+    private final ChildJvm worker;
+    private Hold.@Nullable Result result;
+
+    HoldingWorker(Servers servers, Protection protection, String queue, int windowSeconds, int messages)
+            throws IOException, SQLException {
+        this.servers = servers;
+        this.protection = protection;
+        this.queue = queue;
+        this.worker = servers.startWorker(
+                queue,
+                windowSeconds,
+                protection.name(),
+                List.of(
+                        "bench.threads=" + THREADS,
+                        "bench.window=" + windowSeconds,
+                        "bench.connections=" + (messages / 10 + CONNECTIONS),
+                        "spring.cloud.aws.sqs.listener.max-concurrent-messages=" + messages));
+        worker.hear(Long.class);
+    }
+
+    /** Sends messages, and lets it begin. */
+    void begin(Hold hold) throws Exception {
+        List<String> bodies = IntStream.range(0, hold.messages())
+                .mapToObj(number -> new Order(UUID.randomUUID().toString(), number, 1_000))
+                .map(JsonMapper.shared()::writeValueAsString)
+                .toList();
+        servers.queues().send(queue, bodies);
+        worker.tell(Task.of(hold));
+    }
+
+    /** Waits until it has let all messages go. */
+    void end() throws IOException {
+        result = worker.hear(Hold.Result.class);
+        if (protection.isOurs() && result.duplicates() + result.lost() > 0) {
+            throw new IllegalStateException("%s: %s".formatted(protection.label(), result));
+        }
+    }
+
+    double median(ToDoubleFunction<Hold.Part> figure) {
+        return Measurements.median(
+                result().parts().stream().map(figure::applyAsDouble).toList());
+    }
+
+    double heapBytes() {
+        return result().heapBytes();
+    }
+
+    private Hold.Result result() {
+        if (result == null) {
+            throw new IllegalStateException("%s has not ended".formatted(protection));
+        }
+        return result;
+    }
+
+    /** Returns a row of a table. */
+    String row() {
+        return "| %s | %,.0f | %.1f | %,.0f | %s |%n"
+                .formatted(
+                        protection.label(),
+                        median(Hold.Part::changes),
+                        median(Hold.Part::corePercent),
+                        heapBytes(),
+                        faults());
+    }
+
+    private String faults() {
+        Hold.Result ended = result();
+        return ended.duplicates() + ended.lost() == 0
+                ? ""
+                : "%,d duplicates, %,d lost".formatted(ended.duplicates(), ended.lost());
+    }
+
+    @Override
+    public void close() throws IOException {
+        worker.close();
+    }
+}

@@ -1,0 +1,90 @@
+package io.exactlyonce.benchmarks.inflight;
+
+import io.exactlyonce.benchmarks.Plan;
+import io.exactlyonce.benchmarks.Scenario;
+import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.worker.Hold;
+import io.exactlyonce.benchmarks.worker.Protection;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+
+/** (f): many deliveries in flight at the same time, each for many windows; all contestants in the same minutes. */
+public final class InFlightScenario implements Scenario {
+
+    private static final Hold FULL = new Hold(10_000, 5, 60);
+    private static final int WINDOW_SECONDS = 30;
+    private static final Hold SHORT = new Hold(200, 1, 12);
+    private static final int SHORT_WINDOW_SECONDS = 10;
+    private static final int LONG_WINDOW_SECONDS = 3_600;
+    private static final String OURS = "f_external";
+
+    @Override
+    public Map<String, Double> run(Plan plan) throws Exception {
+        Hold hold = plan.isShort() ? SHORT : FULL;
+        int window = plan.isShort() ? SHORT_WINDOW_SECONDS : WINDOW_SECONDS;
+        try (Servers servers = Servers.start();
+                HoldingWorker ours =
+                        new HoldingWorker(servers, Protection.HELD_EXTERNAL, OURS, window, hold.messages());
+                HoldingWorker timers =
+                        new HoldingWorker(servers, Protection.HELD_TIMER, "f_timer", window, hold.messages());
+                HoldingWorker plain = new HoldingWorker(
+                        servers, Protection.HELD_PLAIN, "f_plain", LONG_WINDOW_SECONDS, hold.messages())) {
+            for (HoldingWorker worker : List.of(ours, timers, plain)) {
+                // Once before, so that what only the first messages need is not counted.
+                worker.begin(new Hold(hold.messages() / 10, 0, 0));
+                worker.end();
+            }
+            long before = transactions(servers);
+            for (HoldingWorker worker : List.of(ours, timers, plain)) {
+                worker.begin(hold);
+            }
+            for (HoldingWorker worker : List.of(ours, timers, plain)) {
+                worker.end();
+            }
+            double transactions = transactions(servers) - before;
+            print(hold, window, List.of(ours, timers, plain), transactions);
+            return Map.of(
+                    "f_sqs_requests_vs_timer",
+                    ours.median(Hold.Part::changes) / timers.median(Hold.Part::changes),
+                    "f_cpu_core_percent",
+                    ours.median(Hold.Part::corePercent),
+                    "f_cpu_core_percent_timer",
+                    timers.median(Hold.Part::corePercent),
+                    "f_heap_bytes_per_delivery",
+                    ours.heapBytes() - plain.heapBytes(),
+                    "f_heap_bytes_per_delivery_timer",
+                    timers.heapBytes() - plain.heapBytes(),
+                    "f_sql_transactions_per_delivery",
+                    transactions / hold.messages());
+        }
+    }
+
+    private static void print(Hold hold, int window, List<HoldingWorker> workers, double transactions) {
+        System.out.printf(
+                "%nf: %,d deliveries in flight for %d s, window %d s, each part %d s%n%n",
+                hold.messages(), hold.parts() * hold.partSeconds(), window, hold.partSeconds());
+        System.out.printf(
+                "| | SQS requests each part | CPU, %% of one core | heap, bytes per delivery | not done right |%n"
+                        + "|---|---|---|---|---|%n");
+        workers.forEach(worker -> System.out.print(worker.row()));
+        System.out.printf(
+                "%nSQL transactions of ours, claims and completions included: %,.0f, %.3f per delivery%n",
+                transactions, transactions / hold.messages());
+    }
+
+    /** PostgreSQL's own count, which comes a little late. */
+    private static long transactions(Servers servers) throws SQLException {
+        try (Connection connection = servers.postgres().dataSource("postgres").getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet counted = statement.executeQuery(
+                        "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '%s'"
+                                .formatted(OURS))) {
+            counted.next();
+            return counted.getLong(1);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.exactlyonce.benchmarks.inflight;
+
+import org.jspecify.annotations.NullMarked;

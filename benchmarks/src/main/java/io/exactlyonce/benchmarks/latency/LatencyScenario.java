@@ -1,0 +1,58 @@
+package io.exactlyonce.benchmarks.latency;
+
+import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.Plan;
+import io.exactlyonce.benchmarks.Scenario;
+import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.worker.Protection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** (e): what a claim adds to the time for which an application has a message, at low load. */
+public final class LatencyScenario implements Scenario {
+
+    private static final int MESSAGES = 500;
+    private static final int SHORT_MESSAGES = 30;
+
+    @Override
+    public Map<String, Double> run(Plan plan) throws Exception {
+        int messages = plan.isShort() ? SHORT_MESSAGES : MESSAGES;
+        Turn turn = new Turn(plan.turn().length(), messages);
+        try (Servers servers = Servers.start();
+                PacedListener plain = new PacedListener(servers, Protection.PLAIN, "e_plain");
+                PacedListener ours = new PacedListener(servers, Protection.EXTERNAL, "e_external");
+                PacedListener byHand = new PacedListener(servers, Protection.TWO_COMMITS, "e_two_commits")) {
+            BareCommits bare = new BareCommits(servers.postgres(), "e_two_commits");
+            Turn warmUp = plan.isShort() ? turn : new Turn(turn.length(), 4 * messages);
+            Measurements measured =
+                    Measurements.of(List.of(plain, ours, byHand, bare), new Plan(plan.rounds(), warmUp, turn));
+            System.out.printf(
+                    "%ne: microseconds from receive to deletion, one message each 20 ms%n%n%s",
+                    measured.table("p50, microseconds"));
+            System.out.printf(
+                    "%n| p99, microseconds | |%n|---|---|%n| %s | %,.0f |%n| %s | %,.0f |%n| %s | %,.0f |%n",
+                    plain.name(), plain.p99(), ours.name(), ours.p99(), byHand.name(), byHand.p99());
+            return Map.of(
+                    "e_p50_vs_jdbc",
+                    added(measured, ours, plain, bare),
+                    "e_two_commits_p50_vs_jdbc",
+                    added(measured, byHand, plain, bare),
+                    "e_p50_added_micros",
+                    measured.median(ours) - measured.median(plain),
+                    "e_p99_added_micros",
+                    ours.p99() - plain.p99());
+        }
+    }
+
+    /** Returns the median over the rounds of what one adds to a plain listener, in multiples of two commits. */
+    private static double added(Measurements measured, Contestant one, Contestant plain, Contestant bare) {
+        List<Double> ones = measured.of(one);
+        return Measurements.median(IntStream.range(0, ones.size())
+                .mapToObj(round -> (ones.get(round) - measured.of(plain).get(round))
+                        / measured.of(bare).get(round))
+                .toList());
+    }
+}

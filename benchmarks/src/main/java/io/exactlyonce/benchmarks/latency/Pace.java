@@ -1,0 +1,24 @@
+package io.exactlyonce.benchmarks.latency;
+
+import java.util.concurrent.TimeUnit;
+
+/** A low load: one after the other, with a pause before each. */
+final class Pace {
+
+    private static final long PAUSE_MILLIS = 20;
+
+    private int left;
+
+    Pace(int times) {
+        this.left = times;
+    }
+
+    /** Waits for the next turn; tells whether there is one. */
+    boolean await() throws InterruptedException {
+        if (left-- == 0) {
+            return false;
+        }
+        TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        return true;
+    }
+}

@@ -1,0 +1,69 @@
+package io.exactlyonce.benchmarks.latency;
+
+import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.benchmarks.process.ChildJvm;
+import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.worker.Drain;
+import io.exactlyonce.benchmarks.worker.Order;
+import io.exactlyonce.benchmarks.worker.Protection;
+import io.exactlyonce.benchmarks.worker.Task;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A worker that is sent one message at a time, and deletes each at once. Its figure is the median time in hand. */
+final class PacedListener implements Contestant, AutoCloseable {
+
+    private static final int WINDOW_SECONDS = 60;
+
+    private final Servers servers;
+    private final Protection protection;
+    private final String queue;
+    private final ChildJvm worker;
+    private final List<Double> p99s = new ArrayList<>();
+
+    PacedListener(Servers servers, Protection protection, String queue) throws IOException, SQLException {
+        this.servers = servers;
+        this.protection = protection;
+        this.queue = queue;
+        this.worker = servers.startWorker(
+                queue, WINDOW_SECONDS, protection.name(), List.of("bench.acknowledge-at-once=true"));
+        worker.hear(Long.class);
+    }
+
+    @Override
+    public String name() {
+        return protection.label();
+    }
+
+    @Override
+    public double run(Turn turn) throws Exception {
+        worker.tell(Task.of(new Drain(turn.messages(), turn.messages())));
+        int number = 0;
+        for (Pace pace = new Pace(turn.messages()); pace.await(); number++) {
+            Order order = new Order(UUID.randomUUID().toString(), number, 1_000);
+            servers.queues().send(queue, List.of(JsonMapper.shared().writeValueAsString(order)));
+        }
+        Drain.Result result = worker.hear(Drain.Result.class);
+        if (result.lost() + result.duplicates() + result.undeleted() > 0) {
+            throw new IllegalStateException("%s: %s".formatted(name(), result));
+        }
+        p99s.add(result.p99Micros());
+        return result.medianMicros();
+    }
+
+    /** Returns the median of the rounds' 99th percentiles, in microseconds; the warm-up is not among them. */
+    double p99() {
+        return Measurements.median(p99s.subList(1, p99s.size()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        worker.close();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.exactlyonce.benchmarks.latency;
+
+import org.jspecify.annotations.NullMarked;

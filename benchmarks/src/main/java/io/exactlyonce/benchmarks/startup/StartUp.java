@@ -1,0 +1,45 @@
+package io.exactlyonce.benchmarks.startup;
+
+import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.benchmarks.process.ChildJvm;
+import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.worker.Protection;
+import java.util.List;
+
+/** An application that starts, listens, and ends. Its figure is milliseconds from the JVM's start. */
+final class StartUp implements Contestant {
+
+    private static final int WINDOW_SECONDS = 60;
+    private static final List<String> LISTENING = List.of("spring.cloud.aws.sqs.listener.auto-startup=true");
+    private static final List<String> TABLES_EXIST = List.of(
+            "spring.cloud.aws.sqs.listener.auto-startup=true",
+            "spring.sql.init.mode=never",
+            "exactly-once.claim.initialize-schema=never");
+
+    private final Servers servers;
+    private final Protection protection;
+    private final String name;
+
+    StartUp(Servers servers, Protection protection, String name) throws Exception {
+        this.servers = servers;
+        this.protection = protection;
+        this.name = name;
+        // The first start makes the tables.
+        try (ChildJvm first = servers.startWorker(name, WINDOW_SECONDS, protection.name(), LISTENING)) {
+            first.hear(Long.class);
+        }
+    }
+
+    @Override
+    public String name() {
+        return protection.label();
+    }
+
+    @Override
+    public double run(Turn turn) throws Exception {
+        try (ChildJvm worker = servers.restartWorker(name, protection.name(), TABLES_EXIST)) {
+            return worker.hear(Long.class);
+        }
+    }
+}

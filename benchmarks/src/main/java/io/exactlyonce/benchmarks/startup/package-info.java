@@ -1,0 +1,4 @@
+@NullMarked
+package io.exactlyonce.benchmarks.startup;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,98 @@
+package io.exactlyonce.benchmarks.volume;
+
+import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.benchmarks.claims.ClaimThreads;
+import io.exactlyonce.benchmarks.process.Postgres;
+import io.exactlyonce.claim.postgres.ClaimRetention;
+import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+/** A claim table with so many completed rows, in which new keys are claimed while expired ones are deleted. */
+final class FullTable implements Contestant, AutoCloseable {
+
+    private static final int CONNECTIONS = 10;
+    private static final int THREADS = 64;
+    private static final int DELETED_AT_A_TIME = 500;
+
+    /** About as many as retention deletes in a turn: it rests for as long as it works. */
+    private static final int EXPIRED = 50_000;
+
+    /** Keys as long and as scattered as UUIDs are. The retention's end is far for all but expired ones. */
+    private static final String FILL = """
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                            lease_until, first_claimed_at, claimed_at, completed_at, expires_at)
+            SELECT 'orders', gen_random_uuid()::text, 'COMPLETED', gen_random_uuid(), 'benchmark', 1, i, false,
+                   at, at, at, at, at + interval '14 days'
+            FROM generate_series(1, %d) AS i, (SELECT now() - interval '%d days' AS at) AS made
+            """;
+
+    private final Postgres postgres;
+    private final String database;
+    private final long rows;
+    private final PrimaryPinnedDataSource pool;
+
+    FullTable(Postgres postgres, String database, long rows) throws SQLException {
+        this.postgres = postgres;
+        this.database = database;
+        this.rows = rows;
+        postgres.create(database);
+        this.pool = new PrimaryPinnedDataSource(postgres.url(database), "postgres", "", CONNECTIONS + 1);
+        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        if (rows > 0) {
+            postgres.execute(database, FILL.formatted(rows, 1));
+        }
+        postgres.execute(database, "VACUUM (ANALYZE) exactly_once_claim");
+        postgres.execute(database, "CHECKPOINT");
+    }
+
+    @Override
+    public String name() {
+        return "%,d rows".formatted(rows);
+    }
+
+    @Override
+    public double run(Turn turn) throws Exception {
+        if (rows == 0) {
+            postgres.execute(database, "TRUNCATE exactly_once_claim");
+        }
+        postgres.execute(database, FILL.formatted(EXPIRED, 15));
+        postgres.execute(database, "CHECKPOINT");
+        Thread retention = new Thread(this::deleteExpired, "retention");
+        retention.start();
+        try {
+            return new ClaimThreads(pool, CONNECTIONS, THREADS)
+                    .run(turn.length())
+                    .perSecond();
+        } finally {
+            retention.interrupt();
+            retention.join();
+        }
+    }
+
+    private void deleteExpired() {
+        ClaimRetention retention = new ClaimRetention(
+                pool,
+                DELETED_AT_A_TIME,
+                List.of(),
+                System::nanoTime,
+                length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
+        try {
+            while (!Thread.currentThread().isInterrupted()) {
+                retention.sweep();
+                TimeUnit.MILLISECONDS.sleep(100);
+            }
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.exactlyonce.benchmarks.volume;
+
+import org.jspecify.annotations.NullMarked;
