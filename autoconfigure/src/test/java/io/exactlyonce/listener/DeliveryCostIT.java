@@ -1,0 +1,188 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.RoundTrips;
+import io.exactlyonce.testing.SqsRequests;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
+
+/**
+ * What a delivery costs in round trips to PostgreSQL and requests to SQS, for each mode: the table in docs/performance.md. A
+ * change that adds one must change a number here, too.
+ */
+@UsesSqs
+class DeliveryCostIT {
+
+    /** So long that nothing is renewed meanwhile. */
+    private static final int WINDOW_SECONDS = 120;
+
+    /** Each connection asks for the types of its arrays once. */
+    private static final int WARM_UP = 8;
+
+    private static final SqsServer SQS = SqsServer.shared();
+
+    record Order(String orderId) {}
+
+    static class External {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
+    static class Batches {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#payload.orderId")
+        void handle(List<Order> orders) {}
+    }
+
+    static class InDatabase {
+        private final JdbcTemplate jdbc;
+
+        InDatabase(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @ExactlyOnceListener(
+                id = "orders",
+                queueNames = "${test.queue}",
+                key = "#order.orderId",
+                effects = Effects.DATABASE)
+        void handle(Order order) {
+            jdbc.update("INSERT INTO sale VALUES (?)", order.orderId());
+        }
+    }
+
+    /** Where a row lies, and which transactions wrote, locked or deleted it. */
+    private record RowVersion(String place, String writtenBy, String lockedBy) {}
+
+    private final String queue = SQS.createQueue(WINDOW_SECONDS);
+    private final String url = EmbeddedDatabase.shared().createDatabase();
+
+    DeliveryCostIT() {
+        new JdbcTemplate(EmbeddedDatabase.shared().dataSource(url)).execute("CREATE TABLE sale (order_id text)");
+    }
+
+    private TestApplication start(Class<?> listener) {
+        TestApplication application = TestApplication.start(
+                url,
+                Map.of(
+                        "test.queue", queue,
+                        "exactly-once.claim.cleanup.enabled", "false",
+                        "exactly-once.datasource.replica-lag-interval", "0s",
+                        "exactly-once.datasource.maximum-pool-size", "2",
+                        "spring.datasource.hikari.maximum-pool-size", "1"),
+                listener,
+                SqsRequests.class);
+        for (int i = 0; i < WARM_UP; i++) {
+            deliver("warm-up-" + i);
+        }
+        return application;
+    }
+
+    private void deliver(String orderId) {
+        SQS.send(queue, "{\"orderId\":\"%s\"}".formatted(orderId));
+        awaitEmptyQueue();
+    }
+
+    private void awaitEmptyQueue() {
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(50))
+                .until(() -> SQS.size(queue) == 0);
+    }
+
+    /** Returns round trips and statements of one delivery. */
+    private List<Integer> costOf(String orderId) {
+        try (RoundTrips trips = RoundTrips.count()) {
+            deliver(orderId);
+            return List.of(trips.total(), trips.statements());
+        }
+    }
+
+    private static RowVersion row(TestApplication application, String orderId) {
+        return application
+                .database()
+                .sql("SELECT ctid::text AS place, xmin::text AS written_by, xmax::text AS locked_by"
+                        + " FROM exactly_once_claim WHERE key = ?")
+                .param(orderId)
+                .query(RowVersion.class)
+                .single();
+    }
+
+    private static void assertThatNothingWasRenewed(TestApplication application) {
+        SqsRequests requests = application.bean(SqsRequests.class);
+        assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class)).isEmpty();
+        assertThat(requests.of(ChangeMessageVisibilityRequest.class)).isEmpty();
+    }
+
+    @Test
+    void externalEffectsCostTwoRoundTripsAndADuplicateOneThatWritesNothing() {
+        try (TestApplication application = start(External.class)) {
+            assertThat(costOf("o1")).as("first").isEqualTo(List.of(2, 4));
+            RowVersion written = row(application, "o1");
+
+            assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(1, 2));
+
+            assertThat(row(application, "o1")).isEqualTo(written);
+            assertThatNothingWasRenewed(application);
+        }
+    }
+
+    @Test
+    void effectsInTheDatabaseShareOneTransaction() {
+        try (TestApplication application = start(InDatabase.class)) {
+            assertThat(costOf("o1")).as("first").isEqualTo(List.of(5, 5));
+            RowVersion written = row(application, "o1");
+
+            assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(4, 4));
+
+            assertThat(row(application, "o1")).isEqualTo(written);
+            assertThatNothingWasRenewed(application);
+        }
+    }
+
+    @Test
+    void batchesCostTwoRoundTripsAsWell() {
+        try (TestApplication application = start(Batches.class)) {
+            assertThat(costOf("o1")).as("first").isEqualTo(List.of(2, 4));
+            RowVersion written = row(application, "o1");
+
+            assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(1, 2));
+
+            assertThat(row(application, "o1")).isEqualTo(written);
+            assertThatNothingWasRenewed(application);
+        }
+    }
+
+    @Test
+    void deliveriesUnderLoadShareRoundTripsAndDeletions() {
+        int messages = 300;
+        try (TestApplication application = start(External.class)) {
+            SqsRequests requests = application.bean(SqsRequests.class);
+            application.container("orders").stop();
+            IntStream.range(0, messages).forEach(i -> SQS.send(queue, "{\"orderId\":\"o%d\"}".formatted(i)));
+            int before = requests.of(DeleteMessageBatchRequest.class).size();
+            try (RoundTrips trips = RoundTrips.count()) {
+                application.container("orders").start();
+                awaitEmptyQueue();
+
+                assertThat(trips.total()).isLessThan(messages);
+            }
+            assertThat(requests.of(DeleteMessageBatchRequest.class).size() - before)
+                    .isLessThanOrEqualTo(messages / 2);
+            assertThatNothingWasRenewed(application);
+        }
+    }
+}

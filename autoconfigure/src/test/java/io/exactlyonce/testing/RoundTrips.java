@@ -1,0 +1,66 @@
+package io.exactlyonce.testing;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+/**
+ * Counts how often this JVM waits for PostgreSQL: the driver's own log names each message of its protocol, and each round
+ * trip ends in one Sync. Nothing of the application under test is exchanged for it. A test's own statements count, too.
+ */
+public final class RoundTrips implements AutoCloseable {
+
+    /** Held, or its level would be forgotten with it. */
+    private final Logger driver = Logger.getLogger("org.postgresql.core.v3.QueryExecutorImpl");
+
+    private final AtomicInteger syncs = new AtomicInteger();
+    private final AtomicInteger executions = new AtomicInteger();
+    private final Handler counter = new Handler() {
+        @Override
+        public void publish(LogRecord message) {
+            String text = message.getMessage();
+            if (text.startsWith(" FE=> Sync")) {
+                syncs.incrementAndGet();
+            } else if (text.startsWith(" FE=> Execute")) {
+                executions.incrementAndGet();
+            }
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+
+    private RoundTrips() {}
+
+    /** Counts from now on. */
+    public static RoundTrips count() {
+        RoundTrips trips = new RoundTrips();
+        trips.counter.setLevel(Level.ALL);
+        trips.driver.setUseParentHandlers(false);
+        trips.driver.addHandler(trips.counter);
+        trips.driver.setLevel(Level.FINEST);
+        return trips;
+    }
+
+    /** Returns the round trips so far. */
+    public int total() {
+        return syncs.get();
+    }
+
+    /** Returns the statements so far, also those that share a round trip. */
+    public int statements() {
+        return executions.get();
+    }
+
+    @Override
+    public void close() {
+        driver.setLevel(null);
+        driver.removeHandler(counter);
+        driver.setUseParentHandlers(true);
+    }
+}
