@@ -21,19 +21,13 @@ public final class Delivery {
     private final int receiveCount;
     private final long receivedAt;
     private final AtomicBoolean settled = new AtomicBoolean();
+    private final Progress progress = new Progress();
 
     private volatile @Nullable Renewal renewal;
     private volatile @Nullable Disposition disposition;
-    private volatile @Nullable HandlerRun run;
-    private volatile @Nullable FutureRun future;
-    private volatile boolean stopRequested;
     private volatile Runnable delete = () -> {
         throw new IllegalStateException("Nobody has said how to delete message %s".formatted(messageId()));
     };
-
-    private final CompletableFuture<Void> left = new CompletableFuture<>();
-    private boolean entered;
-    private boolean abandoned;
 
     /**
      * @param subscription the listener and its queue
@@ -142,19 +136,18 @@ public final class Delivery {
     }
 
     /** Begins to be processed, unless its listener has stopped. */
-    synchronized boolean enter() {
-        entered = !abandoned;
-        return entered;
+    boolean enter() {
+        return progress.enter();
     }
 
     /** Has been processed, and how that ended is on record as far as it was possible. */
     void leave() {
-        left.complete(null);
+        progress.leave();
     }
 
     /** Completes when nobody processes this delivery: at once if nobody has begun to. */
-    synchronized CompletableFuture<Void> left() {
-        return entered ? left : CompletableFuture.completedFuture(null);
+    CompletableFuture<Void> left() {
+        return progress.left();
     }
 
     HandlerRun enterHandler() {
@@ -163,57 +156,40 @@ public final class Delivery {
 
     /** Enters a run that other deliveries of its batch share: whatever stops one of them interrupts it. */
     HandlerRun enterHandler(HandlerRun begun) {
-        run = begun;
+        progress.enterHandler(begun);
         Duration timeout = subscription.timeout();
         if (timeout != null) {
             renewal().limit(timeout, this::stopHandler);
-        }
-        if (stopRequested) {
-            begun.interrupt();
         }
         return begun;
     }
 
     /** The handler's method has returned, and its work goes on. */
     void goOn(FutureRun begun) {
-        future = begun;
-        if (stopRequested) {
-            begun.cancel();
-        }
+        progress.goOn(begun);
     }
 
     boolean wasHandled() {
-        return run != null;
+        return progress.wasHandled();
     }
 
     /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
     void stopHandler() {
-        stopRequested = true;
-        HandlerRun begun = run;
-        if (begun != null) {
-            begun.interrupt();
-        }
-        FutureRun goingOn = future;
-        if (goingOn != null) {
-            goingOn.cancel();
-        }
+        progress.stopHandler();
     }
 
     /** Tells whether the handler must not begin any more. */
     boolean isStopRequested() {
-        return stopRequested;
+        return progress.isStopRequested();
     }
 
     /** Stops the handler, and makes nobody wait for its completion for long: its listener has stopped. */
     void abandon() {
-        synchronized (this) {
-            abandoned = true;
-        }
-        stopHandler();
+        progress.abandon();
     }
 
-    synchronized boolean isAbandoned() {
-        return abandoned;
+    boolean isAbandoned() {
+        return progress.isAbandoned();
     }
 
     @Override

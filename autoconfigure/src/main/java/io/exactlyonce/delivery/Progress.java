@@ -1,0 +1,77 @@
+package io.exactlyonce.delivery;
+
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far the processing of a delivery has come, and what stops it. Thread-safe: processed by one thread, stopped by
+ * others.
+ */
+final class Progress {
+
+    private final CompletableFuture<Void> left = new CompletableFuture<>();
+
+    private volatile @Nullable HandlerRun run;
+    private volatile @Nullable FutureRun future;
+    private volatile boolean stopRequested;
+    private boolean entered;
+    private boolean abandoned;
+
+    synchronized boolean enter() {
+        entered = !abandoned;
+        return entered;
+    }
+
+    void leave() {
+        left.complete(null);
+    }
+
+    synchronized CompletableFuture<Void> left() {
+        return entered ? left : CompletableFuture.completedFuture(null);
+    }
+
+    void enterHandler(HandlerRun begun) {
+        run = begun;
+        if (stopRequested) {
+            begun.interrupt();
+        }
+    }
+
+    void goOn(FutureRun begun) {
+        future = begun;
+        if (stopRequested) {
+            begun.cancel();
+        }
+    }
+
+    boolean wasHandled() {
+        return run != null;
+    }
+
+    void stopHandler() {
+        stopRequested = true;
+        HandlerRun begun = run;
+        if (begun != null) {
+            begun.interrupt();
+        }
+        FutureRun goingOn = future;
+        if (goingOn != null) {
+            goingOn.cancel();
+        }
+    }
+
+    boolean isStopRequested() {
+        return stopRequested;
+    }
+
+    void abandon() {
+        synchronized (this) {
+            abandoned = true;
+        }
+        stopHandler();
+    }
+
+    synchronized boolean isAbandoned() {
+        return abandoned;
+    }
+}
