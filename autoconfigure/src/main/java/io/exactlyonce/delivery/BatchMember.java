@@ -78,7 +78,7 @@ final class BatchMember {
     /** Tells whether its handler may be called: a pause, or a late answer, may have used up the lease. */
     boolean isHeld() {
         return isAcquired()
-                && !delivery().isStopRequested()
+                && delivery().mayHandlerBegin()
                 && delivery().renewal().isHeld();
     }
 

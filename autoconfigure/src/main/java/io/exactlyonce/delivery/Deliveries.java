@@ -4,7 +4,6 @@ import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
@@ -24,6 +23,7 @@ public final class Deliveries {
     private final DoubleSupplier random;
     private final InFlight inFlight;
     private final Waiters waiters;
+    private final StoppedListeners stopped;
 
     /**
      * @param supervisor renews windows and leases
@@ -46,6 +46,7 @@ public final class Deliveries {
         this.inFlight = new InFlight(observer, clock);
         this.waiters =
                 new Waiters(inFlight, new ReceiveBudget(backoff, observer, clock, random), observer, mostWaiters);
+        this.stopped = new StoppedListeners(inFlight, waiters);
     }
 
     /** Returns the deliveries that wait for others. */
@@ -53,12 +54,16 @@ public final class Deliveries {
         return waiters;
     }
 
-    /** Renews deliveries from now on, before any handler has a thread for them. */
+    /**
+     * Renews deliveries from now on, before any handler has a thread for them. Those of a listener that has begun to stop
+     * are returned at once.
+     */
     public void begin(Collection<Delivery> received) {
         for (Delivery delivery : received) {
             delivery.begin(supervisor.start(delivery.subscription(), delivery.receiptHandle(), delivery.receivedAt()));
             inFlight.add(delivery);
         }
+        stopped.returnLate(received);
     }
 
     /**
@@ -91,7 +96,7 @@ public final class Deliveries {
         if (awaited == null) {
             return settle(delivery, decided);
         }
-        if (mayWait && !delivery.isAbandoned()) {
+        if (mayWait && !stopped.contains(delivery.subscription())) {
             waiters.admit(delivery, awaited, decided.delay());
         } else {
             waiters.turnAway(delivery, Duration.ZERO);
@@ -103,7 +108,8 @@ public final class Deliveries {
         return switch (decided.kind()) {
             case ACKNOWLEDGE -> true;
             case RETURN -> {
-                inFlight.returnAfter(delivery, decided.delay());
+                // One that was held back has cost nobody anything: others can have it at once.
+                inFlight.returnAfter(delivery, delivery.isHeldBack() ? Duration.ZERO : decided.delay());
                 yield false;
             }
             case ABANDON -> {
@@ -133,27 +139,8 @@ public final class Deliveries {
         inFlight.end(delivery);
     }
 
-    /** Returns what waits for others: its listener is stopping. */
-    public void endWaits(Subscription subscription) {
-        waiters.endAll(subscription);
-    }
-
-    /**
-     * Ends what is left of a subscription whose listener has stopped. Handlers that are still running are interrupted;
-     * those that heed it within a moment have their claims released and their messages returned, before their threads and
-     * the database connections go. The others' claims end with their leases.
-     */
-    public void abandonAll(Subscription subscription) {
-        List<Delivery> abandoned = inFlight.of(subscription);
-        abandoned.forEach(Delivery::abandon);
-        waiters.endAll(subscription);
-        LastWait.forAll(abandoned, subscription);
-        for (Delivery delivery : abandoned) {
-            if (delivery.left().isDone()) {
-                settleWhileStopping(delivery);
-            }
-            delivery.beginSettling();
-            inFlight.end(delivery);
-        }
+    /** Returns how the deliveries of a listener end that is about to stop. */
+    public ListenerStop stop(Subscription subscription) {
+        return new ListenerStop(subscription, this, inFlight, stopped);
     }
 }

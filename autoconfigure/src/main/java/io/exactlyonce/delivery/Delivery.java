@@ -173,14 +173,28 @@ public final class Delivery {
         return progress.wasHandled();
     }
 
+    /**
+     * Keeps this delivery from being handled unless its handler is running already: its listener is stopping.
+     *
+     * @return whether nobody has begun to process it, so that it can be returned at once
+     */
+    boolean bar() {
+        return progress.bar();
+    }
+
+    /** Tells whether it has been kept from its handler because its listener is stopping. */
+    public boolean isHeldBack() {
+        return progress.isBarred() && !progress.wasHandled();
+    }
+
     /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
     void stopHandler() {
         progress.stopHandler();
     }
 
-    /** Tells whether the handler must not begin any more. */
-    boolean isStopRequested() {
-        return progress.isStopRequested();
+    /** Tells whether the handler may begin, as far as nobody has stopped it. */
+    boolean mayHandlerBegin() {
+        return progress.mayHandlerBegin();
     }
 
     /** Stops the handler, and makes nobody wait for its completion for long: its listener has stopped. */

@@ -40,7 +40,7 @@ final class HandlerCall implements HandlerCalls {
     /** A pause, or a claim that was answered late, may have used up the lease before the handler could begin. */
     DeliveryClaim claim(Delivery delivery, ClaimId id, Acquired acquired) {
         DeliveryClaim claim = claim(id, acquired, delivery.renewal()::isHeld);
-        if (delivery.isStopRequested() || !delivery.renewal().isHeld()) {
+        if (!delivery.mayHandlerBegin() || !delivery.renewal().isHeld()) {
             delivery.renewal().letGo();
             keeper.release(new Release(id, "the handler was not called", false));
             throw claim.lost("its lease was over, or its listener had stopped, before the handler was called");

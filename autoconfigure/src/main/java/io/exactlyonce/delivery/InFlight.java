@@ -1,8 +1,11 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.visibility.Renewal;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -41,6 +44,28 @@ final class InFlight {
             return null;
         });
         deliveries.remove(delivery);
+    }
+
+    /** Makes deliveries of one listener visible together. */
+    void returnAll(Map<Delivery, Duration> delays) {
+        log.debug("Returning {}", delays);
+        Map<Renewal, Duration> renewals = new LinkedHashMap<>();
+        delays.forEach((delivery, delay) -> renewals.put(delivery.renewal(), delay));
+        Renewal.returnAll(renewals).exceptionally(failure -> {
+            log.warn("Returning {} messages failed; they are visible when their windows end", delays.size(), failure);
+            return null;
+        });
+        deliveries.removeAll(delays.keySet());
+    }
+
+    /** Has a message deleted whose pipeline has ended; it is renewed on until that is confirmed. */
+    void delete(Delivery delivery) {
+        try {
+            delivery.delete();
+        } catch (RuntimeException failure) {
+            log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery, failure);
+            end(delivery);
+        }
     }
 
     /** Ends a delivery that was not returned. */

@@ -14,12 +14,23 @@ final class Progress {
     private volatile @Nullable HandlerRun run;
     private volatile @Nullable FutureRun future;
     private volatile boolean stopRequested;
+    private volatile boolean barred;
     private boolean entered;
     private boolean abandoned;
 
     synchronized boolean enter() {
-        entered = !abandoned;
+        entered = !barred;
         return entered;
+    }
+
+    /** Keeps both the processing and the handler from beginning; tells whether the processing has not begun. */
+    synchronized boolean bar() {
+        barred = true;
+        return !entered;
+    }
+
+    boolean isBarred() {
+        return barred;
     }
 
     void leave() {
@@ -60,12 +71,13 @@ final class Progress {
         }
     }
 
-    boolean isStopRequested() {
-        return stopRequested;
+    boolean mayHandlerBegin() {
+        return !stopRequested && !barred;
     }
 
     void abandon() {
         synchronized (this) {
+            barred = true;
             abandoned = true;
         }
         stopHandler();

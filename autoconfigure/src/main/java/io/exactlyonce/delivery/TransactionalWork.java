@@ -37,13 +37,13 @@ final class TransactionalWork implements ClaimTransaction.Work {
     public @Nullable String run(Acquired acquired) throws Throwable {
         begun = true;
         observer.claimed(delivery.subscription(), acquired);
-        if (delivery.isStopRequested()) {
+        if (!delivery.mayHandlerBegin()) {
             throw handlers.claim(id, acquired, () -> false)
                     .lost("its listener had stopped before the handler was called");
         }
         HandlerRun called = delivery.enterHandler();
         run = called;
-        DeliveryClaim claim = handlers.claim(id, acquired, () -> called.isInside() && !delivery.isStopRequested());
+        DeliveryClaim claim = handlers.claim(id, acquired, () -> called.isInside() && !called.wasInterrupted());
         result = handlers.handle(delivery, claim, called, handler);
         return handlers.json(id, result);
     }

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -113,12 +114,7 @@ public final class Waiters {
 
     private void delete(Delivery delivery) {
         delivery.decide(Disposition.ACKNOWLEDGE);
-        try {
-            delivery.delete();
-        } catch (RuntimeException failure) {
-            log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery, failure);
-            inFlight.end(delivery);
-        }
+        inFlight.delete(delivery);
     }
 
     /**
@@ -126,12 +122,14 @@ public final class Waiters {
      * deployment that stops one instance after the other would use a receive up at each, within seconds.
      */
     void endAll(Subscription subscription) {
+        Map<Delivery, Duration> ended = new LinkedHashMap<>();
         for (Waiter waiter : waiters) {
             Delivery delivery = waiter.delivery();
             if (delivery.subscription().equals(subscription) && take(waiter)) {
-                turnAway(delivery, Duration.ZERO);
+                ended.put(delivery, budget.delay(delivery));
             }
         }
+        inFlight.returnAll(ended);
     }
 
     private boolean take(Waiter waiter) {

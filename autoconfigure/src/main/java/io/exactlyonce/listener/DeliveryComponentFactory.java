@@ -2,6 +2,7 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
@@ -27,6 +28,11 @@ final class DeliveryComponentFactory<T> extends StandardSqsComponentFactory<T> {
     @Override
     public MessageSink<T> createMessageSink(SqsContainerOptions options) {
         return new DeliverySink<>(super.createMessageSink(options), engine.deliveries());
+    }
+
+    @Override
+    protected BatchingAcknowledgementProcessor<T> createBatchingProcessorInstance() {
+        return new FlushingAcknowledgementProcessor<>();
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.source.AbstractSqsMessageSource;
+import io.exactlyonce.delivery.ListenerStop;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -13,10 +14,10 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
-import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /** Polls a queue, and notes of each message what SQS itself says of it, before any sender's header can interfere. */
@@ -33,6 +34,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
     private @Nullable Duration configuredWindow;
     private @Nullable Class<?> payloadType;
     private volatile @Nullable Subscription subscription;
+    private volatile @Nullable ListenerStop stop;
 
     DeliveryMessageSource(ListenerEngine engine, String listener, ContainerSettings settings) {
         this.engine = engine;
@@ -84,7 +86,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
             throw new IllegalStateException("awspring started a message source without a client");
         }
         String url = queue.getQueueUrl();
-        VisibilityWindow window = window(queue);
+        VisibilityWindow window = ListenerWindow.of(configuredWindow, queue, listener, getPollingEndpointName());
         Subscription begun = new Subscription(
                 listener,
                 url.substring(url.lastIndexOf('/') + 1),
@@ -93,31 +95,26 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
                 new SqsQueueVisibility(sqs, url, window),
                 RedrivePolicy.maxReceiveCount(queue));
         subscription = begun;
+        stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
         engine.gate().subscribe(begun);
         RedrivePolicy.warnOfFewReceives(begun);
         return new ConfirmingAcknowledgementExecutor<>(engine.deliveries(), sqs, url);
     }
 
-    private VisibilityWindow window(QueueAttributes queue) {
-        try {
-            // Awspring asks SQS for whole seconds, and drops the rest.
-            return VisibilityWindow.ofSeconds(configuredWindow == null ? tell(queue) : configuredWindow.toSeconds());
-        } catch (IllegalArgumentException invalid) {
-            throw new InvalidListenerException(
-                    "Listener '%s' on queue '%s': %s"
-                            .formatted(listener, getPollingEndpointName(), invalid.getMessage()),
-                    "choose a window that covers most handlers, for example twice their median time");
-        }
+    /** The container ends polls that are still under way after its timeout. */
+    @Override
+    protected CompletableFuture<Collection<software.amazon.awssdk.services.sqs.model.Message>> doPollForMessages(
+            int most) {
+        return Poll.of(super.doPollForMessages(most), this::returnLate);
     }
 
-    private static long tell(QueueAttributes queue) {
-        String seconds = queue.getQueueAttribute(QueueAttributeName.VISIBILITY_TIMEOUT);
-        if (seconds == null) {
-            throw new IllegalArgumentException(
-                    "the queue does not tell its VisibilityTimeout; set the listener's messageVisibilitySeconds");
+    private void returnLate(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
+        Subscription current = subscription;
+        if (current != null) {
+            long receivedAt = receivedAt();
+            messages.forEach(message -> reader().returnUnread(message, current, receivedAt));
         }
-        return Long.parseLong(seconds);
     }
 
     /** Takes the time once for the whole batch, before the first message is converted. */
@@ -128,29 +125,45 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
         if (current == null) {
             return List.of();
         }
-        long receivedAt = engine.clock().getAsLong() - ON_ITS_WAY.toNanos();
-        MessageReader<T> reader = new MessageReader<>(
+        return new PolledMessages<>(reader(), current, receivedAt()).read(messages);
+    }
+
+    private long receivedAt() {
+        return engine.clock().getAsLong() - ON_ITS_WAY.toNanos();
+    }
+
+    private MessageReader<T> reader() {
+        return new MessageReader<>(
                 getMessagingMessageConverter(), getMessageConversionContext(), payloadType, engine.deliveries());
-        return new PolledMessages<>(reader, current, receivedAt).read(messages);
     }
 
     /**
-     * Returns what waits for others; then waits, as awspring does, for handlers and acknowledgements until its timeouts;
-     * then ends what is left.
+     * Returns what no handler has begun; then waits, as awspring does, for handlers until its timeout, and for deletes
+     * after {@link #doStop()}; then ends what is left.
      */
     @Override
     public void stop() {
-        Subscription ended = subscription;
-        if (ended == null) {
+        ListenerStop ending = stop;
+        if (ending == null) {
             super.stop();
             return;
         }
-        engine.deliveries().endWaits(ended);
+        ending.begin();
         try {
             super.stop();
         } finally {
-            engine.deliveries().abandonAll(ended);
-            engine.gate().unsubscribe(ended);
+            ending.end();
+            engine.gate().unsubscribe(ending.subscription());
         }
+    }
+
+    /** Called when the handlers have ended, or the time for that is over: before the last deletes are sent. */
+    @Override
+    protected void doStop() {
+        ListenerStop ending = stop;
+        if (ending != null) {
+            ending.interruptHandlers();
+        }
+        super.doStop();
     }
 }

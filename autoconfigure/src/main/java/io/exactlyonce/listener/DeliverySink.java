@@ -1,6 +1,7 @@
 package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.sink.adapter.AbstractDelegatingMessageListeningSinkAdapter;
 import io.exactlyonce.delivery.Deliveries;
@@ -21,6 +22,11 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     DeliverySink(MessageSink<T> delegate, Deliveries deliveries) {
         super(delegate);
         this.deliveries = deliveries;
+    }
+
+    @Override
+    public void setMessagePipeline(MessageProcessingPipeline<T> pipeline) {
+        super.setMessagePipeline(new UnlessHeldBack<>(pipeline));
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.FifoSqsComponentFactory;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.sink.BatchMessageSink;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
@@ -49,6 +50,11 @@ final class FifoDeliveryComponentFactory<T> extends FifoSqsComponentFactory<T> {
 
     private static <T> MessageSink<T> byGroup(MessageSink<T> sink) {
         return new MessageGroupingSinkAdapter<>(sink, ReceivedMessage::groupOf);
+    }
+
+    @Override
+    protected BatchingAcknowledgementProcessor<T> createBatchingProcessorInstance() {
+        return new FlushingAcknowledgementProcessor<>();
     }
 
     @Override

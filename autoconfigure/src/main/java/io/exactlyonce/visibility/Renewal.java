@@ -2,6 +2,8 @@ package io.exactlyonce.visibility;
 
 import io.exactlyonce.claim.ClaimId;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -147,8 +149,24 @@ public final class Renewal {
      * @param delay rounded up to whole seconds
      */
     public CompletableFuture<Void> returnAfter(Duration delay) {
+        return MessageReturn.of(List.of(prepareReturn(delay)));
+    }
+
+    /**
+     * Does for many what {@link #returnAfter} does for one, in as few requests as possible. Where a renewal is under way,
+     * the message follows when that is answered.
+     *
+     * @param delays by delivery
+     */
+    public static CompletableFuture<Void> returnAll(Map<Renewal, Duration> delays) {
+        return MessageReturn.of(delays.entrySet().stream()
+                .map(each -> each.getKey().prepareReturn(each.getValue()))
+                .toList());
+    }
+
+    private MessageReturn prepareReturn(Duration delay) {
         boolean ours = window.isOn(supervisor.now());
         letGo();
-        return supervisor.forget(window).thenCompose(ignored -> window.returnAfter(delay, ours));
+        return new MessageReturn(window.subscription(), supervisor.forget(window), () -> window.exposure(delay, ours));
     }
 }

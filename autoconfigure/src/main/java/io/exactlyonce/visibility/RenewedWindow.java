@@ -116,15 +116,19 @@ final class RenewedWindow {
     }
 
     /**
-     * Makes the message visible after a delay, unless the window is over or lost, or the handler itself chose a longer
-     * one. Call it after {@link #stop()}.
+     * Returns what makes the message visible after a delay; nothing if the window is over or lost, or the handler itself
+     * chose a longer one. Call it after {@link #stop()}.
+     *
+     * @param delay rounded up to whole seconds; shorter if SQS's ceiling, beyond which it refuses, comes first
      */
-    CompletableFuture<Void> returnAfter(Duration delay, boolean ours) {
+    Optional<Change> exposure(Duration delay, boolean ours) {
         long now = clock.getAsLong();
         if (!ours || span.isOver(now) || span.isChosenBeyond(now + delay.toNanos())) {
-            return CompletableFuture.completedFuture(null);
+            return Optional.empty();
         }
-        return MessageReturn.send(subscription, receiptHandle, delay, Duration.ofNanos(ceiling() - now));
+        long left = Math.max(0, Duration.ofNanos(ceiling() - now).toSeconds());
+        return Optional.of(new Change(
+                receiptHandle, (int) Math.min(delay.plusNanos(999_999_999).toSeconds(), left)));
     }
 
     /**

@@ -128,7 +128,7 @@ class DeliveriesTests {
         rig.process(delivery, claim -> null);
         deliveries.settle(delivery);
 
-        deliveries.abandonAll(rig.orders);
+        deliveries.stop(rig.orders).end();
         deliveries.acknowledged(delivery);
 
         assertThat(rig.delivered).hasSize(1);
@@ -138,7 +138,7 @@ class DeliveriesTests {
     void stoppedListenersUnstartedDeliveriesAreVisibleAtOnceAndNotBegunAnyMore() {
         Delivery delivery = rig.receive();
 
-        deliveries.abandonAll(rig.orders);
+        deliveries.stop(rig.orders).end();
         assertThat(deliveries.settle(delivery)).isFalse();
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(CancellationException.class);
@@ -146,7 +146,7 @@ class DeliveriesTests {
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
         assertThat(rig.store.claims()).isEmpty();
-        assertThat(delivery.isAbandoned()).isTrue();
+        assertThat(delivery.isHeldBack()).isTrue();
         assertThat(rig.supervisor.inFlight()).isZero();
     }
 
@@ -157,11 +157,11 @@ class DeliveriesTests {
         Delivery order = rig.receive();
         Delivery parcel = rig.receive(parcels, "parcel", 1);
 
-        deliveries.abandonAll(rig.orders);
+        deliveries.stop(rig.orders).end();
         pass(Duration.ofSeconds(15));
 
-        assertThat(order.isAbandoned()).isTrue();
-        assertThat(parcel.isAbandoned()).isFalse();
+        assertThat(order.isHeldBack()).isTrue();
+        assertThat(parcel.isHeldBack()).isFalse();
         assertThat(parcelQueue.requests()).hasSize(1);
     }
 
@@ -176,7 +176,7 @@ class DeliveriesTests {
         await().until(() -> entered.getCount() == 0);
 
         long begun = System.nanoTime();
-        deliveries.abandonAll(rig.orders);
+        deliveries.stop(rig.orders).end();
         Duration waited = Duration.ofNanos(System.nanoTime() - begun);
 
         assertThat(rig.store.releases()).extracting(Release::ambiguous).containsExactly(true);
@@ -200,7 +200,7 @@ class DeliveriesTests {
         }));
         await().until(() -> entered.getCount() == 0);
 
-        deliveries.abandonAll(rig.orders);
+        deliveries.stop(rig.orders).end();
 
         assertThat(handling).isNotDone();
         assertThat(rig.store.releases()).isEmpty();
@@ -211,10 +211,11 @@ class DeliveriesTests {
     @Test
     void abandonThatIsInterruptedReturnsAtOnce() {
         Delivery delivery = rig.receive();
+        delivery.enter();
         delivery.enterHandler();
         Thread.currentThread().interrupt();
 
-        deliveries.abandonAll(rig.orders);
+        deliveries.stop(rig.orders).end();
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(delivery.isAbandoned()).isTrue();

@@ -77,7 +77,7 @@ class DeliveryLossesTests {
 
         rig.process(delivery, claim -> "charged");
 
-        assertThat(delivery.isStopRequested()).isFalse();
+        assertThat(delivery.mayHandlerBegin()).isTrue();
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -128,7 +128,7 @@ class DeliveryLossesTests {
         delivery.enter();
         Thread.currentThread().interrupt();
 
-        rig.deliveries.abandonAll(rig.orders);
+        rig.deliveries.stop(rig.orders).end();
 
         assertThat(Thread.interrupted())
                 .as("the interrupt that ended the wait is kept")

@@ -248,7 +248,7 @@ class KeyWatchTests {
         waitWithBody("handle");
         rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
         rig.store.onClaim(() -> {
-            rig.deliveries.endWaits(rig.orders);
+            rig.deliveries.stop(rig.orders).begin();
             return new AlreadyCompleted(null);
         });
 
@@ -338,7 +338,7 @@ class KeyWatchTests {
     void deliveryThatWasReturnedDuringALookIsNotTouchedByItsAnswer(ClaimState state) throws Throwable {
         waitFor(DeliveryRig.KEY, "handle", 1);
         rig.store.putState(DeliveryRig.KEY, state);
-        rig.store.duringLook(() -> rig.deliveries.endWaits(rig.orders));
+        rig.store.duringLook(() -> rig.deliveries.stop(rig.orders).begin());
 
         rig.watch.tick();
 
@@ -404,7 +404,7 @@ class KeyWatchTests {
         waitFor(DeliveryRig.KEY, "order", 2);
         waitFor(OTHER_KEY, rig.receive(parcels, "parcel", 1));
 
-        rig.deliveries.abandonAll(rig.orders);
+        rig.deliveries.stop(rig.orders).end();
         pass(Duration.ofSeconds(15));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("order", 8), new Change("parcel", 30));

@@ -214,7 +214,7 @@ class StoreOutageTests {
     void stoppingListenersDeliveriesAreReturnedDuringTheOutage() throws Throwable {
         waitForStore();
 
-        rig.deliveries.endWaits(rig.orders);
+        rig.deliveries.stop(rig.orders).begin();
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
     }

@@ -1,0 +1,115 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.messaging.Message;
+
+class FlushingAcknowledgementProcessorTests {
+
+    private static final Duration PATIENCE = Duration.ofMillis(300);
+
+    private final FlushingAcknowledgementProcessor<String> processor = new FlushingAcknowledgementProcessor<>();
+    private final List<Message<String>> sent = new CopyOnWriteArrayList<>();
+    private CompletableFuture<Void> answer = CompletableFuture.completedFuture(null);
+
+    @BeforeEach
+    void start() {
+        processor.configure(SqsContainerOptions.builder()
+                .acknowledgementInterval(Duration.ofHours(1))
+                .acknowledgementThreshold(3)
+                .acknowledgementOrdering(AcknowledgementOrdering.PARALLEL)
+                .acknowledgementShutdownTimeout(PATIENCE)
+                .build());
+        processor.setMaxAcknowledgementsPerBatch(10);
+        processor.setId("orders-0");
+        processor.setTaskExecutor(new SimpleAsyncTaskExecutor("orders#message_source-"));
+        processor.setAcknowledgementExecutor(messages -> {
+            sent.addAll(messages);
+            return answer;
+        });
+        processor.start();
+    }
+
+    @AfterEach
+    void stop() {
+        processor.stop();
+    }
+
+    private Message<String> acknowledge() {
+        Message<String> message =
+                new ReceivedMessage(ListenerRig.delivery(), null, "", "body").attachTo(ListenerRig.message(Map.of()));
+        assertThat(processor.onAcknowledge(message)).isCompleted();
+        return message;
+    }
+
+    /** Trap: awspring waits for a flush that it does not schedule any more, and drops what is buffered. */
+    @Test
+    @Timeout(10)
+    void whatIsBufferedIsSentWhenTheListenerStops() {
+        Message<String> first = acknowledge();
+        Message<String> second = acknowledge();
+        assertThat(sent).isEmpty();
+
+        processor.stop();
+
+        assertThat(sent).containsExactly(first, second);
+    }
+
+    @Test
+    void whatHasBeenSentIsNotSentAgain() {
+        List<Message<String>> full = List.of(acknowledge(), acknowledge(), acknowledge());
+        await().until(() -> sent.size() == full.size());
+
+        processor.stop();
+
+        assertThat(sent).containsExactlyElementsOf(full);
+    }
+
+    @Test
+    @Timeout(10)
+    void unansweredDeletesAreAwaitedUntilTheTimeout() {
+        answer = new CompletableFuture<>();
+        acknowledge();
+
+        long begun = System.nanoTime();
+        processor.stop();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isBetween(PATIENCE, PATIENCE.multipliedBy(20));
+        assertThat(sent).hasSize(1);
+    }
+
+    @Test
+    @Timeout(10)
+    void deletesThatFailDoNotKeepTheListenerFromStopping() {
+        answer = CompletableFuture.failedFuture(new IllegalStateException("connection refused"));
+        acknowledge();
+
+        processor.stop();
+
+        assertThat(processor.isRunning()).isFalse();
+    }
+
+    @Test
+    void interruptEndsTheWait() {
+        answer = new CompletableFuture<>();
+        acknowledge();
+        Thread.currentThread().interrupt();
+
+        processor.stop();
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+}
