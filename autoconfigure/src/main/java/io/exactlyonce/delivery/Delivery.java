@@ -22,6 +22,7 @@ public final class Delivery {
     private final long receivedAt;
     private final AtomicBoolean settled = new AtomicBoolean();
     private final Progress progress = new Progress();
+    private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
 
     private volatile @Nullable Renewal renewal;
     private volatile @Nullable Disposition disposition;
@@ -122,6 +123,22 @@ public final class Delivery {
             case RETURN -> decided.awaited() == null && isOnItsLastReceive();
             case ABANDON -> false;
         };
+    }
+
+    /** Tells, once it is settled, whether it waits for others although it will not be delivered once more. */
+    public boolean waitsOnItsLastReceive() {
+        Disposition decided = disposition;
+        return decided != null && decided.awaited() != null && isOnItsLastReceive();
+    }
+
+    /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
+    public CompletableFuture<Boolean> gone() {
+        return gone;
+    }
+
+    /** Nothing more is done with this delivery. */
+    void end(boolean isGone) {
+        gone.complete(isGone);
     }
 
     /** Tells whether the queue moves the message to its dead-letter queue rather than deliver it once more. */

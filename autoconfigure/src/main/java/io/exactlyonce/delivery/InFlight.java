@@ -43,7 +43,7 @@ final class InFlight {
             log.warn("Returning {} failed; it will be visible when its window ends", delivery, failure);
             return null;
         });
-        deliveries.remove(delivery);
+        remove(delivery);
     }
 
     /** Makes deliveries of one listener visible together. */
@@ -55,7 +55,12 @@ final class InFlight {
             log.warn("Returning {} messages failed; they are visible when their windows end", delays.size(), failure);
             return null;
         });
-        deliveries.removeAll(delays.keySet());
+        delays.keySet().forEach(this::remove);
+    }
+
+    private void remove(Delivery delivery) {
+        deliveries.remove(delivery);
+        delivery.end(delivery.isOnItsLastReceive());
     }
 
     /** Has a message deleted whose pipeline has ended; it is renewed on until that is confirmed. */
@@ -75,5 +80,6 @@ final class InFlight {
         if (deliveries.remove(delivery) && delivery.wasHandled()) {
             observer.delivered(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - delivery.receivedAt()));
         }
+        delivery.end(Disposition.ACKNOWLEDGE.equals(delivery.disposition()));
     }
 }

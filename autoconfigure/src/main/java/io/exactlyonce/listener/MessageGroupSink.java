@@ -18,7 +18,8 @@ import org.springframework.messaging.Message;
  * flight, so that the order holds however long the stopped one stays away.
  *
  * <p>One that failed on its last receive does not stay: its queue moves it to the dead-letter queue instead of handing it
- * out again. The rest, which has been received as often, would go with it if it did not go on now.
+ * out again. The rest, which has been received as often, would go with it if it did not go on now. One that waits on its
+ * last receive keeps the rest, invisible and without a thread, until its wait is over; then they go on for the same reason.
  */
 final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
@@ -49,13 +50,21 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
     }
 
     private CompletableFuture<Void> goOn(Message<T> message, @Nullable Throwable failure) {
-        if (delivery(message).filter(Delivery::leavesItsQueue).isPresent()) {
-            if (failure != null) {
-                logError(failure, message);
-            }
-            return CompletableFuture.completedFuture(null);
+        Optional<Delivery> delivery = delivery(message);
+        if (delivery.filter(Delivery::waitsOnItsLastReceive).isPresent()) {
+            return delivery.get().gone().thenCompose(gone -> goOn(gone, message, failure));
         }
-        return CompletableFuture.failedFuture(failure == null ? new GroupStopped() : failure);
+        return goOn(delivery.filter(Delivery::leavesItsQueue).isPresent(), message, failure);
+    }
+
+    private CompletableFuture<Void> goOn(boolean leavesItsQueue, Message<T> message, @Nullable Throwable failure) {
+        if (!leavesItsQueue) {
+            return CompletableFuture.failedFuture(failure == null ? new GroupStopped() : failure);
+        }
+        if (failure != null) {
+            logError(failure, message);
+        }
+        return CompletableFuture.completedFuture(null);
     }
 
     /** An interceptor that throws keeps a message from the pipeline's last stage. */

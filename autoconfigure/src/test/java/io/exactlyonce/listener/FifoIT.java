@@ -8,6 +8,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -91,8 +92,15 @@ class FifoIT {
     private final String queue = SQS.createFifoQueue(WINDOW_SECONDS, RECEIVES);
 
     private TestApplication start(Class<?> listener) {
+        return start(listener, queue, "true");
+    }
+
+    private static TestApplication start(Class<?> listener, String queue, String atOnce) {
         return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), listener, SqsRequests.class);
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of("test.queue", queue, "spring.cloud.aws.sqs.listener.auto-startup", atOnce),
+                listener,
+                SqsRequests.class);
     }
 
     private void send(String group, String body) {
@@ -170,6 +178,30 @@ class FifoIT {
             assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a2");
             assertThat(claims(application, "held_elsewhere")).isPositive();
             assertThat(output).doesNotContain("ERROR", "Exception");
+        }
+    }
+
+    /** The rest has been received as often as the first: its queue would not hand it out once more either. */
+    @Test
+    void messageThatWaitsOnItsLastReceiveKeepsTheRestOfItsGroupFromTheDeadLetterQueue() {
+        String oneReceive = SQS.createFifoQueue(WINDOW_SECONDS, 1);
+        SQS.send(oneReceive, "a", "1", Step.quick("a1"));
+        SQS.send(oneReceive, "a", "2", Step.quick("a2"));
+        SQS.send(oneReceive, "a", "3", Step.quick("a3"));
+        try (TestApplication application = start(Steps.class, oneReceive, "false")) {
+            ClaimStore store = application.bean(ClaimStore.class);
+            ClaimRequest held = new ClaimRequest(
+                    new ClaimKey(oneReceive, "a1"), UUID.randomUUID(), "another worker", Duration.ofSeconds(60));
+            store.claim(List.of(held));
+            application.container("steps").start();
+            await().until(() -> application.gauge("exactly.once.waiting", "listener", "steps") == 1);
+            assertThat(application.bean(Steps.class).calls()).isEmpty();
+
+            store.complete(List.of(new Completion(held.id(), null)));
+
+            await().until(() -> SQS.size(oneReceive) == 0);
+            assertThat(application.bean(Steps.class).calls()).containsExactly("a2", "a3");
+            assertThat(SQS.size(SqsServer.deadLettersOf(oneReceive))).isZero();
         }
     }
 
