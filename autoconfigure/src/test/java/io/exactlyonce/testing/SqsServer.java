@@ -92,9 +92,21 @@ public final class SqsServer {
 
     /** Creates a standard queue with a new name; returns its name. */
     public String createQueue(int windowSeconds) {
-        return create(
-                NAME_PREFIX + UUID.randomUUID(),
-                Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds)));
+        String name = NAME_PREFIX + UUID.randomUUID();
+        createQueue(name, windowSeconds);
+        return name;
+    }
+
+    /** Creates a standard queue. */
+    public void createQueue(String name, int windowSeconds) {
+        create(name, Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds)));
+    }
+
+    /** Deletes a queue with all its messages. */
+    public void deleteQueue(String name) {
+        String url = urlOf(name);
+        client.deleteQueue(request -> request.queueUrl(url));
+        queues.remove(name);
     }
 
     /** Creates a FIFO queue with a new name and a dead-letter queue of its own; returns its name. */
