@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** An application in a JVM of its own, to be killed by {@link #close()}. Its output goes to {@code worker.log}. */
+/** An application in a JVM of its own, killed by {@link #close()} at the latest. Its output goes to {@code worker.log}. */
 public final class WorkerProcess implements AutoCloseable {
 
     private final Process process;
@@ -35,6 +35,11 @@ public final class WorkerProcess implements AutoCloseable {
 
     public boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Asks the application to end, by SIGTERM. */
+    public void terminate() {
+        process.destroy();
     }
 
     @Override
