@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
@@ -126,13 +127,15 @@ class ClaimPlansIT {
             store.claim(List.of(request(claims.get(2).key())));
             store.claim(List.of(new ClaimRequest(
                     claims.get(3).key(), UUID.randomUUID(), "worker", Duration.ofMinutes(1), InDoubt.PARK, null)));
+            store.apply(new ClaimBatch(
+                    List.of(new Completion(claims.get(4).id(), "1")), List.of(), List.of(), List.of(request())));
             assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
             survey.look();
         }
 
         void assertPlans(String table) {
             Map<String, String> plans = plans();
-            assertThat(plans).as("statements examined").hasSizeGreaterThanOrEqualTo(6);
+            assertThat(plans).as("statements examined").hasSizeGreaterThanOrEqualTo(8);
             plans.forEach((statement, plan) -> assertThat(plan)
                     .as("%s table: %s", table, statement)
                     .doesNotContain("Seq Scan on exactly_once_claim")

@@ -7,12 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -28,6 +30,8 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** What claims leave in the table. */
 class ClaimRowsOnDiskIT {
+
+    private static final String[] SCANS = {"Seq Scan", "Hash Join", "Merge Join", "Join Filter"};
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
@@ -53,6 +57,22 @@ class ClaimRowsOnDiskIT {
 
         assertThat(DATABASE.row(completed.key())).isEqualTo(completedBefore);
         assertThat(DATABASE.row(held.key())).isEqualTo(heldBefore);
+    }
+
+    @Test
+    void fencingTokensOfABatchAreThoseOfItsRows() {
+        ClaimRequest taken = request();
+        store.claim(List.of(taken));
+        List<ClaimRequest> batch = new ArrayList<>(List.of(request(taken.key())));
+        Stream.generate(TestDatabase::request).limit(20).forEach(batch::add);
+
+        List<ClaimOutcome> outcomes = store.claim(batch);
+
+        assertThat(outcomes.get(0)).isInstanceOf(HeldElsewhere.class);
+        for (int i = 1; i < batch.size(); i++) {
+            Object token = DATABASE.row(batch.get(i).key()).get("fencing_token");
+            assertThat(outcomes.get(i)).isEqualTo(new Acquired(1, (Long) token, false));
+        }
     }
 
     @Test
@@ -172,13 +192,18 @@ class ClaimRowsOnDiskIT {
             jdbc.execute(statistics);
             jdbc.execute("BEGIN");
             jdbc.execute(new StatementSettings(SynchronousCommit.ON).lookUpRows());
-            jdbc.execute("PREPARE batch (text[], text[], uuid[], text[], text[], text[], boolean[],"
-                    + " text[], text[], uuid[], text[], bigint[], text[], bigint) AS "
-                    + numbered(BatchStatement.STATEMENT));
-            assertLooksRowsUp(plan(
-                    jdbc,
-                    "batch ('{a}', '{b}', '{}', '{}', '{}', '{}', '{}',"
-                            + " '{a}', '{b}', '{}', '{}', '{}', '{}', 1)"));
+            String ends = "text[], text[], uuid[], text[], text[], text[], boolean[]";
+            String claims = "text[], text[], uuid[], text[], bigint[], text[], bigint";
+            jdbc.execute("PREPARE ends (%s) AS %s".formatted(ends, numbered(BatchStatement.ENDS)));
+            jdbc.execute("PREPARE claims (%s) AS %s".formatted(claims, numbered(BatchStatement.CLAIMS)));
+            jdbc.execute("PREPARE batch (%s, %s) AS %s".formatted(ends, claims, numbered(BatchStatement.BOTH)));
+            String noEnd = "'{a}', '{b}', '{}', '{}', '{}', '{}', '{}'";
+            String noClaim = "'{a}', '{b}', '{}', '{}', '{}', '{}', 1";
+            assertLooksRowsUp(plan(jdbc, "ends (%s)".formatted(noEnd)));
+            assertThat(plan(jdbc, "claims (%s)".formatted(noClaim)))
+                    .contains("Index Cond: (((scope)::text = ")
+                    .doesNotContain(SCANS);
+            assertLooksRowsUp(plan(jdbc, "batch (%s, %s)".formatted(noEnd, noClaim)));
 
             jdbc.execute("PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(Renewals.STATEMENT));
             assertLooksRowsUp(plan(jdbc, "renewals ('{a}', '{b}', '{}', '{}')"));
@@ -189,7 +214,7 @@ class ClaimRowsOnDiskIT {
     private static void assertLooksRowsUp(String plan) {
         assertThat(plan)
                 .contains("Index Cond: (((scope)::text = ", "TID Cond: (")
-                .doesNotContain("Seq Scan", "Hash Join", "Merge Join", "Join Filter");
+                .doesNotContain(SCANS);
     }
 
     private static String numbered(String sql) {
