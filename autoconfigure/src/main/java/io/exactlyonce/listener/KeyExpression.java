@@ -2,6 +2,7 @@ package io.exactlyonce.listener;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
@@ -9,9 +10,13 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
+import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.messaging.Message;
 
@@ -22,11 +27,13 @@ final class KeyExpression {
     static final String HEADERS = "headers";
     static final String PAYLOAD = "payload";
 
-    private static final SpelExpressionParser PARSER = new SpelExpressionParser();
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
     private final SpelExpression expression;
     private final Method method;
+
+    /** One for all messages, for they remember how to read each type's properties. */
+    private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
     private KeyExpression(SpelExpression expression, Method method) {
         this.expression = expression;
@@ -41,7 +48,7 @@ final class KeyExpression {
     static KeyExpression parse(String text, Method method) {
         SpelExpression parsed;
         try {
-            parsed = PARSER.parseRaw(text);
+            parsed = parser(method).parseRaw(text);
         } catch (ParseException invalid) {
             throw new InvalidListenerException(
                     method,
@@ -56,11 +63,17 @@ final class KeyExpression {
         return new KeyExpression(parsed, method);
     }
 
+    /** Compiles what was evaluated often; for a message of another type than those before, it interprets again. */
+    private static SpelExpressionParser parser(Method method) {
+        ClassLoader types = method.getDeclaringClass().getClassLoader();
+        return new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.MIXED, types));
+    }
+
     /** @throws EvaluationException if the expression fails on these arguments */
     @Nullable Object evaluate(@Nullable Object[] arguments, Message<?> message) {
         MethodBasedEvaluationContext context =
                 new MethodBasedEvaluationContext(null, method, arguments, PARAMETER_NAMES);
-        context.addPropertyAccessor(new MapAccessor());
+        context.setPropertyAccessors(properties);
         // Arguments by name are looked up only where no variable is set, so an argument of the same name would lose.
         variables(message.getPayload(), message).forEach((name, value) -> {
             if (context.lookupVariable(name) == null) {
@@ -77,7 +90,7 @@ final class KeyExpression {
      */
     @Nullable Object evaluateItem(@Nullable Object payload, Message<?> message) {
         StandardEvaluationContext context = new StandardEvaluationContext();
-        context.addPropertyAccessor(new MapAccessor());
+        context.setPropertyAccessors(properties);
         variables(payload, message).forEach(context::setVariable);
         return expression.getValue(context);
     }

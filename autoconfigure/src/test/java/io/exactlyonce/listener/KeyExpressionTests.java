@@ -36,7 +36,16 @@ class KeyExpressionTests {
         }
     }
 
-    interface Handlers {
+    /** Public, or it would not be compiled. */
+    public record Payment(String id) {}
+
+    /** As {@link Payment}, and unrelated. */
+    public record Refund(String id) {}
+
+    /** Public for the same reason. */
+    public interface Handlers {
+        void any(Object value);
+
         void label(Label label);
 
         void claimed(Order order, Claim claim);
@@ -84,6 +93,35 @@ class KeyExpressionTests {
         Object value = parse(expression, "order").evaluate(new Object[] {ORDER}, message);
 
         assertThat(value).hasToString(expected);
+    }
+
+    @Test
+    void compiledExpressionReadsOtherTypesAndFailsAsBefore() {
+        KeyExpression expression = parse("#value.id", "any");
+        for (int i = 0; i < 300; i++) {
+            assertThat(expression.evaluate(new Object[] {new Payment("p" + i)}, message))
+                    .isEqualTo("p" + i);
+        }
+
+        assertThat(expression.evaluate(new Object[] {new Refund("r")}, message)).isEqualTo("r");
+        assertThat(expression.evaluate(new Object[] {Map.of("id", "m")}, message))
+                .isEqualTo("m");
+        assertThatThrownBy(() -> expression.evaluate(new Object[] {null}, message))
+                .isInstanceOf(EvaluationException.class);
+        assertThat(expression.evaluate(new Object[] {new Payment("p")}, message))
+                .isEqualTo("p");
+    }
+
+    @Test
+    void compiledExpressionFailsOnNull() {
+        KeyExpression expression = parse("#value.id", "any");
+        for (int i = 0; i < 300; i++) {
+            assertThat(expression.evaluate(new Object[] {new Payment("p" + i)}, message))
+                    .isEqualTo("p" + i);
+        }
+
+        assertThatThrownBy(() -> expression.evaluate(new Object[] {null}, message))
+                .isInstanceOf(EvaluationException.class);
     }
 
     @Test
