@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.claim.ClaimIds;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnusableTransactionException;
@@ -134,7 +135,8 @@ public final class ExactlyOnceAutoConfiguration {
         return new ClaimTerms(
                 ManagementFactory.getRuntimeMXBean().getName(),
                 properties.claim().lease(),
-                properties.claim().onMismatch());
+                properties.claim().onMismatch(),
+                new ClaimIds(System::nanoTime)::next);
     }
 
     @Bean

@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,14 +16,20 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long a claim holds unless it is renewed; {@code null} for as long as the delivery's visibility window,
  *     so that a dead worker's key is free when its message comes again, and for 30 s where there is no delivery
  * @param onMismatch what becomes of a delivery whose key is completed for another payload
+ * @param ids makes an identity for each claim, never the same twice
  */
-public record ClaimTerms(String owner, @Nullable Duration lease, MismatchPolicy onMismatch) {
+public record ClaimTerms(String owner, @Nullable Duration lease, MismatchPolicy onMismatch, Supplier<UUID> ids) {
 
     private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
 
     /** Terms that refuse mismatches. */
     public ClaimTerms(String owner, @Nullable Duration lease) {
         this(owner, lease, MismatchPolicy.REFUSE);
+    }
+
+    /** Terms with random identities. */
+    public ClaimTerms(String owner, @Nullable Duration lease, MismatchPolicy onMismatch) {
+        this(owner, lease, onMismatch, UUID::randomUUID);
     }
 
     ClaimRequest request(Handling handling, VisibilityWindow window) {
@@ -38,7 +45,7 @@ public record ClaimTerms(String owner, @Nullable Duration lease, MismatchPolicy 
     private ClaimRequest request(ClaimKey key, Duration fallback, InDoubt inDoubt, @Nullable String payload) {
         return new ClaimRequest(
                 key,
-                UUID.randomUUID(),
+                ids.get(),
                 owner,
                 lease == null ? fallback : lease,
                 inDoubt,
