@@ -12,6 +12,7 @@ import io.exactlyonce.delivery.Delivery;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
@@ -32,20 +33,18 @@ final class DeliveryVisibility extends QueueMessageVisibility {
         this.delivery = delivery;
     }
 
-    /** Puts it in the place of awspring's own, if the message has one. */
-    static <T> Message<T> attachTo(Message<T> message, Delivery delivery, @Nullable MessageConversionContext context) {
+    /** Returns the header that puts it in the place of awspring's own, if the message has one. */
+    static Map<String, Object> header(
+            Message<?> message, Delivery delivery, @Nullable MessageConversionContext context) {
         if (!(message.getHeaders().get(HEADER) instanceof QueueMessageVisibility)
                 || !(context instanceof SqsMessageConversionContext sqs)) {
-            return message;
+            return Map.of();
         }
         SqsAsyncClient client = sqs.getSqsAsyncClient();
         QueueAttributes queue = sqs.getQueueAttributes();
-        if (client == null || queue == null) {
-            return message;
-        }
-        DeliveryVisibility ours = new DeliveryVisibility(delivery, client, queue.getQueueUrl());
-        return MessageHeaderUtils.addHeaderIfAbsent(
-                MessageHeaderUtils.removeHeaderIfPresent(message, HEADER), HEADER, ours);
+        return client == null || queue == null
+                ? Map.of()
+                : Map.of(HEADER, new DeliveryVisibility(delivery, client, queue.getQueueUrl()));
     }
 
     @Override

@@ -55,8 +55,9 @@ final class MessageReader<T> {
             Message message, Subscription subscription, long receivedAt) {
         Delivery delivery = delivery(message, subscription, receivedAt);
         try {
+            org.springframework.messaging.Message<T> converted = convert(SenderAttributes.tame(message));
             return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body())
-                    .attachTo(DeliveryVisibility.attachTo(convert(SenderAttributes.tame(message)), delivery, context)));
+                    .attachTo(converted, DeliveryVisibility.header(converted, delivery, context)));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();

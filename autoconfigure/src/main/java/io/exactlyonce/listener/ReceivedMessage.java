@@ -1,10 +1,14 @@
 package io.exactlyonce.listener;
 
-import io.awspring.cloud.sqs.MessageHeaderUtils;
+import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
 import io.exactlyonce.delivery.Delivery;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.support.GenericMessage;
 
 /**
  * What the engine knows of a message from SQS itself. It travels with the message as a header: senders choose headers
@@ -29,10 +33,17 @@ record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String 
         return delivery.toString();
     }
 
-    <T> Message<T> attachTo(Message<T> message) {
-        // A message attribute of the same name would otherwise win.
-        Message<T> clean = MessageHeaderUtils.removeHeaderIfPresent(message, HEADER);
-        return MessageHeaderUtils.addHeaderIfAbsent(clean, HEADER, this);
+    /**
+     * Puts this among a message's headers, with others. All in one step, since each copies all headers. They win over message
+     * attributes of the same names.
+     */
+    <T> Message<T> attachTo(Message<T> message, Map<String, Object> others) {
+        MessageHeaders existing = message.getHeaders();
+        Map<String, Object> headers = new HashMap<>(existing);
+        headers.putAll(others);
+        headers.put(HEADER, this);
+        return new GenericMessage<>(
+                message.getPayload(), new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
     }
 
     /** Returns the group that SQS names, whatever the message's headers say. */

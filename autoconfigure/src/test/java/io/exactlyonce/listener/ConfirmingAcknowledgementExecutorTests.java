@@ -42,7 +42,7 @@ class ConfirmingAcknowledgementExecutorTests {
     private Message<String> receive(String handle) {
         Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.getAsLong());
         deliveries.begin(List.of(delivery));
-        return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()));
+        return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
     /** Trap: a renewal that is answered after the delete is an error without a cause. */

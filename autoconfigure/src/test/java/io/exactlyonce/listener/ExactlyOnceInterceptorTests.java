@@ -296,7 +296,7 @@ class ExactlyOnceInterceptorTests {
                     Delivery each = ListenerRig.delivery();
                     deliveries.begin(List.of(each));
                     return new ReceivedMessage(each, null, "", "body")
-                            .attachTo(MessageBuilder.withPayload(payload).build());
+                            .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
                 })
                 .toList();
         CurrentBatch.of(MessageBuilder.withPayload(messages).build(), read("batch"))

@@ -13,7 +13,7 @@ class ReceivedMessageTests {
 
     @Test
     void deliveryTravelsWithItsMessage() {
-        Message<String> message = received.attachTo(ListenerRig.message(Map.of("tenant", "acme")));
+        Message<String> message = received.attachTo(ListenerRig.message(Map.of("tenant", "acme")), Map.of());
 
         assertThat(ReceivedMessage.of(message)).containsSame(received);
         assertThat(message.getHeaders()).containsEntry("tenant", "acme");
@@ -21,7 +21,7 @@ class ReceivedMessageTests {
 
     @Test
     void deliverySurvivesACopyOfTheMessage() {
-        Message<String> message = received.attachTo(ListenerRig.message(Map.of()));
+        Message<String> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
         Message<Integer> copy =
                 MessageBuilder.withPayload(1).copyHeaders(message.getHeaders()).build();
 
@@ -33,6 +33,6 @@ class ReceivedMessageTests {
         Message<String> forged = ListenerRig.message(Map.of("ExactlyOnce_ReceivedMessage", "forged"));
 
         assertThat(ReceivedMessage.of(forged)).isEmpty();
-        assertThat(ReceivedMessage.of(received.attachTo(forged))).containsSame(received);
+        assertThat(ReceivedMessage.of(received.attachTo(forged, Map.of()))).containsSame(received);
     }
 }

@@ -42,7 +42,7 @@ class SettlingAcknowledgementHandlerTests {
             10);
     private final Delivery delivery = ListenerRig.delivery();
     private final Message<String> message =
-            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()));
+            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     private final SettlingAcknowledgementHandler<String> handler = new SettlingAcknowledgementHandler<>(deliveries);
     private final List<Message<String>> acknowledged = new ArrayList<>();
     private final AcknowledgementCallback<String> callback = new AcknowledgementCallback<>() {
@@ -106,7 +106,8 @@ class SettlingAcknowledgementHandlerTests {
     void ofABatchWhatIsCompletedIsAcknowledgedHoweverThePipelineEnded() throws Throwable {
         Delivery failed = ListenerRig.delivery();
         deliveries.begin(List.of(failed));
-        Message<String> other = new ReceivedMessage(failed, null, "", "body").attachTo(ListenerRig.message(Map.of()));
+        Message<String> other =
+                new ReceivedMessage(failed, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
         process();
 
         assertThat(handler.onError(List.of(other, message), new IllegalStateException(), callback))

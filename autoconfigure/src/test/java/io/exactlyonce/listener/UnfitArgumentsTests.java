@@ -34,7 +34,7 @@ class UnfitArgumentsTests {
     }
 
     private final Message<String> message = new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
-            .attachTo(ListenerRig.message(Map.of("tenant", "secret-4111\nFORGED line")));
+            .attachTo(ListenerRig.message(Map.of("tenant", "secret-4111\nFORGED line")), Map.of());
 
     private static InvocableHandlerMethod handler(String name) {
         Method method = ListenerRig.method(Handlers.class, name);
