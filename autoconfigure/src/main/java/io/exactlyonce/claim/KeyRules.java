@@ -32,11 +32,21 @@ public final class KeyRules {
                     "%s contains a NUL character, which PostgreSQL cannot store; send a key without it"
                             .formatted(source));
         }
-        if (!StandardCharsets.UTF_8.newEncoder().canEncode(key)) {
+        if (!isText(key)) {
             throw new InvalidKeyException(
                     "%s contains half of a surrogate pair, which is no text; send a key without it".formatted(source));
         }
         return key.length() > ClaimKey.MAX_LENGTH ? ClaimKey.sha256(key) : key;
+    }
+
+    /** Only a key with surrogates needs an encoder's judgement. */
+    private static boolean isText(String key) {
+        for (int i = 0; i < key.length(); i++) {
+            if (Character.isSurrogate(key.charAt(i))) {
+                return StandardCharsets.UTF_8.newEncoder().canEncode(key);
+            }
+        }
+        return true;
     }
 
     /** Types whose text is meant to be read: that of an arbitrary object may name its address, another in each JVM. */

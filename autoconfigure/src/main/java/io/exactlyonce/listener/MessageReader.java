@@ -104,12 +104,16 @@ final class MessageReader<T> {
 
     /** Returns a message's group on a FIFO queue; empty on a standard one. */
     static String group(Message message) {
-        return message.attributes().getOrDefault(MessageSystemAttributeName.MESSAGE_GROUP_ID, "");
+        return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, "");
     }
 
     private static int receiveCount(Message message) {
-        String count = message.attributes().get(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT);
-        return count == null ? 1 : Integer.parseInt(count);
+        return Integer.parseInt(attribute(message, MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"));
+    }
+
+    /** By text: to answer by enum constant, the message copies all of its attributes each time. */
+    private static String attribute(Message message, MessageSystemAttributeName name, String absent) {
+        return message.attributesAsStrings().getOrDefault(name.toString(), absent);
     }
 
     /** An attribute without text, such as a binary one, counts as blank, so that it fails the delivery. */
