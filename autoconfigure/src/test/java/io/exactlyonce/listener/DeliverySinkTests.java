@@ -47,7 +47,7 @@ class DeliverySinkTests {
             1,
             clock.getAsLong());
     private final Message<String> message =
-            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()));
+            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
 
     /** Stands for awspring's own sink and what it calls. */

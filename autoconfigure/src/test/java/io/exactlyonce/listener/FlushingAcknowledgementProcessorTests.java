@@ -50,7 +50,7 @@ class FlushingAcknowledgementProcessorTests {
 
     private Message<String> acknowledge() {
         Message<String> message =
-                new ReceivedMessage(ListenerRig.delivery(), null, "", "body").attachTo(ListenerRig.message(Map.of()));
+                new ReceivedMessage(ListenerRig.delivery(), null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
         assertThat(processor.onAcknowledge(message)).isCompleted();
         return message;
     }

@@ -55,7 +55,7 @@ class UnlessHeldBackTests {
     private Message<String> receive() {
         Delivery delivery = ListenerRig.delivery();
         deliveries.begin(List.of(delivery));
-        return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()));
+        return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
     private void stopListenerOf(Message<String> message) {
