@@ -1,0 +1,47 @@
+package io.exactlyonce.chaos.history;
+
+/** What an event may tell besides worker, key and call. {@link Kind} says which kind of event must tell what. */
+public enum Detail {
+
+    /** Name of an {@code io.exactlyonce.Effects}: what the key's listener promises. */
+    EFFECTS,
+
+    /** Name of an {@code io.exactlyonce.AbandonedPolicy}: the key's listener's policy. */
+    POLICY,
+
+    /** Name of a {@link Partner}: whom the key's handler calls. */
+    PARTNER,
+
+    /** FIFO message group. */
+    GROUP,
+
+    /** Place of the message in its group's order of sending: a whole number that grows. */
+    POSITION,
+
+    /** SQS message id. */
+    MESSAGE,
+
+    /** How often SQS has delivered the message so far, this time included. */
+    RECEIVES,
+
+    /** {@code Claim.fencingToken()}. */
+    TOKEN,
+
+    /** {@code Claim.attempt()}. */
+    ATTEMPT,
+
+    /** {@code Claim.isAmbiguous()}: {@code true} or {@code false}. */
+    AMBIGUOUS,
+
+    /** Status of a claim's row: {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}. */
+    STATUS,
+
+    /** Why: an exception, what a claim's row says, what makes a message poison. Never blank. */
+    REASON,
+
+    /** Name of a {@link Fault}. */
+    FAULT,
+
+    /** {@code true} if a failover went to a replica that may have lacked what was committed: replication was asynchronous. */
+    ASYNCHRONOUS
+}

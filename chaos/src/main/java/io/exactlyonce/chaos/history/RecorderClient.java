@@ -1,0 +1,92 @@
+package io.exactlyonce.chaos.history;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A worker's way to a {@link RecorderServer} on the same machine. Many threads may record at once: each takes a connection
+ * for its event and gives it back. An interrupt does not keep an event from being recorded.
+ */
+public final class RecorderClient implements AutoCloseable {
+
+    private final int port;
+    private final String worker;
+    private final Queue<Connection> idle = new ConcurrentLinkedQueue<>();
+
+    /**
+     * Makes a client; connects at the first event.
+     *
+     * @param port of the server
+     * @param worker name of this JVM: put into each event that names none
+     */
+    public RecorderClient(int port, String worker) {
+        this.port = port;
+        this.worker = worker;
+    }
+
+    /**
+     * Records an event as the latest of all, and returns once that is so.
+     *
+     * @return the event's place in the history
+     * @throws IllegalArgumentException if the event does not tell what its kind must tell
+     * @throws UncheckedIOException if the harness is gone
+     */
+    public long record(Event event) {
+        String line = EventJson.write(event.worker().isEmpty() ? event.by(worker) : event);
+        try {
+            @Nullable Connection taken = idle.poll();
+            Connection connection = taken == null ? Connection.open(port) : taken;
+            String answer = connection.ask(line);
+            idle.add(connection);
+            if (answer.startsWith("!")) {
+                throw new IllegalArgumentException(answer.substring(1));
+            }
+            return Long.parseLong(answer);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        for (Connection connection = idle.poll(); connection != null; connection = idle.poll()) {
+            connection.close();
+        }
+    }
+
+    private record Connection(Socket socket, BufferedReader in, BufferedWriter out) {
+
+        static Connection open(int port) throws IOException {
+            Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+            socket.setTcpNoDelay(true);
+            return new Connection(socket, Lines.reader(socket), Lines.writer(socket));
+        }
+
+        String ask(String line) throws IOException {
+            out.write(line);
+            out.write('\n');
+            out.flush();
+            String answer = Lines.readWhole(in);
+            if (answer == null) {
+                close();
+                throw new IOException("The recorder has closed the connection");
+            }
+            return answer;
+        }
+
+        void close() {
+            try {
+                socket.close();
+            } catch (IOException ignored) {
+                // It is not used any more.
+            }
+        }
+    }
+}
