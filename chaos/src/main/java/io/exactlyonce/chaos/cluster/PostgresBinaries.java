@@ -1,0 +1,46 @@
+package io.exactlyonce.chaos.cluster;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The server's program out of the embedded bundle, which brings no tools for replicas: they are started as plain processes,
+ * so that each can be killed by its process id.
+ *
+ * @param server path of {@code postgres}
+ */
+record PostgresBinaries(Path server) {
+
+    private static final String DIRECTORY = "SELECT setting FROM pg_config WHERE name = 'BINDIR'";
+
+    /** Unpacks the bundle, and initializes a server's directory with it. */
+    static PostgresBinaries initialize(Path data) throws IOException, SQLException {
+        try (EmbeddedPostgres postgres = EmbeddedPostgres.builder()
+                        .setDataDirectory(data)
+                        .setCleanDataDirectory(false)
+                        .start();
+                Connection connection = postgres.getPostgresDatabase().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(DIRECTORY)) {
+            row.next();
+            return new PostgresBinaries(Path.of(row.getString(1), "postgres"));
+        }
+    }
+
+    /** Returns the command that starts a server. PostgreSQL refuses root, who therefore becomes nobody in a namespace. */
+    List<String> command(Path data, int port) {
+        List<String> command = new ArrayList<>();
+        if ("root".equals(System.getProperty("user.name"))) {
+            command.addAll(List.of("unshare", "-U"));
+        }
+        command.addAll(List.of(server.toString(), "-D", data.toString(), "-p", String.valueOf(port)));
+        return command;
+    }
+}

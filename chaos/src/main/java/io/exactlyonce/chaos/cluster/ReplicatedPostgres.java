@@ -1,0 +1,192 @@
+package io.exactlyonce.chaos.cluster;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+
+/**
+ * A primary and its streaming replica, which is synchronous unless told otherwise. Ports change with each failover: wires
+ * ask for them.
+ */
+public final class ReplicatedPostgres implements AutoCloseable {
+
+    private static final String DATABASE = "chaos";
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final String SETTINGS = """
+            listen_addresses = '127.0.0.1'
+            fsync = on
+            synchronous_commit = on
+            max_connections = 300
+            shared_buffers = 256MB
+            wal_level = replica
+            max_wal_senders = 5
+            wal_keep_size = 256MB
+            max_wal_size = 256MB
+            hot_standby = on
+            max_standby_streaming_delay = 1s
+            """;
+
+    private static final String BOOKINGS = """
+            CREATE TABLE booking (
+                id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                key  text NOT NULL,
+                call text NOT NULL
+            )
+            """;
+
+    private final Path directory;
+    private final ProcessGuard guard;
+    private final PostgresBinaries binaries;
+    private final AtomicInteger servers = new AtomicInteger();
+    private volatile PostgresServer primary;
+    private volatile PostgresServer replica;
+
+    private ReplicatedPostgres(Path directory, ProcessGuard guard) throws IOException, SQLException {
+        this.directory = directory;
+        this.guard = guard;
+        DataDisk disk = new DataDisk(directory.resolve("server-1"), guard);
+        this.binaries = PostgresBinaries.initialize(disk.createData());
+        this.primary = server(disk, servers.incrementAndGet());
+        this.replica = primary;
+    }
+
+    /** Starts both, and creates the database with the table of bookings. */
+    public static ReplicatedPostgres start(Path directory, ProcessGuard guard)
+            throws IOException, SQLException, InterruptedException {
+        ReplicatedPostgres pair = new ReplicatedPostgres(directory, guard);
+        PostgresServer primary = pair.primary;
+        Files.writeString(
+                primary.disk().data().resolve("postgresql.conf"), SETTINGS, StandardOpenOption.APPEND);
+        Files.deleteIfExists(primary.disk().data().resolve("epg-lock"));
+        primary.start();
+        primary.template().execute("CREATE DATABASE " + DATABASE);
+        new org.springframework.jdbc.core.JdbcTemplate(primary.dataSource(DATABASE)).execute(BOOKINGS);
+        pair.addReplica();
+        return pair;
+    }
+
+    public int primaryPort() {
+        return primary.port();
+    }
+
+    public int replicaPort() {
+        return replica.port();
+    }
+
+    /** Returns the superuser's way into the database on the primary of the moment, past all wires. */
+    public DataSource database() {
+        return primary.dataSource(DATABASE);
+    }
+
+    /** Kills the primary with all of its backends. */
+    public void killPrimary() throws InterruptedException {
+        primary.kill();
+    }
+
+    /** Starts the primary that was killed, or whose disk was full. */
+    public void startPrimary() throws IOException, InterruptedException {
+        primary.start();
+    }
+
+    /** Says whether commits wait for the replica's disk. */
+    public void setSynchronous(boolean synchronous) throws InterruptedException {
+        set(primary, "synchronous_standby_names", synchronous ? "*" : "");
+        if (synchronous) {
+            awaitState("sync");
+        }
+    }
+
+    /** Ends the stream to the replica; commits go on if they need not wait for it. */
+    public void detachReplica() {
+        set(replica, "primary_conninfo", "");
+    }
+
+    /** Has the replica show commits later than it receives them. */
+    public void delayReplica(Duration delay) {
+        set(replica, "recovery_min_apply_delay", delay.toMillis() + "ms");
+    }
+
+    /** Makes the replica the primary; the old one, which must be dead, is given up. */
+    public void promote() throws IOException {
+        PostgresServer dead = primary;
+        PostgresServer next = replica;
+        next.template().queryForList("SELECT pg_promote(true, 60)");
+        set(next, "synchronous_standby_names", "");
+        primary = next;
+        dead.close();
+    }
+
+    /** Makes a replica for a primary that lost its own, and waits until commits wait for it. */
+    public void addReplica() throws IOException, SQLException, InterruptedException {
+        int number = servers.incrementAndGet();
+        DataDisk disk = new DataDisk(directory.resolve("server-" + number), guard);
+        BaseCopy.copy(primary, disk.createData());
+        Files.writeString(disk.data().resolve("postgresql.auto.conf"), """
+                primary_conninfo = 'host=127.0.0.1 port=%d user=%s application_name=replica'
+                recovery_min_apply_delay = 0
+                synchronous_standby_names = ''
+                """.formatted(primary.port(), PostgresServer.USER));
+        Files.createFile(disk.data().resolve("standby.signal"));
+        PostgresServer added = server(disk, number);
+        added.start();
+        replica = added;
+        awaitState("async");
+        setSynchronous(true);
+    }
+
+    public boolean canFillDisk() {
+        return primary.disk().canBeFilled();
+    }
+
+    public void fillDisk() {
+        primary.disk().fill();
+    }
+
+    /** Frees the primary's disk, and starts the primary if it has given up. */
+    public void freeDisk() throws IOException, InterruptedException {
+        primary.disk().free();
+        primary.start();
+    }
+
+    private PostgresServer server(DataDisk disk, int number) throws IOException {
+        return new PostgresServer(
+                binaries, disk, directory.resolve("postgres-%d.log".formatted(number)).toFile(), guard);
+    }
+
+    private static void set(PostgresServer server, String name, String value) {
+        server.template().execute("ALTER SYSTEM SET %s = '%s'".formatted(name, value));
+        server.template().queryForList("SELECT pg_reload_conf()");
+    }
+
+    private void awaitState(String state) throws InterruptedException {
+        long begun = System.nanoTime();
+        while (System.nanoTime() - begun < PATIENCE.toNanos()) {
+            Integer found = primary.template()
+                    .queryForObject(
+                            "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = ?",
+                            Integer.class,
+                            state);
+            if (found != null && found > 0) {
+                return;
+            }
+            TimeUnit.MILLISECONDS.sleep(50);
+        }
+        throw new IllegalStateException(
+                "The replica is not %s after %d s".formatted(state, PATIENCE.toSeconds()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (!replica.equals(primary)) {
+            replica.close();
+        }
+        primary.close();
+    }
+}

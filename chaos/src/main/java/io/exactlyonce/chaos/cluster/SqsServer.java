@@ -1,0 +1,89 @@
+package io.exactlyonce.chaos.cluster;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+
+/**
+ * ElasticMQ in a process of its own, so that it can be frozen. It is never killed: its queues are in memory, so a kill
+ * would lose messages, which SQS does not.
+ */
+public final class SqsServer implements AutoCloseable {
+
+    private static final String HOST = "127.0.0.1";
+    private static final int START_SECONDS = 60;
+    private static final int LOOK_MILLIS = 50;
+
+    private final Process process;
+    private final int port;
+
+    private SqsServer(Process process, int port) {
+        this.process = process;
+        this.port = port;
+    }
+
+    /** The process's main method: serves on the port that is its argument, until its standard input ends. */
+    public static void main(String[] arguments) throws IOException {
+        SQSRestServerBuilder.withInterface(HOST)
+                .withPort(Integer.parseInt(arguments[0]))
+                .start()
+                .waitUntilStarted();
+        while (System.in.read() >= 0) {
+            // Only the end matters.
+        }
+        System.exit(0);
+    }
+
+    /** Starts it, and waits until it listens. */
+    public static SqsServer start(JavaProgram java, File log, ProcessGuard guard)
+            throws IOException, InterruptedException {
+        int port = Ports.free();
+        List<String> command = java.command(SqsServer.class, "-Xmx1g", List.of(String.valueOf(port)));
+        Process process = guard.watch(new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(Redirect.to(log))
+                .start());
+        SqsServer server = new SqsServer(process, port);
+        long begun = System.nanoTime();
+        while (!server.listens()) {
+            if (!process.isAlive() || System.nanoTime() - begun > TimeUnit.SECONDS.toNanos(START_SECONDS)) {
+                server.close();
+                throw new IOException("The SQS server does not listen on port %d. Its log is %s".formatted(port, log));
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        return server;
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** Freezes it: connections stay open, nothing is answered. */
+    public void freeze() {
+        Signal.STOP.send(process.pid());
+    }
+
+    /** Lets it go on. */
+    public void thaw() {
+        Signal.CONT.send(process.pid());
+    }
+
+    private boolean listens() {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,17 @@
+package io.exactlyonce.chaos.fault;
+
+import java.time.Duration;
+
+/** One fault, with all that chance has decided about it. */
+interface Disturbance {
+
+    /**
+     * Makes the fault, and returns when it is over.
+     *
+     * @throws Exception if the harness itself failed: the run is of no use then
+     */
+    void strike(Targets targets) throws Exception;
+
+    /** Returns about how long that takes. */
+    Duration length();
+}

@@ -1,0 +1,25 @@
+package io.exactlyonce.chaos.fault;
+
+import io.exactlyonce.chaos.fleet.Slot;
+import io.exactlyonce.chaos.worker.Point;
+import java.time.Duration;
+
+/** A worker is killed when it reaches a point of a delivery; without a delivery in time, wherever it is. */
+record KillAtPoint(int slot, Point point) implements Disturbance {
+
+    private static final long PATIENCE_MILLIS = 4_000;
+
+    @Override
+    public void strike(Targets targets) throws InterruptedException {
+        Slot victim = targets.slot(slot);
+        victim.awaitReady();
+        if (!targets.points().kill(victim.worker(), point, PATIENCE_MILLIS)) {
+            victim.kill();
+        }
+    }
+
+    @Override
+    public Duration length() {
+        return Duration.ofSeconds(5);
+    }
+}

@@ -1,0 +1,60 @@
+package io.exactlyonce.chaos.fault;
+
+import java.time.Duration;
+
+/**
+ * How much of everything.
+ *
+ * @param messages least number of messages
+ * @param workers JVMs at a time
+ * @param faults time in which faults happen
+ * @param kills SIGKILLs, half of them at chosen points
+ * @param freezes SIGSTOPs for longer than window and lease
+ * @param collections garbage collections for as long
+ * @param stops shut-downs in good order
+ * @param restarts of the primary, by SIGKILL
+ * @param outages of SQS
+ * @param failovers every other one to a replica that lacks commits
+ * @param lags of the replica
+ * @param fills of the primary's disk
+ * @param partitions between workers and servers
+ * @param drain longest time from the last fault until all is done
+ */
+public record Scale(
+        int messages,
+        int workers,
+        Duration faults,
+        int kills,
+        int freezes,
+        int collections,
+        int stops,
+        int restarts,
+        int outages,
+        int failovers,
+        int lags,
+        int fills,
+        int partitions,
+        Duration drain) {
+
+    /** A few minutes. */
+    public static Scale small() {
+        return new Scale(
+                6_000, 3, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 1, 2, 1, 1, 6, Duration.ofMinutes(1));
+    }
+
+    /** Less than half an hour. */
+    public static Scale large() {
+        return new Scale(
+                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 9, 4, 6, 5, 4, 24, Duration.ofMinutes(2));
+    }
+
+    /** Returns how long so many messages may take, for all of them to last as long as the faults. */
+    public long millisPerRound(int round) {
+        return faults.toMillis() * round / messages;
+    }
+
+    /** Returns the longest time for faults and sending. */
+    public Duration longest() {
+        return faults.multipliedBy(4).dividedBy(3).plusSeconds(30);
+    }
+}

@@ -1,0 +1,107 @@
+package io.exactlyonce.chaos.fault;
+
+import io.exactlyonce.chaos.cluster.Traffic;
+import io.exactlyonce.chaos.fleet.Wires.Side;
+import io.exactlyonce.chaos.worker.Point;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** All faults of a run, drawn from a seed: the same seed and scale draw the same ones. */
+public final class Schedule {
+
+    private static final Traffic.Kind[] WAYS = {
+        Traffic.Kind.CUT, Traffic.Kind.BLACK_HOLE, Traffic.Kind.REPLIES_LOST, Traffic.Kind.SLOW
+    };
+
+    private final Random random;
+    private final Scale scale;
+    private final List<Lane> lanes;
+
+    private Schedule(long seed, Scale scale) {
+        this.random = new Random(seed);
+        this.scale = scale;
+        List<Disturbance> even = new ArrayList<>();
+        List<Disturbance> odd = new ArrayList<>();
+        List<Disturbance> all = workers();
+        for (int index = 0; index < all.size(); index++) {
+            (index % 2 == 0 ? even : odd).add(all.get(index));
+        }
+        this.lanes = List.of(
+                Lane.draw("workers-1", even, scale.faults(), random),
+                Lane.draw("workers-2", odd, scale.faults(), random),
+                Lane.draw("servers", servers(), scale.faults(), random),
+                Lane.draw("wires", partitions(), scale.faults(), random));
+    }
+
+    public static Schedule draw(long seed, Scale scale) {
+        return new Schedule(seed, scale);
+    }
+
+    List<Lane> lanes() {
+        return lanes;
+    }
+
+    private List<Disturbance> workers() {
+        List<Disturbance> drawn = new ArrayList<>();
+        Point[] points = Point.values();
+        int atPoints = scale.kills() / 2;
+        for (int kill = 0; kill < atPoints; kill++) {
+            drawn.add(new KillAtPoint(slot(drawn), points[kill % points.length]));
+        }
+        add(drawn, scale.kills() - atPoints, () -> new KillAnywhere(slot(drawn)));
+        add(drawn, scale.freezes(), () -> new FreezeWorker(slot(drawn), between(3_500, 7_000)));
+        add(drawn, scale.collections(), () -> new CollectGarbage(slot(drawn), between(3_500, 5_000)));
+        add(drawn, scale.stops(), () -> new StopWorker(slot(drawn)));
+        return drawn;
+    }
+
+    /** Two lanes hit workers: each has slots of its own, by its own parity. */
+    private int slot(List<Disturbance> drawn) {
+        int parity = drawn.size() % 2;
+        int choices = (scale.workers() + 1 - parity) / 2;
+        return parity + 2 * random.nextInt(choices);
+    }
+
+    private List<Disturbance> servers() {
+        List<Disturbance> drawn = new ArrayList<>();
+        add(drawn, scale.restarts(), () -> new RestartPrimary(between(300, 4_500)));
+        add(drawn, scale.outages(), () -> new FreezeSqs(between(4_000, 7_000)));
+        for (int failover = 0; failover < scale.failovers(); failover++) {
+            drawn.add(new FailOver(failover % 2 == 1, between(100, 500)));
+        }
+        add(drawn, scale.lags(), () -> new DelayReplica(between(1_500, 3_000), between(4_000, 8_000)));
+        add(drawn, scale.fills(), () -> new FillDisk(between(2_000, 6_000)));
+        return drawn;
+    }
+
+    private List<Disturbance> partitions() {
+        List<Disturbance> drawn = new ArrayList<>();
+        for (int index = 0; index < scale.partitions(); index++) {
+            Traffic.Kind way = WAYS[index % WAYS.length];
+            Side side = Side.values()[index % Side.values().length];
+            Traffic traffic = way == Traffic.Kind.SLOW ? Traffic.slow(between(50, 400)) : Traffic.of(way);
+            int slot = random.nextInt(4) == 0 ? Partition.ALL : random.nextInt(scale.workers());
+            drawn.add(new Partition(slot, side, traffic, between(1_000, 7_000)));
+        }
+        return drawn;
+    }
+
+    private static void add(List<Disturbance> drawn, int times, Supplier<Disturbance> draw) {
+        for (int time = 0; time < times; time++) {
+            drawn.add(draw.get());
+        }
+    }
+
+    private Duration between(int leastMillis, int mostMillis) {
+        return Duration.ofMillis(leastMillis + random.nextInt(mostMillis - leastMillis));
+    }
+
+    @Override
+    public String toString() {
+        return lanes.stream().map(Lane::toString).collect(Collectors.joining());
+    }
+}

@@ -1,0 +1,57 @@
+package io.exactlyonce.chaos.fleet;
+
+import io.exactlyonce.chaos.cluster.FaultLog;
+import io.exactlyonce.chaos.cluster.JavaProgram;
+import io.exactlyonce.chaos.cluster.ProcessGuard;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** All workers. */
+public final class Fleet implements AutoCloseable {
+
+    private final List<Slot> slots;
+
+    private Fleet(List<Slot> slots) {
+        this.slots = List.copyOf(slots);
+    }
+
+    /** Starts so many workers, without waiting for them. */
+    public static Fleet start(
+            int size, Addresses addresses, JavaProgram java, Path logs, ProcessGuard guard, FaultLog log)
+            throws IOException {
+        List<Slot> slots = new ArrayList<>();
+        for (int number = 1; number <= size; number++) {
+            slots.add(new Slot(number, addresses, java, logs, guard, log));
+        }
+        return new Fleet(slots);
+    }
+
+    public List<Slot> slots() {
+        return slots;
+    }
+
+    /** Returns the slot in which a worker runs at the moment. */
+    public Optional<Slot> of(String worker) {
+        return slots.stream().filter(slot -> slot.worker().equals(worker)).findFirst();
+    }
+
+    /** Breaks all connections to database servers that have moved. */
+    public void resetDatabaseWires() {
+        slots.forEach(slot -> slot.wires().reset());
+    }
+
+    public boolean isReady() {
+        return slots.stream().allMatch(Slot::isReady);
+    }
+
+    /** Ends all workers at once. */
+    @Override
+    public void close() throws IOException {
+        for (Slot slot : slots) {
+            slot.close();
+        }
+    }
+}

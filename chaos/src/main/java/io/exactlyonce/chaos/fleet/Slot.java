@@ -1,0 +1,199 @@
+package io.exactlyonce.chaos.fleet;
+
+import io.exactlyonce.chaos.cluster.FaultLog;
+import io.exactlyonce.chaos.cluster.JavaProgram;
+import io.exactlyonce.chaos.cluster.ProcessGuard;
+import io.exactlyonce.chaos.cluster.Signal;
+import io.exactlyonce.chaos.cluster.Traffic;
+import io.exactlyonce.chaos.history.Event;
+import io.exactlyonce.chaos.history.Fault;
+import io.exactlyonce.chaos.history.Kind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One machine, as it were: a worker's JVM with its wires. Whenever the JVM ends, another one with a new name is started in
+ * its place, as an orchestrator does.
+ */
+public final class Slot implements AutoCloseable {
+
+    private static final int STOP_SECONDS = 30;
+    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final int number;
+    private final Wires wires;
+    private final Addresses addresses;
+    private final JavaProgram java;
+    private final Path logs;
+    private final ProcessGuard guard;
+    private final FaultLog log;
+    private final Thread supervisor;
+    private volatile @Nullable WorkerProcess current;
+    private volatile @Nullable Fault ending;
+    private volatile boolean closed;
+    private List<Fault> partition = List.of();
+    private final List<String> partitioned = new ArrayList<>();
+
+    Slot(int number, Addresses addresses, JavaProgram java, Path logs, ProcessGuard guard, FaultLog log)
+            throws IOException {
+        this.number = number;
+        this.addresses = addresses;
+        this.wires = Wires.lay(addresses);
+        this.java = java;
+        this.logs = logs;
+        this.guard = guard;
+        this.log = log;
+        this.supervisor = new Thread(this::supervise, "slot-" + number);
+        supervisor.setDaemon(true);
+        supervisor.start();
+    }
+
+    public Wires wires() {
+        return wires;
+    }
+
+    /** Returns the name of the JVM that runs at the moment, or the empty text. */
+    public String worker() {
+        WorkerProcess worker = current;
+        return worker == null ? "" : worker.name();
+    }
+
+    /** Returns whether its worker listens to its queues. */
+    public boolean isReady() {
+        WorkerProcess worker = current;
+        return worker != null && worker.isReady();
+    }
+
+    /** Waits until its worker listens, or for a while: one that cannot start shall be hit all the same. */
+    public void awaitReady() throws InterruptedException {
+        long begun = System.nanoTime();
+        while (!isReady() && System.nanoTime() - begun < READY_NANOS) {
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+    }
+
+    /** Sends SIGKILL. */
+    public void kill() {
+        end(Fault.KILL, WorkerProcess::kill);
+    }
+
+    /** Stops it in good order, and kills it if that takes too long. */
+    public void stop() throws InterruptedException {
+        WorkerProcess worker = current;
+        end(Fault.STOP, WorkerProcess::requestStop);
+        if (worker != null && !worker.awaitEnd(STOP_SECONDS)) {
+            worker.kill();
+        }
+    }
+
+    /** Freezes it for a while with SIGSTOP. */
+    public void freeze(Duration time) throws InterruptedException {
+        WorkerProcess worker = current;
+        if (worker == null) {
+            return;
+        }
+        log.began(Fault.PAUSE, worker.name());
+        worker.signal(Signal.STOP);
+        try {
+            TimeUnit.MILLISECONDS.sleep(time.toMillis());
+        } finally {
+            worker.signal(Signal.CONT);
+            log.ended(Fault.PAUSE, worker.name());
+        }
+    }
+
+    /** Has it collect garbage for a while, over and over. */
+    public void collectGarbage(Duration time) throws InterruptedException {
+        WorkerProcess worker = current;
+        if (worker == null) {
+            return;
+        }
+        log.began(Fault.PAUSE, worker.name());
+        worker.order("collect-garbage " + time.toMillis());
+        TimeUnit.MILLISECONDS.sleep(time.plusSeconds(1).toMillis());
+        log.ended(Fault.PAUSE, worker.name());
+    }
+
+    /** Separates its workers from servers from now on, also those that are started meanwhile. */
+    public synchronized void partition(Wires.Side side, Traffic traffic) {
+        partition = side.faults();
+        recordPartition(worker());
+        wires.set(side, traffic);
+    }
+
+    /** Ends the partition. */
+    public synchronized void heal(Wires.Side side) {
+        wires.set(side, Traffic.open());
+        partitioned.forEach(worker -> partition.forEach(fault -> log.ended(fault, worker)));
+        partitioned.clear();
+        partition = List.of();
+    }
+
+    private synchronized void recordPartition(String worker) {
+        if (!worker.isEmpty() && !partition.isEmpty()) {
+            partitioned.add(worker);
+            partition.forEach(fault -> log.began(fault, worker));
+        }
+    }
+
+    private synchronized void end(Fault how, Consumer<WorkerProcess> way) {
+        WorkerProcess worker = current;
+        if (worker != null && worker.isAlive() && ending == null) {
+            log.began(how, worker.name());
+            ending = how;
+            way.accept(worker);
+        }
+    }
+
+    private void supervise() {
+        try {
+            for (int generation = 1; !closed; generation++) {
+                String name = "w%d-%d".formatted(number, generation);
+                log.record(Event.of(Kind.STARTED).by(name));
+                recordPartition(name);
+                WorkerProcess worker = WorkerProcess.start(name, java, addresses, wires, logs, guard);
+                current = worker;
+                worker.awaitEnd();
+                recordEnd(worker);
+            }
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void recordEnd(WorkerProcess worker) {
+        Fault how = ending;
+        if (closed) {
+            return;
+        }
+        if (how == null) {
+            log.record(Event.of(Kind.ENDED).by(worker.name()));
+        } else {
+            log.ended(how, worker.name());
+        }
+        ending = null;
+        current = null;
+    }
+
+
+    /** Ends its worker at once. */
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        supervisor.interrupt();
+        WorkerProcess worker = current;
+        if (worker != null) {
+            worker.signal(Signal.CONT);
+            worker.kill();
+        }
+        wires.close();
+    }
+}

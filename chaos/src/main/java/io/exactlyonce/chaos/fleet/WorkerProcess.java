@@ -1,0 +1,120 @@
+package io.exactlyonce.chaos.fleet;
+
+import io.exactlyonce.chaos.cluster.JavaProgram;
+import io.exactlyonce.chaos.cluster.ProcessGuard;
+import io.exactlyonce.chaos.cluster.Signal;
+import io.exactlyonce.chaos.worker.WorkerApplication;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** One worker's JVM. It ends when its standard input does, so it cannot outlive the harness. */
+final class WorkerProcess {
+
+    private final String name;
+    private final Process process;
+    private final CountDownLatch ready = new CountDownLatch(1);
+
+    private WorkerProcess(String name, Process process) {
+        this.name = name;
+        this.process = process;
+    }
+
+    static WorkerProcess start(
+            String name, JavaProgram java, Addresses addresses, Wires wires, Path logs, ProcessGuard guard)
+            throws IOException {
+        List<String> command = java.command(
+                WorkerApplication.class, "-Xmx192m", arguments(name, addresses, wires, logs.resolve(name + ".log")));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectError(Redirect.to(logs.resolve(name + ".err").toFile()));
+        WorkerProcess worker = new WorkerProcess(name, guard.watch(builder.start()));
+        Thread reader = new Thread(worker::readOutput, name + "-output");
+        reader.setDaemon(true);
+        reader.start();
+        return worker;
+    }
+
+    private static List<String> arguments(String name, Addresses addresses, Wires wires, Path log) {
+        return List.of(
+                "--chaos.name=" + name,
+                "--chaos.partner=" + addresses.partner(),
+                "--chaos.recorder=" + addresses.recorder(),
+                "--chaos.points=" + addresses.points(),
+                "--chaos.replica=" + wires.replica().port(),
+                "--spring.datasource.url=jdbc:postgresql://127.0.0.1:%d/chaos?connectTimeout=3&socketTimeout=8"
+                        .formatted(wires.database().port()),
+                "--spring.cloud.aws.sqs.endpoint=http://127.0.0.1:"
+                        + wires.sqs().port(),
+                "--spring.cloud.aws.credentials.access-key=" + name,
+                "--spring.cloud.aws.credentials.secret-key=secret",
+                "--logging.file.name=" + log);
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isReady() {
+        return ready.getCount() == 0 && process.isAlive();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    void signal(Signal signal) {
+        signal.send(process.pid());
+    }
+
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** Gives it an order; does nothing if it is gone. */
+    void order(String order) {
+        try {
+            Writer orders = process.outputWriter();
+            orders.write(order + "\n");
+            orders.flush();
+        } catch (IOException e) {
+            // It was killed meanwhile.
+        }
+    }
+
+    /** Lets it shut down in good order, without waiting for that. */
+    void requestStop() {
+        try {
+            process.outputWriter().close();
+        } catch (IOException e) {
+            // It is gone already.
+        }
+    }
+
+    void awaitEnd() throws InterruptedException {
+        process.waitFor();
+    }
+
+    boolean awaitEnd(long seconds) throws InterruptedException {
+        return process.waitFor(seconds, TimeUnit.SECONDS);
+    }
+
+    private void readOutput() {
+        try (BufferedReader lines = process.inputReader()) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (line.equals("ready")) {
+                    ready.countDown();
+                }
+            }
+        } catch (IOException e) {
+            if (process.isAlive()) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

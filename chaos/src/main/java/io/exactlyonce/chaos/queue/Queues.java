@@ -1,0 +1,146 @@
+package io.exactlyonce.chaos.queue;
+
+import io.exactlyonce.chaos.history.Detail;
+import io.exactlyonce.chaos.history.Event;
+import io.exactlyonce.chaos.history.Kind;
+import io.exactlyonce.chaos.history.Recorder;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.sqs.SqsClient;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
+
+/** The harness's own way to the queues, past all wires that are cut. */
+public final class Queues implements AutoCloseable {
+
+    private static final int MOST_RECEIVES = 8;
+    private static final List<QueueAttributeName> COUNTS = List.of(
+            QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
+            QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE,
+            QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_DELAYED);
+
+    private final SqsClient client;
+    private final Recorder recorder;
+
+    public Queues(int port, Recorder recorder) {
+        this.recorder = recorder;
+        this.client = SqsClient.builder()
+                .endpointOverride(URI.create("http://127.0.0.1:" + port))
+                .region(Region.of("elasticmq"))
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("harness", "harness")))
+                .build();
+    }
+
+    /** Creates all queues with a visibility window, and for each one for its dead letters. */
+    public void create(Duration window) {
+        for (Stream stream : Stream.values()) {
+            Map<QueueAttributeName, String> attributes = new HashMap<>();
+            if (stream.isFifo()) {
+                attributes.put(QueueAttributeName.FIFO_QUEUE, "true");
+            }
+            client.createQueue(request -> request.queueName(stream.deadLetters()).attributes(Map.copyOf(attributes)));
+            attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(window.toSeconds()));
+            attributes.put(
+                    QueueAttributeName.REDRIVE_POLICY,
+                    "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"
+                            .formatted(arn(stream.deadLetters()), MOST_RECEIVES));
+            client.createQueue(request -> request.queueName(stream.queue()).attributes(attributes));
+        }
+    }
+
+    /** Sends at most ten messages to one queue, and records them. */
+    public void send(Stream stream, List<Parcel> parcels) {
+        List<SendMessageBatchRequestEntry> entries = new ArrayList<>();
+        for (Parcel parcel : parcels) {
+            recorder.record(sending(parcel));
+            SendMessageBatchRequestEntry.Builder entry = SendMessageBatchRequestEntry.builder()
+                    .id(String.valueOf(entries.size()))
+                    .messageBody(parcel.body());
+            if (stream.isFifo()) {
+                entry.messageGroupId(parcel.group()).messageDeduplicationId(UUID.randomUUID().toString());
+            }
+            entries.add(entry.build());
+        }
+        String url = url(stream.queue());
+        int failed = client.sendMessageBatch(request -> request.queueUrl(url).entries(entries))
+                .failed()
+                .size();
+        if (failed > 0) {
+            throw new IllegalStateException("The SQS server refused %d messages".formatted(failed));
+        }
+        parcels.forEach(parcel -> recorder.record(Event.of(Kind.SENT).on(parcel.key())));
+    }
+
+    private static Event sending(Parcel parcel) {
+        Event event = Event.of(Kind.SENDING)
+                .on(parcel.key())
+                .with(Detail.EFFECTS, parcel.stream().effects())
+                .with(Detail.POLICY, parcel.stream().policy())
+                .with(Detail.PARTNER, parcel.stream().partner());
+        return parcel.group().isEmpty()
+                ? event
+                : event.with(Detail.GROUP, parcel.group()).with(Detail.POSITION, parcel.position());
+    }
+
+    /** Returns how many messages all queues hold, visible or not, without dead letters. */
+    public int size() {
+        int size = 0;
+        for (Stream stream : Stream.values()) {
+            size += client
+                    .getQueueAttributes(
+                            request -> request.queueUrl(url(stream.queue())).attributeNames(COUNTS))
+                    .attributes()
+                    .values()
+                    .stream()
+                    .mapToInt(Integer::parseInt)
+                    .sum();
+        }
+        return size;
+    }
+
+    /** Takes all dead letters out of their queues; returns their bodies. */
+    public List<String> takeDeadLetters() {
+        List<String> bodies = new ArrayList<>();
+        for (Stream stream : Stream.values()) {
+            String url = url(stream.deadLetters());
+            for (List<Message> messages = receive(url); !messages.isEmpty(); messages = receive(url)) {
+                for (Message message : messages) {
+                    bodies.add(message.body());
+                    client.deleteMessage(request -> request.queueUrl(url).receiptHandle(message.receiptHandle()));
+                }
+            }
+        }
+        return bodies;
+    }
+
+    private List<Message> receive(String url) {
+        return client.receiveMessage(request -> request.queueUrl(url).maxNumberOfMessages(10))
+                .messages();
+    }
+
+    private String arn(String queue) {
+        String arn = client.getQueueAttributes(
+                        request -> request.queueUrl(url(queue)).attributeNames(QueueAttributeName.QUEUE_ARN))
+                .attributes()
+                .get(QueueAttributeName.QUEUE_ARN);
+        return String.valueOf(arn);
+    }
+
+    private String url(String queue) {
+        return client.getQueueUrl(request -> request.queueName(queue)).queueUrl();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

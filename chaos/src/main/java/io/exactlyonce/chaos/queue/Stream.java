@@ -1,0 +1,54 @@
+package io.exactlyonce.chaos.queue;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Effects;
+import io.exactlyonce.chaos.history.Partner;
+
+/** A queue with its listener: what that promises, and whom it calls. */
+public enum Stream {
+    CHARGES("charges", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.HONOURS_KEY),
+    MAILS("mails", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.IGNORES_KEY),
+    PARCELS("parcels", Effects.EXTERNAL, AbandonedPolicy.PARK, Partner.IGNORES_KEY),
+    REFUNDS("refunds", Effects.EXTERNAL, AbandonedPolicy.RECONCILE, Partner.IGNORES_KEY),
+    BOOKINGS("bookings", Effects.DATABASE, AbandonedPolicy.RERUN, Partner.NONE),
+    STEPS("steps.fifo", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.HONOURS_KEY);
+
+    private final String queue;
+    private final Effects effects;
+    private final AbandonedPolicy policy;
+    private final Partner partner;
+
+    Stream(String queue, Effects effects, AbandonedPolicy policy, Partner partner) {
+        this.queue = queue;
+        this.effects = effects;
+        this.policy = policy;
+        this.partner = partner;
+    }
+
+    /** Returns the queue's name, which is the scope of its keys, too. */
+    public String queue() {
+        return queue;
+    }
+
+    /** Returns the name of the queue in which messages end that nobody could handle. */
+    String deadLetters() {
+        return "dead-" + queue;
+    }
+
+    Effects effects() {
+        return effects;
+    }
+
+    AbandonedPolicy policy() {
+        return policy;
+    }
+
+    Partner partner() {
+        return partner;
+    }
+
+    /** Returns whether the queue keeps the order of each group. */
+    public boolean isFifo() {
+        return queue.endsWith(".fifo");
+    }
+}

@@ -1,0 +1,116 @@
+package io.exactlyonce.chaos.run;
+
+import io.exactlyonce.chaos.fault.Scale;
+import io.exactlyonce.chaos.fault.Schedule;
+import io.exactlyonce.chaos.fault.Storm;
+import io.exactlyonce.chaos.history.Checker;
+import io.exactlyonce.chaos.history.Event;
+import io.exactlyonce.chaos.history.History;
+import io.exactlyonce.chaos.history.Kind;
+import io.exactlyonce.chaos.history.Terms;
+import io.exactlyonce.chaos.history.Verdict;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** One run, from an empty directory to a verdict. */
+final class ChaosRun {
+
+    private static final Duration START = Duration.ofSeconds(90);
+    private static final Duration AFTERMATH = Duration.ofSeconds(10);
+    private static final Duration EXPOSURE = Duration.ofMillis(100);
+    private static final long LOOK_MILLIS = 250;
+
+    private final long seed;
+    private final Scale scale;
+    private final Path directory;
+    private final Cleanup cleanup;
+    private final Progress progress;
+
+    ChaosRun(long seed, Scale scale, Path directory, Cleanup cleanup, Progress progress) {
+        this.seed = seed;
+        this.scale = scale;
+        this.directory = directory;
+        this.cleanup = cleanup;
+        this.progress = progress;
+    }
+
+    /** @throws Exception if the harness itself failed */
+    Verdict run() throws Exception {
+        Schedule schedule = Schedule.draw(seed, scale);
+        progress.say(schedule.toString());
+        Theatre theatre = Theatre.open(seed, scale, directory, cleanup);
+        await("All workers listen", START, theatre.targets().fleet()::isReady);
+        progress.say("All %d workers listen".formatted(scale.workers()));
+        rage(schedule, theatre);
+        theatre.recorder().record(Event.of(Kind.FAULTS_OVER));
+        progress.say("No more faults; %d messages are left".formatted(theatre.queues().size()));
+        boolean drained = poll(scale.drain(), () -> theatre.queues().size() == 0);
+        theatre.recorder().record(Event.of(Kind.DRAINED));
+        progress.say(drained ? "Drained" : "Not drained: %d messages".formatted(theatre.queues().size()));
+        new Aftermath(theatre.recorder()).record(theatre.queues(), theatre.targets().database().database());
+        cleanup.close();
+        return new Checker(new Terms(scale.drain(), AFTERMATH, EXPOSURE))
+                .judge(History.read(directory.resolve("history.jsonl")));
+    }
+
+    private void rage(Schedule schedule, Theatre theatre) throws Exception {
+        try (Storm storm = Storm.begin(schedule, theatre.targets())) {
+            Sender sender = new Sender(new Jobs(seed), theatre.queues(), scale.messages(), storm::isOver);
+            CompletableFuture<Void> sending = inBackground(() -> sender.run(scale.millisPerRound(Sender.ROUND)));
+            long begun = System.nanoTime();
+            while (!sending.isDone()) {
+                TimeUnit.SECONDS.sleep(5);
+                progress.show(sender.sent(), theatre);
+                if (storm.failure() != null) {
+                    throw new IllegalStateException("The harness failed to make a fault", storm.failure());
+                }
+                if (System.nanoTime() - begun > scale.longest().toNanos()) {
+                    throw new IllegalStateException("Only %d of %d messages were sent within %s"
+                            .formatted(sender.sent(), scale.messages(), scale.longest()));
+                }
+            }
+            sending.get();
+        }
+    }
+
+    private static CompletableFuture<Void> inBackground(InterruptibleTask task) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        task.run();
+                        done.complete(null);
+                    } catch (InterruptedException | RuntimeException e) {
+                        done.completeExceptionally(e);
+                    }
+                },
+                "sender");
+        thread.setDaemon(true);
+        thread.start();
+        return done;
+    }
+
+    private static void await(String what, Duration patience, BooleanSupplier condition) throws InterruptedException {
+        if (!poll(patience, condition)) {
+            throw new IllegalStateException("%s: not within %d s".formatted(what, patience.toSeconds()));
+        }
+    }
+
+    private static boolean poll(Duration patience, BooleanSupplier condition) throws InterruptedException {
+        long begun = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - begun > patience.toNanos()) {
+                return false;
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        return true;
+    }
+
+    private interface InterruptibleTask {
+        void run() throws InterruptedException;
+    }
+}

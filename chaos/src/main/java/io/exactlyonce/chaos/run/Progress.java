@@ -1,0 +1,36 @@
+package io.exactlyonce.chaos.run;
+
+import io.exactlyonce.chaos.cluster.FaultLog;
+import io.exactlyonce.chaos.history.Fault;
+import java.io.PrintStream;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/** Lines that tell how far a run has come. */
+final class Progress {
+
+    private final PrintStream out;
+    private final long begun = System.nanoTime();
+
+    Progress(PrintStream out) {
+        this.out = out;
+    }
+
+    void say(String text) {
+        out.println(text.stripTrailing());
+    }
+
+    void show(int sent, Theatre theatre) {
+        FaultLog log = theatre.targets().log();
+        String faults = Arrays.stream(Fault.values())
+                .filter(fault -> log.count(fault) > 0)
+                .map(fault -> "%s=%d".formatted(fault, log.count(fault)))
+                .collect(Collectors.joining(" "));
+        say("%4d s: sent %d, delivered %d; %s"
+                .formatted(
+                        (System.nanoTime() - begun) / 1_000_000_000L,
+                        sent,
+                        theatre.history().deliveries(),
+                        faults));
+    }
+}

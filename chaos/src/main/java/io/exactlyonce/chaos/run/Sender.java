@@ -1,0 +1,71 @@
+package io.exactlyonce.chaos.run;
+
+import io.exactlyonce.chaos.queue.Parcel;
+import io.exactlyonce.chaos.queue.Queues;
+import io.exactlyonce.chaos.queue.Stream;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/** Sends for as long as faults happen, and at least so many messages; never far ahead of the workers. */
+final class Sender {
+
+    static final int ROUND = 60;
+    private static final int BATCH = 10;
+    private static final int MOST_WAITING = 1_500;
+    private static final long PAUSE_MILLIS = 100;
+
+    private final Jobs jobs;
+    private final Queues queues;
+    private final int messages;
+    private final BooleanSupplier calm;
+    private final AtomicInteger sent = new AtomicInteger();
+
+    Sender(Jobs jobs, Queues queues, int messages, BooleanSupplier calm) {
+        this.jobs = jobs;
+        this.queues = queues;
+        this.messages = messages;
+        this.calm = calm;
+    }
+
+    int sent() {
+        return sent.get();
+    }
+
+    /**
+     * Sends all.
+     *
+     * @param millisPerRound least time for a round of messages, so that they last as long as the faults
+     */
+    void run(long millisPerRound) throws InterruptedException {
+        while (sent.get() < messages || !calm.getAsBoolean()) {
+            long begun = System.nanoTime();
+            if (queues.size() < MOST_WAITING) {
+                sendRound();
+                long left = millisPerRound - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+                TimeUnit.MILLISECONDS.sleep(Math.max(1, left));
+            } else {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+            }
+        }
+    }
+
+    private void sendRound() {
+        Map<Stream, List<Parcel>> drawn = new EnumMap<>(Stream.class);
+        for (int index = 0; index < ROUND; index++) {
+            Parcel parcel = jobs.next();
+            drawn.computeIfAbsent(parcel.stream(), any -> new ArrayList<>()).add(parcel);
+        }
+        drawn.forEach((stream, parcels) -> {
+            for (int from = 0; from < parcels.size(); from += BATCH) {
+                List<Parcel> batch = parcels.subList(from, Math.min(parcels.size(), from + BATCH));
+                queues.send(stream, batch);
+                sent.addAndGet(batch.size());
+            }
+        });
+    }
+}

@@ -1,0 +1,45 @@
+package io.exactlyonce.chaos.worker;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** Handlers whose effect is a row in the database that keeps the claims. No unique key holds a second one back. */
+@Component
+class BookingListener {
+
+    private final Runs runs;
+    private final JdbcClient database;
+    private final ReplicaReads replica;
+
+    BookingListener(Runs runs, JdbcClient database, ReplicaReads replica) {
+        this.runs = runs;
+        this.database = database;
+        this.replica = replica;
+    }
+
+    @ExactlyOnceListener(
+            id = "bookings",
+            queueNames = "bookings",
+            key = "#job.key",
+            effects = Effects.DATABASE,
+            parkFor = HopelessException.class)
+    void book(Job job, Claim claim) throws InterruptedException {
+        runs.run(job, claim, call -> {
+            replica.isBooked(job.key());
+            database.sql("INSERT INTO booking (key, call) VALUES (?, ?)")
+                    .params(job.key(), call)
+                    .update();
+        });
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void beforeCommit(boolean readOnly) {
+                runs.reached(Point.BEFORE_COMPLETION);
+            }
+        });
+    }
+}

@@ -1,0 +1,28 @@
+package io.exactlyonce.chaos.worker;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A heap that is nearly full: one full collection follows the other, and the application runs for moments between them. */
+final class GarbageCollection {
+
+    private static final int OBJECTS = 400_000;
+
+    private GarbageCollection() {}
+
+    @SuppressWarnings("ReferenceEquality")
+    static void last(Duration time) {
+        List<Object> live = new ArrayList<>(OBJECTS);
+        for (int i = 0; i < OBJECTS; i++) {
+            live.add(new long[] {i, i, i, i});
+        }
+        long begun = System.nanoTime();
+        while (System.nanoTime() - begun < time.toNanos()) {
+            System.gc();
+        }
+        if (live.isEmpty()) {
+            throw new IllegalStateException("They were live until now");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.exactlyonce.chaos.worker;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Reads that the application sends to a replica, which may be seconds behind or away. The application asks it for what it
+ * has just written, as the team of the second incident did; nothing may depend on the answer.
+ */
+@Component
+class ReplicaReads {
+
+    private static final Logger log = LoggerFactory.getLogger(ReplicaReads.class);
+    private static final long PATIENCE_MILLIS = 250;
+
+    private final JdbcClient replica;
+    private final AtomicLong failures = new AtomicLong();
+
+    ReplicaReads(WorkerProperties properties) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("replica");
+        config.setJdbcUrl("jdbc:postgresql://127.0.0.1:%d/chaos?connectTimeout=1&socketTimeout=1"
+                .formatted(properties.replica()));
+        config.setUsername("postgres");
+        config.setMaximumPoolSize(2);
+        config.setConnectionTimeout(PATIENCE_MILLIS);
+        config.setInitializationFailTimeout(-1);
+        config.setReadOnly(true);
+        this.replica = JdbcClient.create(new HikariDataSource(config));
+    }
+
+    /** Tells whether the replica knows of a booking; {@code false} too if it does not answer. */
+    boolean isBooked(String key) {
+        try {
+            return replica.sql("SELECT count(*) FROM booking WHERE key = ?")
+                            .param(key)
+                            .query(Long.class)
+                            .single()
+                    > 0;
+        } catch (DataAccessException away) {
+            if (failures.incrementAndGet() == 1) {
+                log.info("The replica does not answer: {}", away.getMessage());
+            }
+            return false;
+        }
+    }
+}
