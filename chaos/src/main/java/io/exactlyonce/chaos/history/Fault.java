@@ -12,21 +12,42 @@ public enum Fault {
     /** SIGSTOP of a worker until SIGCONT, or a garbage collection that takes as long. */
     PAUSE,
 
-    /** The database or the SQS server is killed, stopped or suspended, until it serves again. */
-    RESTART,
+    /** The database is killed or stopped, until it serves again. */
+    DATABASE_RESTART,
+
+    /** The SQS server is stopped or suspended, until it serves again. No reason for a claim to be lost. */
+    SQS_RESTART,
 
     /** The primary stops and its replica is promoted. */
     FAILOVER,
 
-    /** Connections between workers and a server are cut, slowed or black-holed. */
-    PARTITION,
+    /** Connections between workers and the database are cut, slowed or black-holed. */
+    DATABASE_PARTITION,
 
-    /** The replica lags behind. */
+    /** Connections between workers and the SQS server are. No reason for a claim to be lost. */
+    SQS_PARTITION,
+
+    /** The replica lags behind. No reason for a claim to be lost. */
     REPLICA_LAG,
 
-    /** A JVM's wall clock steps. */
+    /** A JVM's wall clock steps. No reason for a claim to be lost. */
     CLOCK_STEP,
 
     /** The database cannot write. */
-    DISK_FULL
+    DISK_FULL;
+
+    /** Returns whether a worker can lose its claims by it, so that it explains that another one takes a key over. */
+    boolean costsClaims() {
+        return hitsProcess() || hitsDatabase();
+    }
+
+    /** Returns whether it hits a worker's process, and is over when that runs again or is gone. */
+    boolean hitsProcess() {
+        return this == KILL || this == STOP || this == PAUSE;
+    }
+
+    /** Returns whether workers cannot reach the database meanwhile, and some time after: a pool must notice. */
+    boolean hitsDatabase() {
+        return this == DATABASE_RESTART || this == DATABASE_PARTITION || this == FAILOVER || this == DISK_FULL;
+    }
 }

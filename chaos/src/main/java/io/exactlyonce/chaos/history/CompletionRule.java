@@ -1,0 +1,37 @@
+package io.exactlyonce.chaos.history;
+
+import java.util.List;
+
+/** No message is deleted before a handler of its key has returned, and no key is claimed again after that. */
+final class CompletionRule implements Rule {
+
+    @Override
+    public void judge(KeyHistory key, Findings findings) {
+        key.firstDone().ifPresent(done -> {
+            judgeDone(key, done, findings);
+            if (!key.isInDatabase()) {
+                judgeCalls(key, done, findings);
+            }
+        });
+    }
+
+    private static void judgeDone(KeyHistory key, Event done, Findings findings) {
+        boolean handled = key.all(Kind.HANDLED).anyMatch(event -> event.order() < done.order());
+        // A reconciler may complete a key whose handler died.
+        if (!handled && !key.has("RECONCILE")) {
+            findings.lost(key.key(), "done before any handler had returned", List.of(done));
+        }
+    }
+
+    private static void judgeCalls(KeyHistory key, Event done, Findings findings) {
+        key.calls().stream()
+                .filter(call -> key.isClaimedAfter(call, done))
+                .filter(call -> !findings.forgotten(key.key(), done, call.entered()))
+                .forEach(call -> findings.violated(
+                        Invariant.COMPLETED_RUNS_NO_MORE,
+                        key.key(),
+                        "claimed again after it was completed",
+                        done,
+                        call.entered()));
+    }
+}

@@ -1,0 +1,31 @@
+package io.exactlyonce.chaos.history;
+
+/**
+ * How much happened in a run.
+ *
+ * @param messages messages that SQS took
+ * @param deliveries messages that workers were given
+ * @param restarts of the database or of the SQS server
+ * @param partitions between workers and the database, or workers and SQS
+ */
+public record Counts(
+        long messages, long deliveries, long kills, long pauses, long restarts, long failovers, long partitions) {
+
+    static Counts of(History history) {
+        Faults faults = history.faults();
+        return new Counts(
+                history.count(Kind.SENT),
+                history.count(Kind.RECEIVED),
+                faults.count(Fault.KILL),
+                faults.count(Fault.PAUSE),
+                faults.count(Fault.DATABASE_RESTART) + faults.count(Fault.SQS_RESTART),
+                faults.count(Fault.FAILOVER),
+                faults.count(Fault.DATABASE_PARTITION) + faults.count(Fault.SQS_PARTITION));
+    }
+
+    @Override
+    public String toString() {
+        return "messages=%d deliveries=%d kills=%d pauses=%d restarts=%d failovers=%d partitions=%d"
+                .formatted(messages, deliveries, kills, pauses, restarts, failovers, partitions);
+    }
+}

@@ -1,0 +1,35 @@
+package io.exactlyonce.chaos.history;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fault from before it began until after it was over.
+ *
+ * @param end absent if it was never over
+ */
+record FaultSpan(Fault fault, Event begin, @Nullable Event end) {
+
+    boolean hits(String worker) {
+        return begin.worker().isEmpty() || begin.worker().equals(worker);
+    }
+
+    /** Returns whether it was on, or had just been, at some time from one event to another. */
+    boolean touches(Event from, Event to, long aftermathMicros) {
+        if (begin.order() > to.order()) {
+            return false;
+        }
+        if (end == null || end.order() > from.order()) {
+            return true;
+        }
+        return fault.hitsDatabase() && end.micros() + aftermathMicros >= from.micros();
+    }
+
+    /** Returns whether it may have undone something that was committed, for somebody who looked later. */
+    boolean mayHaveForgotten(Event committed, Event later, long exposureMicros) {
+        return fault == Fault.FAILOVER
+                && begin.is(Detail.ASYNCHRONOUS)
+                && begin.order() < later.order()
+                && committed.micros() + exposureMicros >= begin.micros()
+                && (end == null || committed.order() < end.order());
+    }
+}

@@ -1,0 +1,84 @@
+package io.exactlyonce.chaos.history;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What rules find in a history. Not for several threads. */
+final class Findings {
+
+    private final History history;
+    private final Terms terms;
+    private final List<Violation> violations = new ArrayList<>();
+    private final List<Explained> explained = new ArrayList<>();
+    private long duplicates;
+    private long lost;
+    private long stuck;
+
+    Findings(History history, Terms terms) {
+        this.history = history;
+        this.terms = terms;
+    }
+
+    void violated(Invariant invariant, String key, String what, Event... events) {
+        violated(invariant, key, what, List.of(events));
+    }
+
+    void violated(Invariant invariant, String key, String what, List<Event> events) {
+        violations.add(new Violation(invariant, key, what, sorted(events.stream())));
+    }
+
+    void duplicated(Invariant invariant, String key, long times, String what, List<Event> events) {
+        duplicates += times;
+        violated(invariant, key, what, events);
+    }
+
+    void lost(String key, String what, List<Event> events) {
+        lost++;
+        violated(Invariant.NOTHING_LOST, key, what, events);
+    }
+
+    void stuck(String key, String what, List<Event> events) {
+        stuck++;
+        violated(Invariant.NOTHING_STUCK, key, what, events);
+    }
+
+    /**
+     * Returns whether a failover may have undone what an event told, before another one happened. If so, the two are
+     * listed as explained.
+     */
+    boolean forgotten(String key, Event committed, Event later) {
+        Optional<FaultSpan> failover =
+                history.faults().forgetting(committed, later, terms.exposure().toNanos() / 1_000);
+        failover.ifPresent(span -> explained.add(new Explained(
+                Explained.Cause.FORGOTTEN_BY_FAILOVER, key, sorted(Stream.of(span.begin(), committed, later)))));
+        return failover.isPresent();
+    }
+
+    /** Returns whether a failover may have undone what an event told, for those who look at it after the run. */
+    boolean forgottenInTheEnd(String key, Event committed) {
+        return forgotten(key, committed, history.events().get(history.events().size() - 1));
+    }
+
+    /**
+     * Returns whether a fault may have cost a worker its claim, at some time from one event to another. If so, they are
+     * listed as explained.
+     */
+    boolean inDoubt(String key, String worker, Event from, Event to) {
+        Optional<FaultSpan> fault = history.faults()
+                .costingClaims(worker, from, to, terms.aftermath().toNanos() / 1_000);
+        fault.ifPresent(span -> explained.add(
+                new Explained(Explained.Cause.REPEATED_IN_DOUBT, key, sorted(Stream.of(span.begin(), from, to)))));
+        return fault.isPresent();
+    }
+
+    private static List<Event> sorted(Stream<Event> events) {
+        return events.distinct().sorted(Comparator.comparingLong(Event::order)).toList();
+    }
+
+    Verdict verdict() {
+        return new Verdict(Counts.of(history), duplicates, lost, stuck, violations, explained);
+    }
+}

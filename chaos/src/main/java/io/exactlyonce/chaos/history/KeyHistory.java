@@ -1,0 +1,114 @@
+package io.exactlyonce.chaos.history;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What happened to one key.
+ *
+ * @param events all of its events, in their order
+ * @param calls its handler's runs, in the order in which they began
+ */
+record KeyHistory(String key, List<Event> events, List<Call> calls) {
+
+    KeyHistory(String key, List<Event> events) {
+        this(key, events, callsOf(events));
+    }
+
+    private static List<Call> callsOf(List<Event> events) {
+        Map<String, List<Event>> byCall = new LinkedHashMap<>();
+        for (Event event : events) {
+            if (!event.call().isEmpty()) {
+                byCall.computeIfAbsent(event.call(), call -> new ArrayList<>()).add(event);
+            }
+        }
+        // A run whose first event is another one is unsound, and SoundRule says so.
+        return byCall.values().stream()
+                .filter(run -> run.get(0).kind() == Kind.ENTERED)
+                .map(run -> new Call(run.get(0), run))
+                .toList();
+    }
+
+    Stream<Event> all(Kind kind) {
+        return events.stream().filter(event -> event.kind() == kind);
+    }
+
+    boolean has(Kind kind) {
+        return all(kind).findAny().isPresent();
+    }
+
+    Optional<Event> first(Kind kind) {
+        return all(kind).findFirst();
+    }
+
+    /** Returns what the harness said of the key when it sent its message; empty if it never did. */
+    String promise(Detail detail) {
+        return first(Kind.SENDING).map(sending -> sending.detail(detail)).orElse("");
+    }
+
+    boolean isInDatabase() {
+        return promise(Detail.EFFECTS).equals("DATABASE");
+    }
+
+    boolean has(Partner partner) {
+        return promise(Detail.PARTNER).equals(partner.name());
+    }
+
+    boolean has(String policy) {
+        return promise(Detail.POLICY).equals(policy);
+    }
+
+    /** Returns the status of its row after the run; empty without a row. */
+    String status() {
+        return first(Kind.STATE).map(state -> state.detail(Detail.STATUS)).orElse("");
+    }
+
+    boolean isParkedOrDead() {
+        return has(Kind.DEAD_LETTERED) || has(Kind.PARKED) || status().equals("PARKED");
+    }
+
+    boolean isCompleted() {
+        return has(Kind.COMPLETED) || status().equals("COMPLETED");
+    }
+
+    /** Returns the first event that proves the key completed while the run went on. */
+    Optional<Event> firstDone() {
+        return events.stream()
+                .filter(event -> event.kind() == Kind.COMPLETED
+                        || event.kind() == Kind.ACKNOWLEDGING
+                        || event.kind() == Kind.ACKNOWLEDGED)
+                .findFirst();
+    }
+
+    /** Returns the event that proves the latest claim of all that were proved before an event, by the greatest token. */
+    Optional<Event> latestClaimBefore(Event later) {
+        Optional<Event> latest = Optional.empty();
+        for (Event event : events) {
+            if (event.order() >= later.order()) {
+                break;
+            }
+            if (provesClaim(event)
+                    && latest.map(known -> known.number(Detail.TOKEN) < event.number(Detail.TOKEN))
+                            .orElse(true)) {
+                latest = Optional.of(event);
+            }
+        }
+        return latest;
+    }
+
+    /** Returns whether a call's claim came after everything that claims before an event prove: it is no late zombie. */
+    boolean isClaimedAfter(Call call, Event event) {
+        return call.entered().order() > event.order()
+                && latestClaimBefore(event)
+                        .map(known -> known.number(Detail.TOKEN) < call.token())
+                        .orElse(true);
+    }
+
+    private static boolean provesClaim(Event event) {
+        return event.kind() == Kind.ENTERED || event.kind() == Kind.CLAIMED;
+    }
+}

@@ -1,0 +1,47 @@
+package io.exactlyonce.chaos.history;
+
+import java.util.List;
+
+/** What became of each message that SQS took. */
+final class OutcomeRule implements Rule {
+
+    @Override
+    public void judge(KeyHistory key, Findings findings) {
+        if (key.status().equals("HELD") && !key.has(Kind.DEAD_LETTERED)) {
+            findings.stuck(key.key(), "its claim is held when all is done", last(key));
+        } else if (key.isCompleted()) {
+            judgeCompleted(key, findings);
+        } else if (key.has(Kind.SENT) && !key.isParkedOrDead()) {
+            judgeUnfinished(key, findings);
+        }
+    }
+
+    private static void judgeCompleted(KeyHistory key, Findings findings) {
+        boolean happened = key.isInDatabase()
+                ? key.has(Kind.ROW)
+                : key.has(Kind.EFFECT) || key.has(Partner.NONE) || key.has("RECONCILE");
+        if (!happened && !isForgotten(key, findings)) {
+            findings.lost(key.key(), "completed without its effect", last(key));
+        }
+    }
+
+    private static void judgeUnfinished(KeyHistory key, Findings findings) {
+        if (key.firstDone().isEmpty()) {
+            findings.stuck(
+                    key.key(), "neither completed, nor parked, nor in the dead-letter queue, nor deleted", last(key));
+        } else if (!isForgotten(key, findings)) {
+            findings.lost(
+                    key.key(), "deleted, but neither completed, nor parked, nor in the dead-letter queue", last(key));
+        }
+    }
+
+    private static boolean isForgotten(KeyHistory key, Findings findings) {
+        return key.firstDone()
+                .filter(done -> findings.forgottenInTheEnd(key.key(), done))
+                .isPresent();
+    }
+
+    private static List<Event> last(KeyHistory key) {
+        return List.of(key.events().get(key.events().size() - 1));
+    }
+}

@@ -1,0 +1,661 @@
+package io.exactlyonce.chaos.history;
+
+import static io.exactlyonce.chaos.history.Story.began;
+import static io.exactlyonce.chaos.history.Story.checked;
+import static io.exactlyonce.chaos.history.Story.done;
+import static io.exactlyonce.chaos.history.Story.effect;
+import static io.exactlyonce.chaos.history.Story.ended;
+import static io.exactlyonce.chaos.history.Story.entered;
+import static io.exactlyonce.chaos.history.Story.event;
+import static io.exactlyonce.chaos.history.Story.external;
+import static io.exactlyonce.chaos.history.Story.failed;
+import static io.exactlyonce.chaos.history.Story.grouped;
+import static io.exactlyonce.chaos.history.Story.killed;
+import static io.exactlyonce.chaos.history.Story.sent;
+import static io.exactlyonce.chaos.history.Story.state;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** For each invariant: histories that keep it, and histories that do not. */
+class CheckerTests {
+
+    private static void assertBroken(Verdict verdict, Invariant... invariants) {
+        assertThat(verdict.violations()).extracting(Violation::invariant).containsOnly(invariants);
+        assertThat(verdict.holds()).isFalse();
+    }
+
+    private static void assertHolds(Verdict verdict) {
+        assertThat(verdict.violations()).isEmpty();
+        assertThat(verdict.holds()).isTrue();
+        assertThat(verdict.duplicateEffects() + verdict.lost() + verdict.stuck())
+                .isZero();
+    }
+
+    private static Story story() {
+        return new Story();
+    }
+
+    /** One attempt: entered, checked and acted. */
+    private static Story acted(Story story, String call, int token, boolean ambiguous) {
+        return story.tell(entered("k", call, token, ambiguous))
+                .tell(checked("k", call))
+                .tell(effect("k", call));
+    }
+
+    private static Event asynchronousFailover(Kind kind) {
+        return Event.of(kind).with(Detail.FAULT, Fault.FAILOVER).with(Detail.ASYNCHRONOUS, true);
+    }
+
+    @Test
+    void quietRunHoldsAndIsCounted() {
+        Verdict verdict = acted(story().tell(external("k")), "a", 1, false)
+                .tell(done("k", "a"))
+                .tell(began(Fault.SQS_RESTART, ""))
+                .tell(ended(Fault.SQS_RESTART, ""))
+                .tell(began(Fault.DATABASE_RESTART, ""))
+                .tell(ended(Fault.DATABASE_RESTART, ""))
+                .tell(began(Fault.SQS_PARTITION, ""))
+                .tell(ended(Fault.SQS_PARTITION, ""))
+                .tell(killed("b"))
+                .tell(began(Fault.PAUSE, "b"))
+                .tell(ended(Fault.PAUSE, "b"))
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.line(42))
+                .isEqualTo("CHAOS seed=42 messages=1 deliveries=1 kills=1 pauses=1 restarts=2 failovers=0 partitions=1"
+                        + " | duplicate effects=0 lost=0 stuck=0");
+    }
+
+    // DATABASE effects
+
+    private static Story database() {
+        return story().tell(sent("k", "DATABASE", "RERUN", Partner.NONE))
+                .tell(entered("k", "a", 1, false))
+                .tell(killed("a"))
+                .tell(entered("k", "b", 1, false))
+                .tell(done("k", "b"));
+    }
+
+    @Test
+    void rowOfADatabaseHandlerIsThereOnceThoughItsFirstAttemptDied() {
+        assertHolds(database().tell(Event.of(Kind.ROW).on("k").in("b")).end());
+    }
+
+    @Test
+    void secondRowIsADuplicateEvenAfterAnAsynchronousFailover() {
+        Verdict verdict = story().tell(asynchronousFailover(Kind.FAULT_BEGAN))
+                .tell(sent("k", "DATABASE", "RERUN", Partner.NONE))
+                .tell(entered("k", "a", 1, false))
+                .tell(done("k", "a"))
+                .tell(Event.of(Kind.ROW).on("k").in("a"))
+                .tell(Event.of(Kind.ROW).on("k").in("a"))
+                .tell(asynchronousFailover(Kind.FAULT_ENDED))
+                .end();
+
+        assertBroken(verdict, Invariant.DATABASE_EFFECT_ONCE);
+        assertThat(verdict.duplicateEffects()).isEqualTo(1);
+    }
+
+    @Test
+    void completedDatabaseHandlerWithoutItsRowIsLost() {
+        Verdict verdict = database().end();
+
+        assertBroken(verdict, Invariant.NOTHING_LOST);
+        assertThat(verdict.lost()).isEqualTo(1);
+    }
+
+    // Repeated effects
+
+    @Test
+    void repeatAfterACrashThatTheNextAttemptKnowsOfIsExplained() {
+        Verdict verdict = acted(
+                        acted(story().tell(external("k")), "a", 1, false).tell(killed("a")), "b", 2, true)
+                .tell(done("k", "b"))
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(Explained.Cause.REPEATED_IN_DOUBT)).isEqualTo(1);
+    }
+
+    @Test
+    void repeatByAZombieThatWasPausedBetweenCheckAndEffectIsExplained() {
+        Story story = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(checked("k", "a"))
+                .tell(began(Fault.PAUSE, "a"));
+        Verdict verdict = acted(story, "b", 2, true)
+                .tell(done("k", "b"))
+                .tell(ended(Fault.PAUSE, "a"))
+                .tell(effect("k", "a"))
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.explained()).hasSize(1);
+    }
+
+    @Test
+    void repeatThatNoFaultExplainsIsADuplicate() {
+        Verdict verdict = acted(acted(story().tell(external("k")), "a", 1, false), "b", 2, true)
+                .tell(done("k", "b"))
+                .end();
+
+        assertBroken(verdict, Invariant.EFFECT_NOT_REPEATED);
+        assertThat(verdict.duplicateEffects()).isEqualTo(1);
+        assertThat(verdict.violations().get(0).events()).hasSize(4);
+    }
+
+    @Test
+    void crashOfAnotherWorkerExplainsNothing() {
+        assertBroken(
+                acted(acted(story().tell(external("k")), "a", 1, false).tell(killed("c")), "b", 2, true)
+                        .tell(done("k", "b"))
+                        .end(),
+                Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void pauseThatWasOverBeforeTheLastCheckExplainsNothing() {
+        Story story = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(began(Fault.PAUSE, "a"))
+                .tell(ended(Fault.PAUSE, "a"))
+                .tell(checked("k", "a"))
+                .tell(effect("k", "a"));
+
+        assertBroken(acted(story, "b", 2, true).tell(done("k", "b")).end(), Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void faultAfterTheRepeatExplainsNothing() {
+        assertBroken(
+                acted(acted(story().tell(external("k")), "a", 1, false), "b", 2, true)
+                        .tell(killed("a"))
+                        .tell(done("k", "b"))
+                        .end(),
+                Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void faultThatCostsNoClaimExplainsNothing() {
+        for (Fault fault : List.of(Fault.SQS_RESTART, Fault.SQS_PARTITION, Fault.CLOCK_STEP, Fault.REPLICA_LAG)) {
+            Story story = acted(story().tell(external("k")), "a", 1, false)
+                    .tell(began(fault, ""))
+                    .tell(ended(fault, ""));
+
+            assertBroken(acted(story, "b", 2, true).tell(done("k", "b")).end(), Invariant.EFFECT_NOT_REPEATED);
+        }
+    }
+
+    @Test
+    void claimMayBeLostSomeTimeAfterTheDatabaseIsBackButNotLater() {
+        assertHolds(repeatAfterAPartition(Duration.ofMillis(1)));
+        assertBroken(repeatAfterAPartition(Duration.ofMillis(10)), Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    private static Verdict repeatAfterAPartition(Duration later) {
+        Story story = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(began(Fault.DATABASE_PARTITION, ""))
+                .tell(ended(Fault.DATABASE_PARTITION, ""))
+                .after(later)
+                .tell(checked("k", "a"))
+                .tell(effect("k", "a"));
+        return acted(story, "b", 2, true).tell(done("k", "b")).end();
+    }
+
+    @Test
+    void oneCallThatActsTwiceIsADuplicate() {
+        assertBroken(
+                acted(story().tell(external("k")), "a", 1, false)
+                        .tell(effect("k", "a"))
+                        .tell(done("k", "a"))
+                        .end(),
+                Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void repeatThatTheNextAttemptDoesNotKnowOfIsADuplicate() {
+        Verdict verdict = acted(
+                        acted(story().tell(external("k")), "a", 1, false).tell(killed("a")), "b", 2, false)
+                .tell(done("k", "b"))
+                .end();
+
+        assertBroken(verdict, Invariant.EFFECT_NOT_REPEATED, Invariant.DOUBT_IS_TOLD);
+        assertThat(verdict.duplicateEffects()).isEqualTo(1);
+    }
+
+    @Test
+    void repeatOfAHandlerThatFailedAfterItsEffectIsADuplicate() {
+        assertBroken(
+                acted(acted(story().tell(external("k")), "a", 1, false).tell(failed("k", "a")), "b", 2, false)
+                        .tell(done("k", "b"))
+                        .end(),
+                Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void partnerThatHonoursTheKeyRecognisesItAfterACrash() {
+        Story story = acted(story().tell(sent("k", "EXTERNAL", "RERUN", Partner.HONOURS_KEY)), "a", 1, false)
+                .tell(killed("a"))
+                .tell(entered("k", "b", 2, true));
+
+        assertHolds(story.tell(Event.of(Kind.RECOGNISED).on("k").in("b"))
+                .tell(done("k", "b"))
+                .end());
+    }
+
+    @Test
+    void repeatAtAPartnerThatHonoursTheKeyIsADuplicateEvenAfterACrash() {
+        Story story = acted(story().tell(sent("k", "EXTERNAL", "RERUN", Partner.HONOURS_KEY)), "a", 1, false)
+                .tell(killed("a"));
+        Verdict verdict = acted(story, "b", 2, true).tell(done("k", "b")).end();
+
+        assertBroken(verdict, Invariant.EFFECT_NOT_REPEATED);
+        assertThat(verdict.duplicateEffects()).isEqualTo(1);
+    }
+
+    @Test
+    void repeatUnderParkIsADuplicateEvenAfterACrash() {
+        Story story = acted(story().tell(sent("k", "EXTERNAL", "PARK", Partner.IGNORES_KEY)), "a", 1, false)
+                .tell(killed("a"));
+
+        assertBroken(acted(story, "b", 2, true).tell(done("k", "b")).end(), Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    // Two holders
+
+    /** {@code a} is paused, {@code b} takes over, and the rest is told by the test. */
+    private static Story takeover() {
+        return story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(event(Kind.CHECKING, "k", "a"))
+                .tell(began(Fault.PAUSE, "a"))
+                .tell(entered("k", "b", 2, true))
+                .tell(checked("k", "b"))
+                .tell(effect("k", "b"))
+                .tell(ended(Fault.PAUSE, "a"));
+    }
+
+    @Test
+    void checkMayEndAfterATakeoverIfItBeganBefore() {
+        assertHolds(takeover()
+                .tell(event(Kind.CHECKED, "k", "a"))
+                .tell(done("k", "b"))
+                .end());
+    }
+
+    @Test
+    void checkThatBeganAfterATakeoverMayBeRefused() {
+        assertHolds(takeover()
+                .tell(event(Kind.CHECKED, "k", "a"))
+                .tell(event(Kind.CHECKING, "k", "a"))
+                .tell(event(Kind.REFUSED, "k", "a"))
+                .tell(done("k", "b"))
+                .end());
+    }
+
+    @Test
+    void checkThatBeganAfterATakeoverMustNotPass() {
+        assertBroken(
+                takeover()
+                        .tell(event(Kind.CHECKED, "k", "a"))
+                        .tell(checked("k", "a"))
+                        .tell(done("k", "b"))
+                        .end(),
+                Invariant.ONE_HOLDER);
+    }
+
+    @Test
+    void claimThatWasSeenIsAsGoodAsAHandlerThatWasEntered() {
+        Story story = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(Event.of(Kind.CLAIMED).on("k").with(Detail.TOKEN, 2))
+                .tell(checked("k", "a"))
+                .tell(effect("k", "a"))
+                .tell(done("k", "a"));
+
+        assertBroken(story.end(), Invariant.ONE_HOLDER);
+    }
+
+    @Test
+    void successorChecksWhileItsPredecessorStillRuns() {
+        assertHolds(takeover()
+                .tell(checked("k", "b"))
+                .tell(event(Kind.CHECKED, "k", "a"))
+                .tell(done("k", "b"))
+                .end());
+    }
+
+    // Tokens
+
+    @Test
+    void zombieMayEnterWithASmallerTokenThanItsSuccessor() {
+        Story story = story().tell(external("k"))
+                .tell(Event.of(Kind.RECEIVED).by(Story.workerOf("a")).on("k"))
+                .tell(began(Fault.PAUSE, "a"));
+        assertHolds(acted(story, "b", 2, true)
+                .tell(done("k", "b"))
+                .tell(ended(Fault.PAUSE, "a"))
+                .tell(entered("k", "a", 1, false))
+                .end());
+    }
+
+    @Test
+    void twoCallsMustNotHaveOneToken() {
+        Story story =
+                story().tell(external("k")).tell(entered("k", "a", 1, false)).tell(killed("a"));
+
+        assertBroken(acted(story, "b", 1, true).tell(done("k", "b")).end(), Invariant.TOKENS_GROW);
+    }
+
+    @Test
+    void workerThatHeardOfTheKeyLaterMustNotHaveASmallerToken() {
+        Story story = story().tell(external("k")).tell(entered("k", "a", 5, false));
+
+        assertBroken(
+                story.tell(killed("a"))
+                        .tell(entered("k", "b", 4, true))
+                        .tell(effect("k", "b"))
+                        .tell(done("k", "b"))
+                        .end(),
+                Invariant.TOKENS_GROW);
+    }
+
+    // Doubt
+
+    @Test
+    void attemptAfterOneThatFailedHasNoDoubt() {
+        Story story =
+                story().tell(external("k")).tell(entered("k", "a", 1, false)).tell(failed("k", "a"));
+
+        assertHolds(acted(story, "b", 2, false).tell(done("k", "b")).end());
+    }
+
+    @Test
+    void doubtStaysThoughALaterAttemptFailed() {
+        assertHolds(afterACrashAndAFailure(true));
+        assertBroken(afterACrashAndAFailure(false), Invariant.DOUBT_IS_TOLD);
+    }
+
+    private static Verdict afterACrashAndAFailure(boolean ambiguous) {
+        Story story = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(killed("a"))
+                .tell(entered("k", "b", 2, true))
+                .tell(failed("k", "b"));
+        return acted(story, "c", 3, ambiguous).tell(done("k", "c")).end();
+    }
+
+    @Test
+    void attemptThatReturnedWithoutCompletingLeavesADoubt() {
+        Story story = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(event(Kind.HANDLED, "k", "a"))
+                .tell(killed("a"));
+
+        assertBroken(acted(story, "b", 2, false).tell(done("k", "b")).end(), Invariant.DOUBT_IS_TOLD);
+    }
+
+    // Completed keys
+
+    @Test
+    void completedKeyMustNotBeClaimedAgain() {
+        assertBroken(
+                acted(story().tell(external("k")), "a", 1, false)
+                        .tell(done("k", "a"))
+                        .tell(entered("k", "b", 2, true))
+                        .end(),
+                Invariant.COMPLETED_RUNS_NO_MORE);
+    }
+
+    @Test
+    void messageMustNotBeDeletedBeforeAHandlerReturned() {
+        Verdict verdict = acted(story().tell(external("k")), "a", 1, false)
+                .tell(Event.of(Kind.ACKNOWLEDGING).by("w").on("k"))
+                .tell(done("k", "a"))
+                .end();
+
+        assertBroken(verdict, Invariant.NOTHING_LOST);
+        assertThat(verdict.lost()).isEqualTo(1);
+    }
+
+    @Test
+    void reconcilerMayCompleteWhatItsHandlerDidNot() {
+        assertHolds(story().tell(sent("k", "EXTERNAL", "RECONCILE", Partner.IGNORES_KEY))
+                .tell(entered("k", "a", 1, false))
+                .tell(killed("a"))
+                .tell(Event.of(Kind.ACKNOWLEDGING).by("w").on("k"))
+                .tell(state("k", "COMPLETED"))
+                .end());
+    }
+
+    // Lost and stuck
+
+    @Test
+    void messageWithoutAnyEndIsStuck() {
+        Verdict verdict = story().tell(external("k")).end();
+
+        assertBroken(verdict, Invariant.NOTHING_STUCK);
+        assertThat(verdict.stuck()).isEqualTo(1);
+    }
+
+    @Test
+    void messageThatSqsMayNotHaveTakenNeedsNoEnd() {
+        assertHolds(story().tell(external("k").get(0)).end());
+    }
+
+    @Test
+    void releasedKeyIsStuckAndAHeldOneToo() {
+        for (String status : List.of("RELEASED", "HELD")) {
+            Verdict verdict = story().tell(external("k"))
+                    .tell(entered("k", "a", 1, false))
+                    .tell(killed("a"))
+                    .tell(state("k", status))
+                    .end();
+
+            assertBroken(verdict, Invariant.NOTHING_STUCK);
+            assertThat(verdict.stuck()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void deletedMessageWhoseKeyHasNoRowIsLost() {
+        List<Event> withoutState = done("k", "a").subList(0, 3);
+        Verdict verdict = acted(story().tell(external("k")), "a", 1, false)
+                .tell(withoutState)
+                .end();
+
+        assertBroken(verdict, Invariant.NOTHING_LOST);
+        assertThat(verdict.lost()).isEqualTo(1);
+    }
+
+    @Test
+    void completedKeyWithoutItsEffectIsLost() {
+        Verdict verdict = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(done("k", "a"))
+                .end();
+
+        assertBroken(verdict, Invariant.NOTHING_LOST);
+    }
+
+    @Test
+    void parkedKeysAndDeadLettersWithTheirReasonsAreDone() {
+        assertHolds(story().tell(external("k"))
+                .tell(Event.of(Kind.DEAD_LETTERED).on("k").with(Detail.REASON, "poison"))
+                .tell(external("l"))
+                .tell(Event.of(Kind.PARKED).on("l").with(Detail.REASON, "abandoned"))
+                .tell(external("m"))
+                .tell(state("m", "PARKED"))
+                .end());
+    }
+
+    @Test
+    void deadLetterWithoutItsReasonCannotBeRecorded() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> story().tell(Event.of(Kind.DEAD_LETTERED).on("k")));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> story().tell(Event.of(Kind.PARKED).on("k").with(Detail.REASON, " ")));
+    }
+
+    @Test
+    void runMustDrainInTime() {
+        assertBroken(story().judge(), Invariant.DRAINS);
+        assertBroken(
+                story().tell(Event.of(Kind.FAULTS_OVER))
+                        .after(Duration.ofSeconds(61))
+                        .tell(Event.of(Kind.DRAINED))
+                        .judge(),
+                Invariant.DRAINS);
+        assertHolds(story().tell(Event.of(Kind.FAULTS_OVER))
+                .after(Duration.ofSeconds(59))
+                .tell(Event.of(Kind.DRAINED))
+                .judge());
+    }
+
+    // Groups
+
+    private static Story group() {
+        return story().tell(grouped("k", "g", 9)).tell(grouped("l", "g", 10)).tell(grouped("m", "g", 11));
+    }
+
+    private static Story handled(Story story, String key) {
+        String call = "call-" + key;
+        return story.tell(entered(key, call, 1, false)).tell(effect(key, call)).tell(done(key, call));
+    }
+
+    @Test
+    void groupIsHandledInItsOrder() {
+        assertHolds(handled(handled(handled(group(), "k"), "l"), "m").end());
+    }
+
+    @Test
+    void messageMustNotBeHandledBeforeTheOneInFrontOfIt() {
+        assertBroken(handled(handled(handled(group(), "l"), "k"), "m").end(), Invariant.GROUP_ORDER);
+    }
+
+    @Test
+    void messageMustNotBeHandledWhileTheOneInFrontOfItFails() {
+        Story story = handled(group().tell(entered("k", "a", 1, false)).tell(failed("k", "a")), "l");
+        acted(story, "b", 2, false).tell(done("k", "b"));
+
+        assertBroken(handled(story, "m").end(), Invariant.GROUP_ORDER);
+    }
+
+    @Test
+    void groupGoesOnBehindADeadLetter() {
+        Story story = group().tell(entered("k", "a", 1, false)).tell(failed("k", "a"));
+
+        assertHolds(handled(handled(story, "l"), "m")
+                .tell(Event.of(Kind.DEAD_LETTERED).on("k").with(Detail.REASON, "poison"))
+                .end());
+    }
+
+    @Test
+    void databaseHandlerThatCommittedAfterTheGroupWentOnIsOutOfOrder() {
+        Story story = story().tell(List.of(
+                        Story.sending("k", "DATABASE", "RERUN", Partner.NONE)
+                                .with(Detail.GROUP, "g")
+                                .with(Detail.POSITION, 1),
+                        Event.of(Kind.SENT).on("k")))
+                .tell(grouped("l", "g", 2))
+                .tell(entered("k", "a", 1, false))
+                .tell(event(Kind.HANDLED, "k", "a"))
+                .tell(killed("a"));
+        Verdict verdict = handled(story, "l")
+                .tell(entered("k", "b", 1, false))
+                .tell(done("k", "b"))
+                .tell(Event.of(Kind.ROW).on("k").in("b"))
+                .end();
+
+        assertBroken(verdict, Invariant.GROUP_ORDER);
+    }
+
+    @Test
+    void groupMustNotGoBack() {
+        Story story = handled(handled(group(), "k"), "l").tell(entered("k", "late", 2, true));
+
+        assertBroken(handled(story, "m").end(), Invariant.GROUP_ORDER, Invariant.COMPLETED_RUNS_NO_MORE);
+    }
+
+    // Asynchronous replication
+
+    /** {@code a} completes its key, and a failover forgets it: the same token is given out again. */
+    private static Verdict failover(boolean asynchronous, Duration since) {
+        Event failover =
+                Event.of(Kind.FAULT_BEGAN).with(Detail.FAULT, Fault.FAILOVER).with(Detail.ASYNCHRONOUS, asynchronous);
+        Story story = acted(story().tell(external("k")), "a", 1, false)
+                .tell(done("k", "a").subList(0, 3))
+                .after(since)
+                .tell(failover)
+                .tell(ended(Fault.FAILOVER, ""));
+        return acted(story, "b", 1, false).tell(done("k", "b")).end();
+    }
+
+    @Test
+    void asynchronousFailoverExplainsWhatItForgot() {
+        Verdict verdict = failover(true, Duration.ZERO);
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isPositive();
+    }
+
+    @Test
+    void synchronousFailoverExplainsNothingOfIt() {
+        assertBroken(failover(false, Duration.ZERO), Invariant.EFFECT_NOT_REPEATED, Invariant.TOKENS_GROW);
+    }
+
+    @Test
+    void asynchronousFailoverDoesNotExplainWhatWasCommittedLongBefore() {
+        assertBroken(failover(true, Duration.ofMillis(30)), Invariant.EFFECT_NOT_REPEATED, Invariant.TOKENS_GROW);
+    }
+
+    @Test
+    void completionThatAnAsynchronousFailoverForgotIsListedApart() {
+        Verdict verdict = story().tell(sent("k", "DATABASE", "RERUN", Partner.NONE))
+                .tell(entered("k", "a", 1, false))
+                .tell(done("k", "a").subList(0, 3))
+                .tell(asynchronousFailover(Kind.FAULT_BEGAN))
+                .tell(asynchronousFailover(Kind.FAULT_ENDED))
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isEqualTo(1);
+    }
+
+    // Soundness
+
+    @Test
+    void historyThatCannotBeJudgedIsNotAccepted() {
+        assertBroken(story().tell(Event.of(Kind.RECEIVED).by("w").on("unknown")).end(), Invariant.SOUND_HISTORY);
+        assertBroken(
+                acted(story().tell(external("k")), "a", 1, false)
+                        .tell(effect("k", "never entered"))
+                        .tell(done("k", "a"))
+                        .end(),
+                Invariant.SOUND_HISTORY);
+        assertBroken(
+                acted(story().tell(external("k")), "a", 1, false)
+                        .tell(event(Kind.CHECKED, "k", "a"))
+                        .tell(done("k", "a"))
+                        .end(),
+                Invariant.SOUND_HISTORY);
+        assertBroken(
+                acted(story().tell(external("k")).tell(entered("k", "a", 1, false)), "a", 1, false)
+                        .tell(done("k", "a"))
+                        .end(),
+                Invariant.SOUND_HISTORY);
+    }
+
+    @Test
+    void eventsOutOfOrderAreNoHistory() {
+        Event first = Event.of(Kind.DRAINED).recorded(1, 1);
+
+        assertThatIllegalArgumentException().isThrownBy(() -> new History(List.of(first, first)));
+    }
+}
