@@ -1,15 +1,17 @@
 package io.exactlyonce.chaos.fault;
 
-import io.exactlyonce.chaos.fleet.Slot;
 import java.time.Duration;
 
 /** A worker collects garbage for longer than window and lease, and gets on for moments in between. */
 record CollectGarbage(int slot, Duration length) implements Disturbance {
 
     @Override
+    public void prepare(Targets targets) throws InterruptedException {
+        targets.slot(slot).awaitReady();
+    }
+
+    @Override
     public void strike(Targets targets) throws InterruptedException {
-        Slot victim = targets.slot(slot);
-        victim.awaitReady();
-        victim.collectGarbage(length);
+        targets.slot(slot).collectGarbage(length);
     }
 }

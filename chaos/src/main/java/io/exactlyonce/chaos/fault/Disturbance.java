@@ -5,6 +5,9 @@ import java.time.Duration;
 /** One fault, with all that chance has decided about it. */
 interface Disturbance {
 
+    /** Waits until what it hits is in working order, for what comes next to make a difference. */
+    default void prepare(Targets targets) throws InterruptedException {}
+
     /**
      * Makes the fault, and returns when it is over.
      *

@@ -10,9 +10,13 @@ record KillAtPoint(int slot, Point point) implements Disturbance {
     private static final long PATIENCE_MILLIS = 4_000;
 
     @Override
+    public void prepare(Targets targets) throws InterruptedException {
+        targets.slot(slot).awaitReady();
+    }
+
+    @Override
     public void strike(Targets targets) throws InterruptedException {
         Slot victim = targets.slot(slot);
-        victim.awaitReady();
         if (!targets.points().kill(victim.worker(), point, PATIENCE_MILLIS)) {
             victim.kill();
         }

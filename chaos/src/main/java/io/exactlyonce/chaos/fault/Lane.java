@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Disturbances of which one follows the other, with pauses in between. Those of different lanes overlap. */
@@ -37,10 +38,17 @@ final class Lane {
         return name;
     }
 
-    /** @throws Exception if the harness itself failed */
-    void run(Targets targets) throws Exception {
+    /**
+     * Makes all disturbances, or those that begin before the end; each of them is finished.
+     *
+     * @throws Exception if the harness itself failed
+     */
+    void run(Targets targets, CountDownLatch end) throws Exception {
         for (Step step : steps) {
-            TimeUnit.MILLISECONDS.sleep(step.pause().toMillis());
+            step.disturbance().prepare(targets);
+            if (end.await(step.pause().toMillis(), TimeUnit.MILLISECONDS)) {
+                return;
+            }
             step.disturbance().strike(targets);
         }
     }

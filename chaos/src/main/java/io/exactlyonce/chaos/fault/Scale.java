@@ -5,13 +5,14 @@ import java.time.Duration;
 /**
  * How much of everything.
  *
- * @param messages least number of messages
+ * @param messages how many are sent, if the machine is fast enough
  * @param workers JVMs at a time
  * @param faults time in which faults happen
  * @param kills SIGKILLs, half of them at chosen points
  * @param freezes SIGSTOPs for longer than window and lease
  * @param collections garbage collections for as long
  * @param stops shut-downs in good order
+ * @param clockSteps of a worker's wall clock, by up to an hour
  * @param restarts of the primary, by SIGKILL
  * @param outages of SQS
  * @param failovers every other one to a replica that lacks commits
@@ -28,6 +29,7 @@ public record Scale(
         int freezes,
         int collections,
         int stops,
+        int clockSteps,
         int restarts,
         int outages,
         int failovers,
@@ -39,13 +41,13 @@ public record Scale(
     /** A few minutes. */
     public static Scale small() {
         return new Scale(
-                6_000, 3, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 1, 2, 1, 1, 6, Duration.ofMinutes(1));
+                4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, Duration.ofMinutes(1));
     }
 
     /** Less than half an hour. */
     public static Scale large() {
         return new Scale(
-                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 9, 4, 6, 5, 4, 24, Duration.ofMinutes(2));
+                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, Duration.ofMinutes(2));
     }
 
     /** Returns how long so many messages may take, for all of them to last as long as the faults. */
@@ -55,6 +57,6 @@ public record Scale(
 
     /** Returns the longest time for faults and sending. */
     public Duration longest() {
-        return faults.multipliedBy(4).dividedBy(3).plusSeconds(30);
+        return faults.multipliedBy(5).dividedBy(4).plusSeconds(30);
     }
 }

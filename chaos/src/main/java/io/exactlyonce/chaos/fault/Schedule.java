@@ -5,6 +5,7 @@ import io.exactlyonce.chaos.fleet.Wires.Side;
 import io.exactlyonce.chaos.worker.Point;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Supplier;
@@ -13,9 +14,10 @@ import java.util.stream.Collectors;
 /** All faults of a run, drawn from a seed: the same seed and scale draw the same ones. */
 public final class Schedule {
 
-    private static final Traffic.Kind[] WAYS = {
-        Traffic.Kind.CUT, Traffic.Kind.BLACK_HOLE, Traffic.Kind.REPLIES_LOST, Traffic.Kind.SLOW
-    };
+    private static final List<Traffic.Kind> WAYS =
+            List.of(Traffic.Kind.CUT, Traffic.Kind.BLACK_HOLE, Traffic.Kind.REPLIES_LOST, Traffic.Kind.SLOW);
+    private static final List<Side> SIDES = List.copyOf(EnumSet.allOf(Side.class));
+    private static final List<Point> POINTS = List.copyOf(EnumSet.allOf(Point.class));
 
     private final Random random;
     private final Scale scale;
@@ -47,16 +49,21 @@ public final class Schedule {
 
     private List<Disturbance> workers() {
         List<Disturbance> drawn = new ArrayList<>();
-        Point[] points = Point.values();
         int atPoints = scale.kills() / 2;
         for (int kill = 0; kill < atPoints; kill++) {
-            drawn.add(new KillAtPoint(slot(drawn), points[kill % points.length]));
+            drawn.add(new KillAtPoint(slot(drawn), POINTS.get(kill % POINTS.size())));
         }
         add(drawn, scale.kills() - atPoints, () -> new KillAnywhere(slot(drawn)));
-        add(drawn, scale.freezes(), () -> new FreezeWorker(slot(drawn), between(3_500, 7_000)));
-        add(drawn, scale.collections(), () -> new CollectGarbage(slot(drawn), between(3_500, 5_000)));
+        add(drawn, scale.freezes(), () -> new FreezeWorker(slot(drawn), between(4_500, 8_000)));
+        add(drawn, scale.collections(), () -> new CollectGarbage(slot(drawn), between(4_500, 6_000)));
         add(drawn, scale.stops(), () -> new StopWorker(slot(drawn)));
+        add(drawn, scale.clockSteps(), () -> new StepClock(slot(drawn), hour(), between(2_000, 5_000)));
         return drawn;
+    }
+
+    /** Up to an hour forwards or backwards. */
+    private Duration hour() {
+        return Duration.ofSeconds(random.nextInt(7_200) - 3_600L);
     }
 
     /** Two lanes hit workers: each has slots of its own, by its own parity. */
@@ -69,7 +76,7 @@ public final class Schedule {
     private List<Disturbance> servers() {
         List<Disturbance> drawn = new ArrayList<>();
         add(drawn, scale.restarts(), () -> new RestartPrimary(between(300, 4_500)));
-        add(drawn, scale.outages(), () -> new FreezeSqs(between(4_000, 7_000)));
+        add(drawn, scale.outages(), () -> new FreezeSqs(between(4_500, 7_000)));
         for (int failover = 0; failover < scale.failovers(); failover++) {
             drawn.add(new FailOver(failover % 2 == 1, between(100, 500)));
         }
@@ -81,8 +88,8 @@ public final class Schedule {
     private List<Disturbance> partitions() {
         List<Disturbance> drawn = new ArrayList<>();
         for (int index = 0; index < scale.partitions(); index++) {
-            Traffic.Kind way = WAYS[index % WAYS.length];
-            Side side = Side.values()[index % Side.values().length];
+            Traffic.Kind way = WAYS.get(index % WAYS.size());
+            Side side = SIDES.get(index % SIDES.size());
             Traffic traffic = way == Traffic.Kind.SLOW ? Traffic.slow(between(50, 400)) : Traffic.of(way);
             int slot = random.nextInt(4) == 0 ? Partition.ALL : random.nextInt(scale.workers());
             drawn.add(new Partition(slot, side, traffic, between(1_000, 7_000)));

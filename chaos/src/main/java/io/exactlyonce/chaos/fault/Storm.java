@@ -2,15 +2,15 @@ package io.exactlyonce.chaos.fault;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** A schedule that is on. */
-public final class Storm implements AutoCloseable {
+public final class Storm {
 
-    private final List<Thread> threads = new ArrayList<>();
-    private final List<CompletableFuture<Void>> lanes = new ArrayList<>();
+    private final List<Thread> lanes = new ArrayList<>();
+    private final CountDownLatch end = new CountDownLatch(1);
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
 
     private Storm() {}
@@ -23,36 +23,35 @@ public final class Storm implements AutoCloseable {
     }
 
     private void begin(Lane lane, Targets targets) {
-        CompletableFuture<Void> over = new CompletableFuture<>();
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        lane.run(targets);
-                    } catch (Exception e) {
-                        failure.compareAndSet(null, e);
-                    } finally {
-                        over.complete(null);
-                    }
-                },
-                lane.name());
+        Thread thread = new Thread(() -> run(lane, targets), lane.name());
         thread.setDaemon(true);
-        lanes.add(over);
-        threads.add(thread);
+        lanes.add(thread);
         thread.start();
+    }
+
+    private void run(Lane lane, Targets targets) {
+        try {
+            lane.run(targets, end);
+        } catch (Exception e) {
+            failure.compareAndSet(null, e);
+        }
     }
 
     /** Returns whether no more faults come. */
     public boolean isOver() {
-        return lanes.stream().allMatch(CompletableFuture::isDone);
+        return lanes.stream().noneMatch(Thread::isAlive);
+    }
+
+    /** Begins no more faults, and waits until those that have begun are over. */
+    public void end() throws InterruptedException {
+        end.countDown();
+        for (Thread lane : lanes) {
+            lane.join();
+        }
     }
 
     /** Returns why the harness itself failed, or {@code null}. */
     public @Nullable Exception failure() {
         return failure.get();
-    }
-
-    @Override
-    public void close() {
-        threads.forEach(Thread::interrupt);
     }
 }

@@ -1,10 +1,7 @@
 package io.exactlyonce.chaos.fleet;
 
 import io.exactlyonce.chaos.cluster.FaultLog;
-import io.exactlyonce.chaos.cluster.JavaProgram;
-import io.exactlyonce.chaos.cluster.ProcessGuard;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,12 +16,10 @@ public final class Fleet implements AutoCloseable {
     }
 
     /** Starts so many workers, without waiting for them. */
-    public static Fleet start(
-            int size, Addresses addresses, JavaProgram java, Path logs, ProcessGuard guard, FaultLog log)
-            throws IOException {
+    public static Fleet start(int size, Launch launch, FaultLog log) throws IOException {
         List<Slot> slots = new ArrayList<>();
         for (int number = 1; number <= size; number++) {
-            slots.add(new Slot(number, addresses, java, logs, guard, log));
+            slots.add(new Slot(number, launch, log));
         }
         return new Fleet(slots);
     }

@@ -1,15 +1,13 @@
 package io.exactlyonce.chaos.fleet;
 
 import io.exactlyonce.chaos.cluster.FaultLog;
-import io.exactlyonce.chaos.cluster.JavaProgram;
-import io.exactlyonce.chaos.cluster.ProcessGuard;
 import io.exactlyonce.chaos.cluster.Signal;
 import io.exactlyonce.chaos.cluster.Traffic;
 import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.Fault;
 import io.exactlyonce.chaos.history.Kind;
 import java.io.IOException;
-import java.nio.file.Path;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,16 +21,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Slot implements AutoCloseable {
 
-    private static final int STOP_SECONDS = 30;
+    private static final long STOP_MILLIS = 30_000;
+    private static final long LOOK_MILLIS = 100;
     private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final int number;
     private final Wires wires;
-    private final Addresses addresses;
-    private final JavaProgram java;
-    private final Path logs;
-    private final ProcessGuard guard;
+    private final Launch launch;
     private final FaultLog log;
+    private final Pauses pauses;
     private final Thread supervisor;
     private volatile @Nullable WorkerProcess current;
     private volatile @Nullable Fault ending;
@@ -40,15 +37,12 @@ public final class Slot implements AutoCloseable {
     private List<Fault> partition = List.of();
     private final List<String> partitioned = new ArrayList<>();
 
-    Slot(int number, Addresses addresses, JavaProgram java, Path logs, ProcessGuard guard, FaultLog log)
-            throws IOException {
+    Slot(int number, Launch launch, FaultLog log) throws IOException {
         this.number = number;
-        this.addresses = addresses;
-        this.wires = Wires.lay(addresses);
-        this.java = java;
-        this.logs = logs;
-        this.guard = guard;
+        this.launch = launch;
+        this.wires = Wires.lay(launch.addresses());
         this.log = log;
+        this.pauses = new Pauses(log);
         this.supervisor = new Thread(this::supervise, "slot-" + number);
         supervisor.setDaemon(true);
         supervisor.start();
@@ -87,7 +81,7 @@ public final class Slot implements AutoCloseable {
     public void stop() throws InterruptedException {
         WorkerProcess worker = current;
         end(Fault.STOP, WorkerProcess::requestStop);
-        if (worker != null && !worker.awaitEnd(STOP_SECONDS)) {
+        if (worker != null && !worker.awaitEnd(STOP_MILLIS)) {
             worker.kill();
         }
     }
@@ -98,13 +92,13 @@ public final class Slot implements AutoCloseable {
         if (worker == null) {
             return;
         }
-        log.began(Fault.PAUSE, worker.name());
+        pauses.begin(worker.name());
         worker.signal(Signal.STOP);
         try {
             TimeUnit.MILLISECONDS.sleep(time.toMillis());
         } finally {
             worker.signal(Signal.CONT);
-            log.ended(Fault.PAUSE, worker.name());
+            pauses.end(worker.name());
         }
     }
 
@@ -114,10 +108,30 @@ public final class Slot implements AutoCloseable {
         if (worker == null) {
             return;
         }
-        log.began(Fault.PAUSE, worker.name());
+        pauses.begin(worker.name());
         worker.order("collect-garbage " + time.toMillis());
         TimeUnit.MILLISECONDS.sleep(time.plusSeconds(1).toMillis());
-        log.ended(Fault.PAUSE, worker.name());
+        pauses.end(worker.name());
+    }
+
+    /** Returns whether its workers have a wall clock of their own. */
+    public boolean hasClock() {
+        return launch.clocks().areThere();
+    }
+
+    /** Steps its worker's wall clock, and back after a while. */
+    public void stepClock(Duration step, Duration time) throws InterruptedException {
+        String worker = worker();
+        log.began(Fault.CLOCK_STEP, worker);
+        try {
+            launch.clocks().step(worker, step);
+            TimeUnit.MILLISECONDS.sleep(time.toMillis());
+            launch.clocks().step(worker, Duration.ZERO);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            log.ended(Fault.CLOCK_STEP, worker);
+        }
     }
 
     /** Separates its workers from servers from now on, also those that are started meanwhile. */
@@ -157,23 +171,26 @@ public final class Slot implements AutoCloseable {
                 String name = "w%d-%d".formatted(number, generation);
                 log.record(Event.of(Kind.STARTED).by(name));
                 recordPartition(name);
-                WorkerProcess worker = WorkerProcess.start(name, java, addresses, wires, logs, guard);
+                WorkerProcess worker = WorkerProcess.start(name, launch, wires);
                 current = worker;
-                worker.awaitEnd();
+                while (!worker.awaitEnd(LOOK_MILLIS)) {
+                    pauses.look(worker);
+                }
                 recordEnd(worker);
             }
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
     private synchronized void recordEnd(WorkerProcess worker) {
-        Fault how = ending;
         if (closed) {
             return;
         }
+        pauses.ended(worker);
+        Fault how = ending;
         if (how == null) {
             log.record(Event.of(Kind.ENDED).by(worker.name()));
         } else {

@@ -1,7 +1,5 @@
 package io.exactlyonce.chaos.fleet;
 
-import io.exactlyonce.chaos.cluster.JavaProgram;
-import io.exactlyonce.chaos.cluster.ProcessGuard;
 import io.exactlyonce.chaos.cluster.Signal;
 import io.exactlyonce.chaos.worker.WorkerApplication;
 import java.io.BufferedReader;
@@ -10,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -20,20 +19,24 @@ final class WorkerProcess {
     private final String name;
     private final Process process;
     private final CountDownLatch ready = new CountDownLatch(1);
+    private volatile long heard;
 
     private WorkerProcess(String name, Process process) {
         this.name = name;
         this.process = process;
     }
 
-    static WorkerProcess start(
-            String name, JavaProgram java, Addresses addresses, Wires wires, Path logs, ProcessGuard guard)
-            throws IOException {
-        List<String> command = java.command(
-                WorkerApplication.class, "-Xmx192m", arguments(name, addresses, wires, logs.resolve(name + ".log")));
+    static WorkerProcess start(String name, Launch launch, Wires wires) throws IOException {
+        Path logs = launch.logs();
+        List<String> command = launch.java()
+                .shared(
+                        WorkerApplication.class,
+                        "-Xmx192m",
+                        arguments(name, launch.addresses(), wires, logs.resolve(name + ".log")));
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectError(Redirect.to(logs.resolve(name + ".err").toFile()));
-        WorkerProcess worker = new WorkerProcess(name, guard.watch(builder.start()));
+        builder.environment().putAll(launch.clocks().environment(name));
+        WorkerProcess worker = new WorkerProcess(name, launch.guard().watch(builder.start()));
         Thread reader = new Thread(worker::readOutput, name + "-output");
         reader.setDaemon(true);
         reader.start();
@@ -96,17 +99,19 @@ final class WorkerProcess {
         }
     }
 
-    void awaitEnd() throws InterruptedException {
-        process.waitFor();
+    /** Returns for how long nothing was heard of it. */
+    Duration silence() {
+        return Duration.ofNanos(System.nanoTime() - heard);
     }
 
-    boolean awaitEnd(long seconds) throws InterruptedException {
-        return process.waitFor(seconds, TimeUnit.SECONDS);
+    boolean awaitEnd(long millis) throws InterruptedException {
+        return process.waitFor(millis, TimeUnit.MILLISECONDS);
     }
 
     private void readOutput() {
         try (BufferedReader lines = process.inputReader()) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                heard = System.nanoTime();
                 if (line.equals("ready")) {
                     ready.countDown();
                 }

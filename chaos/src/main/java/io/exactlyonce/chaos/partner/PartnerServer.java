@@ -7,10 +7,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The partner's HTTP interface, on a free port of the loopback interface. */
@@ -26,18 +24,18 @@ public final class PartnerServer implements AutoCloseable {
         this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 200);
         server.setExecutor(threads);
         server.createContext("/honours", exchange -> {
-            Map<String, String> query = query(exchange);
-            String idempotencyKey = exchange.getRequestHeaders().getFirst("Idempotency-Key");
-            ledger.actOnce(query.get("key"), query.get("call"), idempotencyKey);
+            ledger.actOnce(
+                    query(exchange, "key"),
+                    query(exchange, "call"),
+                    exchange.getRequestHeaders().getFirst("Idempotency-Key"));
             answer(exchange, "done");
         });
         server.createContext("/ignores", exchange -> {
-            Map<String, String> query = query(exchange);
-            ledger.act(query.get("key"), query.get("call"));
+            ledger.act(query(exchange, "key"), query(exchange, "call"));
             answer(exchange, "done");
         });
         server.createContext("/acted", exchange ->
-                answer(exchange, String.valueOf(ledger.hasActed(query(exchange).get("key")))));
+                answer(exchange, String.valueOf(ledger.hasActed(query(exchange, "key")))));
         server.start();
     }
 
@@ -45,10 +43,12 @@ public final class PartnerServer implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
-    private static Map<String, String> query(HttpExchange exchange) {
+    private static String query(HttpExchange exchange, String name) {
         return Stream.of(exchange.getRequestURI().getQuery().split("&"))
-                .map(pair -> pair.split("=", 2))
-                .collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+                .filter(pair -> pair.startsWith(name + "="))
+                .map(pair -> pair.substring(name.length() + 1))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("The request lacks its " + name));
     }
 
     private static void answer(HttpExchange exchange, String text) throws IOException {

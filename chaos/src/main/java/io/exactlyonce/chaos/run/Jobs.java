@@ -86,6 +86,6 @@ final class Jobs {
         if (chance < 0.80) {
             return random.nextInt(40);
         }
-        return chance < 0.98 ? 100 + random.nextInt(400) : 2_500 + random.nextInt(3_000);
+        return chance < 0.98 ? 100 + random.nextInt(400) : 3_000 + random.nextInt(3_000);
     }
 }

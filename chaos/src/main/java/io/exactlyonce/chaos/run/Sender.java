@@ -37,12 +37,13 @@ final class Sender {
     }
 
     /**
-     * Sends all.
+     * Sends all, or what the time permits.
      *
      * @param millisPerRound least time for a round of messages, so that they last as long as the faults
+     * @param late whether the time is over
      */
-    void run(long millisPerRound) throws InterruptedException {
-        while (sent.get() < messages || !calm.getAsBoolean()) {
+    void run(long millisPerRound, BooleanSupplier late) throws InterruptedException {
+        while (!late.getAsBoolean() && (sent.get() < messages || !calm.getAsBoolean())) {
             long begun = System.nanoTime();
             if (queues.size() < MOST_WAITING) {
                 sendRound();

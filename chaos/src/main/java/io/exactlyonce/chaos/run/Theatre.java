@@ -6,11 +6,13 @@ import io.exactlyonce.chaos.cluster.ProcessGuard;
 import io.exactlyonce.chaos.cluster.ReplicatedPostgres;
 import io.exactlyonce.chaos.cluster.SqsServer;
 import io.exactlyonce.chaos.cluster.SqsWire;
+import io.exactlyonce.chaos.cluster.WallClocks;
 import io.exactlyonce.chaos.fault.KillPoints;
 import io.exactlyonce.chaos.fault.Scale;
 import io.exactlyonce.chaos.fault.Targets;
 import io.exactlyonce.chaos.fleet.Addresses;
 import io.exactlyonce.chaos.fleet.Fleet;
+import io.exactlyonce.chaos.fleet.Launch;
 import io.exactlyonce.chaos.history.Recorder;
 import io.exactlyonce.chaos.history.RecorderServer;
 import io.exactlyonce.chaos.partner.PartnerServer;
@@ -32,7 +34,7 @@ import java.time.Duration;
  */
 record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory history) {
 
-    private static final Duration WINDOW = Duration.ofSeconds(3);
+    private static final Duration WINDOW = Duration.ofSeconds(4);
     private static final double DUPLICATES = 0.05;
 
     /** Starts everything, without waiting for the workers. What is to be stopped is left with the clean-up. */
@@ -58,7 +60,8 @@ record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory his
                 wire.port(),
                 database::primaryPort,
                 database::replicaPort);
-        Fleet fleet = cleanup.add(Fleet.start(scale.workers(), addresses, java, logs, guard, log));
+        Launch launch = new Launch(addresses, java, new WallClocks(directory), logs, guard);
+        Fleet fleet = cleanup.add(Fleet.start(scale.workers(), launch, log));
         points.killWith(worker -> fleet.of(worker).ifPresent(slot -> slot.kill()));
         return new Theatre(new Targets(fleet, database, sqs, points, log), recorder, queues, history);
     }

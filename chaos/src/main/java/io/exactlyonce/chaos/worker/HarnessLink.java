@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.stereotype.Component;
@@ -18,6 +19,7 @@ import org.springframework.stereotype.Component;
 class HarnessLink implements ApplicationListener<ApplicationReadyEvent> {
 
     private static final String COLLECT_GARBAGE = "collect-garbage ";
+    private static final long BEAT_MILLIS = 250;
 
     @Override
     public void onApplicationEvent(ApplicationReadyEvent ready) {
@@ -25,6 +27,21 @@ class HarnessLink implements ApplicationListener<ApplicationReadyEvent> {
         orders.setDaemon(true);
         orders.start();
         System.out.println("ready");
+        Thread beats = new Thread(HarnessLink::beat, "harness-beat");
+        beats.setDaemon(true);
+        beats.start();
+    }
+
+    /** A worker that is silent is paused, whoever does it. */
+    private static void beat() {
+        try {
+            while (true) {
+                TimeUnit.MILLISECONDS.sleep(BEAT_MILLIS);
+                System.out.println("beat");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void takeOrders() {
