@@ -9,6 +9,8 @@ import java.util.Optional;
 /** All workers. */
 public final class Fleet implements AutoCloseable {
 
+    private static final long ARCHIVE_MILLIS = 90_000;
+
     private final List<Slot> slots;
 
     private Fleet(List<Slot> slots) {
@@ -22,6 +24,21 @@ public final class Fleet implements AutoCloseable {
             slots.add(new Slot(number, launch, log));
         }
         return new Fleet(slots);
+    }
+
+    /**
+     * Starts a worker and stops it, for the archive of classes that it leaves: all others start in half the time.
+     * Without one they start as well.
+     */
+    public static void archiveClasses(Launch launch) throws IOException, InterruptedException {
+        try (Wires wires = Wires.lay(launch.addresses())) {
+            WorkerProcess worker = WorkerProcess.startArchiving(launch, wires);
+            if (worker.awaitReady(ARCHIVE_MILLIS)) {
+                worker.requestStop();
+                worker.awaitEnd(ARCHIVE_MILLIS);
+            }
+            worker.kill();
+        }
     }
 
     public List<Slot> slots() {

@@ -27,13 +27,18 @@ final class WorkerProcess {
     }
 
     static WorkerProcess start(String name, Launch launch, Wires wires) throws IOException {
+        return start(name, launch, wires, launch.java()::shared);
+    }
+
+    /** Starts one that leaves an archive of its classes for all others when it ends. */
+    static WorkerProcess startArchiving(Launch launch, Wires wires) throws IOException {
+        return start("archive", launch, wires, launch.java()::archiving);
+    }
+
+    private static WorkerProcess start(String name, Launch launch, Wires wires, JavaCommand java) throws IOException {
         Path logs = launch.logs();
-        List<String> command = launch.java()
-                .shared(
-                        WorkerApplication.class,
-                        "-Xmx192m",
-                        arguments(name, launch.addresses(), wires, logs.resolve(name + ".log")));
-        ProcessBuilder builder = new ProcessBuilder(command)
+        List<String> arguments = arguments(name, launch.addresses(), wires, logs.resolve(name + ".log"));
+        ProcessBuilder builder = new ProcessBuilder(java.of(WorkerApplication.class, "-Xmx192m", arguments))
                 .redirectError(Redirect.to(logs.resolve(name + ".err").toFile()));
         builder.environment().putAll(launch.clocks().environment(name));
         WorkerProcess worker = new WorkerProcess(name, launch.guard().watch(builder.start()));
@@ -41,6 +46,10 @@ final class WorkerProcess {
         reader.setDaemon(true);
         reader.start();
         return worker;
+    }
+
+    private interface JavaCommand {
+        List<String> of(Class<?> main, String heap, List<String> arguments);
     }
 
     private static List<String> arguments(String name, Addresses addresses, Wires wires, Path log) {
@@ -61,6 +70,10 @@ final class WorkerProcess {
 
     String name() {
         return name;
+    }
+
+    boolean awaitReady(long millis) throws InterruptedException {
+        return ready.await(millis, TimeUnit.MILLISECONDS);
     }
 
     boolean isReady() {

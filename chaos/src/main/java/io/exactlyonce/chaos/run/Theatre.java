@@ -61,6 +61,7 @@ record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory his
                 database::primaryPort,
                 database::replicaPort);
         Launch launch = new Launch(addresses, java, new WallClocks(directory), logs, guard);
+        Fleet.archiveClasses(launch);
         Fleet fleet = cleanup.add(Fleet.start(scale.workers(), launch, log));
         points.killWith(worker -> fleet.of(worker).ifPresent(slot -> slot.kill()));
         return new Theatre(new Targets(fleet, database, sqs, points, log), recorder, queues, history);

@@ -1,0 +1,42 @@
+package io.exactlyonce.chaos.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class ScheduleTests {
+
+    @Test
+    void oneSeedDrawsOneSchedule() {
+        assertThat(Schedule.draw(17, Scale.small())).hasToString(Schedule.draw(17, Scale.small()).toString());
+        assertThat(Schedule.draw(17, Scale.small()).toString())
+                .isNotEqualTo(Schedule.draw(18, Scale.small()).toString());
+    }
+
+    @Test
+    void longFormHasWhatItPromises() {
+        String schedule = Schedule.draw(17, Scale.large()).toString();
+
+        assertThat(Scale.large().messages()).isGreaterThanOrEqualTo(100_000);
+        assertThat(count(schedule, "Kill")).isGreaterThanOrEqualTo(100);
+        assertThat(count(schedule, "FreezeWorker") + count(schedule, "CollectGarbage")).isGreaterThanOrEqualTo(50);
+        assertThat(count(schedule, "RestartPrimary") + count(schedule, "FreezeSqs")).isGreaterThanOrEqualTo(10);
+        assertThat(count(schedule, "FailOver[asynchronous=true")).isGreaterThanOrEqualTo(2);
+        assertThat(count(schedule, "FailOver")).isGreaterThanOrEqualTo(5);
+        assertThat(count(schedule, "Partition")).isGreaterThanOrEqualTo(20);
+    }
+
+    @Test
+    void workersOfOneLaneAreNotHitByTheOther() {
+        Schedule.draw(17, Scale.large()).toString().lines().forEach(line -> {
+            if (line.startsWith("workers-")) {
+                int slot = Integer.parseInt(line.replaceAll(".*slot=(\\d+).*", "$1"));
+                assertThat(slot % 2).as(line).isEqualTo(line.startsWith("workers-1") ? 0 : 1);
+            }
+        });
+    }
+
+    private static long count(String schedule, String fault) {
+        return schedule.lines().filter(line -> line.contains("ms " + fault)).count();
+    }
+}
