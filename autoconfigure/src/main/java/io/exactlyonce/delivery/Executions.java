@@ -107,7 +107,8 @@ public final class Executions {
             return action.run(claim);
         } catch (Throwable failure) {
             lease.letGo();
-            keeper.release(new Release(request.id(), failure.toString(), called && run.wasInterrupted()));
+            boolean stopped = run.wasInterrupted() || FailedAttempt.learnedOfLoss(request.id(), failure);
+            keeper.release(new Release(request.id(), failure.toString(), called && stopped));
             throw failure;
         }
     }

@@ -1,10 +1,13 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.delivery.ReconciledHandler.ParkRequest;
 import io.exactlyonce.delivery.ReconciledHandler.ReconciliationFailure;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * An attempt that ended without a result, and what is to become of its key.
@@ -14,6 +17,24 @@ import io.exactlyonce.delivery.ReconciledHandler.ReconciliationFailure;
  * @param stopped whether it was stopped from outside, so that it may have had effects that it could not report
  */
 record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
+
+    /** Bounds the look for a cause, since causes may form a circle. */
+    private static final int MOST_CAUSES = 20;
+
+    FailedAttempt {
+        stopped = stopped || learnedOfLoss(claim, failure);
+    }
+
+    /**
+     * Returns whether a handler learned of the loss of its claim by itself, from {@code ensureHeld()} or {@code fence()},
+     * before anybody interrupted it: what it had done until then is in doubt as well.
+     */
+    static boolean learnedOfLoss(ClaimId claim, Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(MOST_CAUSES)
+                .anyMatch(cause -> cause instanceof ClaimLostException lost
+                        && lost.scope().equals(claim.key().scope()));
+    }
 
     /** Parks the key or gives it up; a doubt from before stays in both cases. */
     void settle(ClaimKeeper keeper, DoubtPolicy policy) {

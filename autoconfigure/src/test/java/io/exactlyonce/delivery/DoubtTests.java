@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimId;
@@ -18,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -90,6 +92,51 @@ class DoubtTests {
         assertThat(rig.store.releases())
                 .singleElement()
                 .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    /** Its lease is over, and the supervisor has not looked yet. */
+    private Object learnsOfItsLoss(Claim claim) throws Exception {
+        rig.clock.advance(Duration.ofSeconds(31));
+        try {
+            claim.ensureHeld();
+        } catch (ClaimLostException lost) {
+            throw new ExecutionException(lost);
+        }
+        return "charged";
+    }
+
+    @Test
+    void handlerThatLearnedByItselfThatItsClaimIsLostIsReleasedAsAmbiguous() {
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN), this::learnsOfItsLoss))
+                .isInstanceOf(ExecutionException.class);
+
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+    }
+
+    @Test
+    void handlerThatLearnedByItselfThatItsClaimIsLostIsParkedUnderPark() {
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.PARK), this::learnsOfItsLoss))
+                .isInstanceOf(ExecutionException.class);
+
+        assertThat(rig.store.parkings())
+                .singleElement()
+                .satisfies(parking -> assertThat(parking.ambiguous()).isTrue());
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    @Test
+    void lossOfAClaimOfAnotherScopeIsTheHandlersOwnException() {
+        ClaimLostException other = new ClaimLostException("payments", "hash", 7, "the lease is over");
+
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.PARK), claim -> {
+                    throw other;
+                }))
+                .isSameAs(other);
+
+        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), other.toString(), false));
         assertThat(rig.store.parkings()).isEmpty();
     }
 

@@ -185,6 +185,20 @@ class ExecutionsTests {
     }
 
     @Test
+    void actionThatLearnedByItselfThatItsClaimIsLostIsReleasedAsAmbiguous() {
+        assertThatThrownBy(() -> execute(null, claim -> {
+                    rig.clock.advance(Duration.ofSeconds(31));
+                    claim.ensureHeld();
+                    return 7;
+                }))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+    }
+
+    @Test
     void lostClaimInterruptsItsActionAndIsReleasedAsAmbiguous() {
         assertThatThrownBy(() -> execute(null, claim -> {
                     loseLease();
