@@ -3,7 +3,9 @@ package io.exactlyonce.chaos.history;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What rules find in a history. Not for several threads. */
@@ -79,6 +81,15 @@ final class Findings {
     }
 
     Verdict verdict() {
-        return new Verdict(Counts.of(history), duplicates, lost, stuck, violations, explained);
+        return new Verdict(Counts.of(history), duplicates, lost, stuck, violations, explained, deadLetters());
+    }
+
+    private Map<String, Long> deadLetters() {
+        return history.events().stream()
+                .filter(event -> event.kind() == Kind.DEAD_LETTERED)
+                .collect(Collectors.toMap(Event::key, event -> event.detail(Detail.REASON), (first, next) -> first))
+                .values()
+                .stream()
+                .collect(Collectors.groupingBy(reason -> reason, Collectors.counting()));
     }
 }

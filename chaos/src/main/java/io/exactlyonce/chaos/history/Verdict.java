@@ -1,6 +1,7 @@
 package io.exactlyonce.chaos.history;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * What a {@link Checker} says of a run.
@@ -11,6 +12,7 @@ import java.util.List;
  *     dead-letter queue
  * @param stuck keys that are not done although their message is not gone
  * @param explained what a fault explains: counted apart, and no breach
+ * @param deadLetters keys in the dead-letter queue, counted by reason: no breach, but too many of one reason may be one
  */
 public record Verdict(
         Counts counts,
@@ -18,11 +20,13 @@ public record Verdict(
         long lost,
         long stuck,
         List<Violation> violations,
-        List<Explained> explained) {
+        List<Explained> explained,
+        Map<String, Long> deadLetters) {
 
     public Verdict {
         violations = List.copyOf(violations);
         explained = List.copyOf(explained);
+        deadLetters = Map.copyOf(deadLetters);
     }
 
     /** Returns whether every invariant held. */

@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** For each invariant: histories that keep it, and histories that do not. */
@@ -486,13 +487,18 @@ class CheckerTests {
 
     @Test
     void parkedKeysAndDeadLettersWithTheirReasonsAreDone() {
-        assertHolds(story().tell(external("k"))
-                .tell(Event.of(Kind.DEAD_LETTERED).on("k").with(Detail.REASON, "poison"))
+        Event dead = Event.of(Kind.DEAD_LETTERED).on("k").with(Detail.REASON, "poison");
+        Verdict verdict = story().tell(external("k"))
+                .tell(dead)
+                .tell(dead)
                 .tell(external("l"))
                 .tell(Event.of(Kind.PARKED).on("l").with(Detail.REASON, "abandoned"))
                 .tell(external("m"))
                 .tell(state("m", "PARKED"))
-                .end());
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.deadLetters()).containsExactly(Map.entry("poison", 1L));
     }
 
     @Test
