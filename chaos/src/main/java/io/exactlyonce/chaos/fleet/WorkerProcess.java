@@ -54,6 +54,7 @@ final class WorkerProcess {
 
     private static List<String> arguments(String name, Addresses addresses, Wires wires, Path log) {
         return List.of(
+                "--spring.config.name=chaos-worker",
                 "--chaos.name=" + name,
                 "--chaos.partner=" + addresses.partner(),
                 "--chaos.recorder=" + addresses.recorder(),

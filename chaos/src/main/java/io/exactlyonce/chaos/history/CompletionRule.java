@@ -26,7 +26,7 @@ final class CompletionRule implements Rule {
     private static void judgeCalls(KeyHistory key, Event done, Findings findings) {
         key.calls().stream()
                 .filter(call -> key.isClaimedAfter(call, done))
-                .filter(call -> !findings.forgotten(key.key(), done, call.entered()))
+                .filter(call -> !findings.forgotten(key.key(), key.completingFrom(done), done, call.entered()))
                 .forEach(call -> findings.violated(
                         Invariant.COMPLETED_RUNS_NO_MORE,
                         key.key(),

@@ -24,12 +24,14 @@ record FaultSpan(Fault fault, Event begin, @Nullable Event end) {
         return fault.hitsDatabase() && end.micros() + aftermathMicros >= from.micros();
     }
 
-    /** Returns whether it may have undone something that was committed, for somebody who looked later. */
-    boolean mayHaveForgotten(Event committed, Event later, long exposureMicros) {
+    /**
+     * Returns whether it may have undone something that was committed between two events, for somebody who looked later.
+     */
+    boolean mayHaveForgotten(Event from, Event to, Event later, long exposureMicros) {
         return fault == Fault.FAILOVER
                 && begin.is(Detail.ASYNCHRONOUS)
                 && begin.order() < later.order()
-                && committed.micros() + exposureMicros >= begin.micros()
-                && (end == null || committed.order() < end.order());
+                && to.micros() + exposureMicros >= begin.micros()
+                && (end == null || from.order() < end.order());
     }
 }

@@ -50,10 +50,10 @@ final class Faults {
                 .findFirst();
     }
 
-    /** Returns a failover that may have undone something that was committed, for somebody who looked later. */
-    Optional<FaultSpan> forgetting(Event committed, Event later, long exposureMicros) {
+    /** Returns a failover that may have undone what was committed between two events, for somebody who looked later. */
+    Optional<FaultSpan> forgetting(Event from, Event to, Event later, long exposureMicros) {
         return spans.stream()
-                .filter(span -> span.mayHaveForgotten(committed, later, exposureMicros))
+                .filter(span -> span.mayHaveForgotten(from, to, later, exposureMicros))
                 .findFirst();
     }
 }

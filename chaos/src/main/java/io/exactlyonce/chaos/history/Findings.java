@@ -52,16 +52,21 @@ final class Findings {
      * listed as explained.
      */
     boolean forgotten(String key, Event committed, Event later) {
+        return forgotten(key, committed, committed, later);
+    }
+
+    /** Returns the same of something that was committed at an unknown time between two events. */
+    boolean forgotten(String key, Event from, Event to, Event later) {
         Optional<FaultSpan> failover =
-                history.faults().forgetting(committed, later, terms.exposure().toNanos() / 1_000);
+                history.faults().forgetting(from, to, later, terms.exposure().toNanos() / 1_000);
         failover.ifPresent(span -> explained.add(new Explained(
-                Explained.Cause.FORGOTTEN_BY_FAILOVER, key, sorted(Stream.of(span.begin(), committed, later)))));
+                Explained.Cause.FORGOTTEN_BY_FAILOVER, key, sorted(Stream.of(span.begin(), from, to, later)))));
         return failover.isPresent();
     }
 
-    /** Returns whether a failover may have undone what an event told, for those who look at it after the run. */
-    boolean forgottenInTheEnd(String key, Event committed) {
-        return forgotten(key, committed, history.events().get(history.events().size() - 1));
+    /** Returns whether a failover may have undone what was committed between two events, for those who look after the run. */
+    boolean forgottenInTheEnd(String key, Event from, Event to) {
+        return forgotten(key, from, to, history.events().get(history.events().size() - 1));
     }
 
     /**

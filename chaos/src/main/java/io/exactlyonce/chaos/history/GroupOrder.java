@@ -52,7 +52,7 @@ final class GroupOrder {
     private static void judgeLater(KeyHistory front, Event done, Event entered, Findings findings) {
         front.calls().stream()
                 .filter(call -> front.isClaimedAfter(call, entered))
-                .filter(call -> !findings.forgotten(front.key(), done, call.entered()))
+                .filter(call -> !findings.forgotten(front.key(), done, done, call.entered()))
                 .forEach(call -> findings.violated(
                         Invariant.GROUP_ORDER,
                         front.key(),

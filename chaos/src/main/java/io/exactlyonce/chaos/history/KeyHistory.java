@@ -84,6 +84,14 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 .findFirst();
     }
 
+    /** Returns the event since which the completion may have been committed that another event proves. */
+    Event completingFrom(Event done) {
+        return all(Kind.HANDLED)
+                .filter(handled -> handled.order() < done.order())
+                .findFirst()
+                .orElse(done);
+    }
+
     /** Returns the event that proves the latest claim of all that were proved before an event, by the greatest token. */
     Optional<Event> latestClaimBefore(Event later) {
         Optional<Event> latest = Optional.empty();

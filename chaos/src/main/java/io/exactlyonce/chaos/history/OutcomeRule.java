@@ -7,11 +7,11 @@ final class OutcomeRule implements Rule {
 
     @Override
     public void judge(KeyHistory key, Findings findings) {
-        if (key.status().equals("HELD") && !key.has(Kind.DEAD_LETTERED)) {
+        if (key.status().equals("HELD") && !key.has(Kind.DEAD_LETTERED) && !isForgotten(key, findings)) {
             findings.stuck(key.key(), "its claim is held when all is done", last(key));
         } else if (key.isCompleted()) {
             judgeCompleted(key, findings);
-        } else if (key.has(Kind.SENT) && !key.isParkedOrDead()) {
+        } else if (!key.status().equals("HELD") && key.has(Kind.SENT) && !key.isParkedOrDead()) {
             judgeUnfinished(key, findings);
         }
     }
@@ -37,7 +37,7 @@ final class OutcomeRule implements Rule {
 
     private static boolean isForgotten(KeyHistory key, Findings findings) {
         return key.firstDone()
-                .filter(done -> findings.forgottenInTheEnd(key.key(), done))
+                .filter(done -> findings.forgottenInTheEnd(key.key(), key.completingFrom(done), done))
                 .isPresent();
     }
 

@@ -57,7 +57,9 @@ public final class SqsHistory implements SqsTraffic {
             return received(request, body);
         }
         if (request.action().startsWith("DeleteMessage")) {
-            confirmed(request, body);
+            String answer = Deletes.asOnAws(body);
+            confirmed(request, answer);
+            return answer;
         }
         if (request.action().startsWith("ChangeMessageVisibility")) {
             returned(request);
@@ -70,8 +72,11 @@ public final class SqsHistory implements SqsTraffic {
         if (!(reply.get("Messages") instanceof ArrayNode messages)) {
             return body;
         }
-        String queue = JSON.readTree(request.body()).path("QueueUrl").asString();
-        ArrayNode given = unruliness.disturb(queue, messages);
+        JsonNode asked = JSON.readTree(request.body());
+        ArrayNode given = unruliness.disturb(
+                asked.path("QueueUrl").asString(),
+                messages,
+                asked.path("MaxNumberOfMessages").asInt(1));
         for (JsonNode message : given) {
             String key = Keys.of(message.path("Body").asString());
             keys.put(message.path("ReceiptHandle").asString(), key);

@@ -19,11 +19,11 @@ import tools.jackson.databind.node.ArrayNode;
 public final class Unruliness {
 
     private static final int REMEMBERED = 20;
-    private static final int MOST_IN_A_BATCH = 10;
 
     private final Random random;
     private final double duplicates;
     private final Map<String, Deque<JsonNode>> recent = new HashMap<>();
+    private volatile boolean calm;
 
     /**
      * Makes a queue unruly.
@@ -35,14 +35,20 @@ public final class Unruliness {
         this.duplicates = duplicates;
     }
 
-    synchronized ArrayNode disturb(String queue, ArrayNode messages) {
-        if (queue.endsWith(".fifo")) {
+    /** Disturbs no more. */
+    public void calm() {
+        calm = true;
+    }
+
+    /** @param most how many messages the consumer asked for */
+    synchronized ArrayNode disturb(String queue, ArrayNode messages, int most) {
+        if (calm || queue.endsWith(".fifo")) {
             return messages;
         }
         List<JsonNode> given = new ArrayList<>();
         messages.forEach(given::add);
         Deque<JsonNode> others = recent.computeIfAbsent(queue, any -> new ArrayDeque<>());
-        if (!others.isEmpty() && given.size() < MOST_IN_A_BATCH && random.nextDouble() < duplicates) {
+        if (!others.isEmpty() && given.size() < most && random.nextDouble() < duplicates) {
             given.add(others.removeFirst());
         }
         others.addAll(given);

@@ -66,6 +66,7 @@ public final class Chaos {
         }
         Arrays.stream(Explained.Cause.values())
                 .forEach(cause -> System.out.println("Explained, %s: %d".formatted(cause, verdict.explainedBy(cause))));
+        System.out.println("Dead letters, by reason: " + verdict.deadLetters());
     }
 
     /** Ends the JVM, with all its clean-up, if a run hangs where no deadline of its own reaches. */

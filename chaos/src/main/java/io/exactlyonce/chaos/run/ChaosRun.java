@@ -46,6 +46,7 @@ final class ChaosRun {
         await("All workers listen", START, theatre.targets().fleet()::isReady);
         progress.say("All %d workers listen".formatted(scale.workers()));
         rage(schedule, theatre);
+        theatre.unruliness().calm();
         theatre.recorder().record(Event.of(Kind.FAULTS_OVER));
         progress.say("No more faults; %d messages are left".formatted(theatre.queues().size()));
         boolean drained = poll(scale.drain(), () -> theatre.queues().size() == 0);

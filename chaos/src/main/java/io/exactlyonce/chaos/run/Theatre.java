@@ -31,8 +31,9 @@ import java.time.Duration;
  *
  * @param queues the harness's own way to SQS
  * @param history what passes the wire to SQS
+ * @param unruliness what happens to it there
  */
-record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory history) {
+record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory history, Unruliness unruliness) {
 
     private static final Duration WINDOW = Duration.ofSeconds(4);
     private static final double DUPLICATES = 0.05;
@@ -50,8 +51,9 @@ record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory his
         Queues queues = cleanup.add(new Queues(sqs.port(), recorder));
         queues.create(WINDOW);
         KillPoints points = cleanup.add(new KillPoints());
+        Unruliness unruliness = new Unruliness(seed, DUPLICATES);
         SqsHistory history = new SqsHistory(
-                recorder, (worker, keys) -> stopIfKilled(points, worker), new Unruliness(seed, DUPLICATES));
+                recorder, (worker, keys) -> stopIfKilled(points, worker), unruliness);
         SqsWire wire = cleanup.add(new SqsWire(sqs.port(), history));
         Addresses addresses = new Addresses(
                 cleanup.add(new PartnerServer(recorder)).address(),
@@ -64,7 +66,7 @@ record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory his
         Fleet.archiveClasses(launch);
         Fleet fleet = cleanup.add(Fleet.start(scale.workers(), launch, log));
         points.killWith(worker -> fleet.of(worker).ifPresent(slot -> slot.kill()));
-        return new Theatre(new Targets(fleet, database, sqs, points, log), recorder, queues, history);
+        return new Theatre(new Targets(fleet, database, sqs, points, log), recorder, queues, history, unruliness);
     }
 
     private static void stopIfKilled(KillPoints points, String worker) {

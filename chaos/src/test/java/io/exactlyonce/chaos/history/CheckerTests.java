@@ -634,6 +634,33 @@ class CheckerTests {
         assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isEqualTo(1);
     }
 
+    @Test
+    void completionMayBeForgottenLongBeforeItsMessageIsDeleted() {
+        Story story = acted(story().tell(external("k")), "a", 1, false)
+                .tell(done("k", "a").subList(0, 1))
+                .tell(asynchronousFailover(Kind.FAULT_BEGAN))
+                .tell(asynchronousFailover(Kind.FAULT_ENDED))
+                .tell(done("k", "a").subList(1, 3));
+
+        Verdict verdict = acted(story, "b", 2, true).tell(done("k", "b")).end();
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isPositive();
+    }
+
+    @Test
+    void claimIsHeldInTheEndIfAFailoverForgotItsCompletion() {
+        Verdict verdict = acted(story().tell(external("k")), "a", 1, false)
+                .tell(done("k", "a").subList(0, 3))
+                .tell(asynchronousFailover(Kind.FAULT_BEGAN))
+                .tell(asynchronousFailover(Kind.FAULT_ENDED))
+                .tell(Event.of(Kind.STATE).on("k").with(Detail.STATUS, "HELD"))
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isPositive();
+    }
+
     // Soundness
 
     @Test

@@ -1,0 +1,38 @@
+package io.exactlyonce.chaos.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+
+class UnrulinessTests {
+
+    private static final int ALWAYS = 1;
+
+    private final Unruliness unruliness = new Unruliness(7, ALWAYS);
+
+    @Test
+    void messageComesASecondTimeButNeverMoreThanWereAskedFor() {
+        assertThat(unruliness.disturb("mails", messages("a", "b"), 2)).hasSize(2);
+        assertThat(unruliness.disturb("mails", messages("c"), 2)).hasSize(2);
+        assertThat(unruliness.disturb("mails", messages("d", "e"), 2)).hasSize(2);
+    }
+
+    @Test
+    void fifoQueuesAndCalmOnesAreLeftAlone() {
+        unruliness.disturb("steps.fifo", messages("a"), 10);
+        assertThat(unruliness.disturb("steps.fifo", messages("b", "c"), 10)).isEqualTo(messages("b", "c"));
+        unruliness.disturb("mails", messages("a"), 10);
+        unruliness.calm();
+        assertThat(unruliness.disturb("mails", messages("b", "c"), 10)).isEqualTo(messages("b", "c"));
+    }
+
+    private static ArrayNode messages(String... ids) {
+        ArrayNode messages = JsonMapper.shared().createArrayNode();
+        for (String id : ids) {
+            messages.add(JsonMapper.shared().createObjectNode().put("MessageId", id));
+        }
+        return messages;
+    }
+}
