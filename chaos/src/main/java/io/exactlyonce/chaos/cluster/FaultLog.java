@@ -33,9 +33,7 @@ public final class FaultLog {
 
     /** A failover is about to begin: from now on commits may be missing on the server that is promoted. */
     public void beganFailover(boolean asynchronous) {
-        record(Event.of(Kind.FAULT_BEGAN)
-                .with(Detail.FAULT, Fault.FAILOVER)
-                .with(Detail.ASYNCHRONOUS, asynchronous));
+        record(Event.of(Kind.FAULT_BEGAN).with(Detail.FAULT, Fault.FAILOVER).with(Detail.ASYNCHRONOUS, asynchronous));
     }
 
     /** A fault is over. */

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** A class path of jars only. */
@@ -20,7 +19,7 @@ final class PackedClassPath {
 
     static String of(String classPath, Path directory) throws IOException {
         List<String> packed = new ArrayList<>();
-        for (String entry : Pattern.compile(File.pathSeparator, Pattern.LITERAL).split(classPath)) {
+        for (String entry : classPath.split(File.pathSeparator, -1)) {
             Path path = Path.of(entry);
             packed.add(Files.isDirectory(path) ? pack(path, directory.resolve(packed.size() + ".jar")) : entry);
         }

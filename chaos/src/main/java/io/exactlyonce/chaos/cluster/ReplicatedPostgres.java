@@ -62,8 +62,7 @@ public final class ReplicatedPostgres implements AutoCloseable {
             throws IOException, SQLException, InterruptedException {
         ReplicatedPostgres pair = new ReplicatedPostgres(directory, guard);
         PostgresServer primary = pair.primary;
-        Files.writeString(
-                primary.disk().data().resolve("postgresql.conf"), SETTINGS, StandardOpenOption.APPEND);
+        Files.writeString(primary.disk().data().resolve("postgresql.conf"), SETTINGS, StandardOpenOption.APPEND);
         Files.deleteIfExists(primary.disk().data().resolve("epg-lock"));
         primary.start();
         primary.template().execute("CREATE DATABASE " + DATABASE);
@@ -128,7 +127,8 @@ public final class ReplicatedPostgres implements AutoCloseable {
         int number = servers.incrementAndGet();
         DataDisk disk = new DataDisk(directory.resolve("server-" + number), guard);
         BaseCopy.copy(primary, disk.createData());
-        Files.writeString(disk.data().resolve("postgresql.auto.conf"), """
+        Files.writeString(
+                disk.data().resolve("postgresql.auto.conf"), """
                 primary_conninfo = 'host=127.0.0.1 port=%d user=%s application_name=replica'
                 recovery_min_apply_delay = 0
                 synchronous_standby_names = ''
@@ -157,7 +157,10 @@ public final class ReplicatedPostgres implements AutoCloseable {
 
     private PostgresServer server(DataDisk disk, int number) throws IOException {
         return new PostgresServer(
-                binaries, disk, directory.resolve("postgres-%d.log".formatted(number)).toFile(), guard);
+                binaries,
+                disk,
+                directory.resolve("postgres-%d.log".formatted(number)).toFile(),
+                guard);
     }
 
     private static void set(PostgresServer server, String name, String value) {
@@ -178,8 +181,7 @@ public final class ReplicatedPostgres implements AutoCloseable {
             }
             TimeUnit.MILLISECONDS.sleep(50);
         }
-        throw new IllegalStateException(
-                "The replica is not %s after %d s".formatted(state, PATIENCE.toSeconds()));
+        throw new IllegalStateException("The replica is not %s after %d s".formatted(state, PATIENCE.toSeconds()));
     }
 
     @Override

@@ -70,8 +70,8 @@ public final class SqsWire implements AutoCloseable {
     }
 
     private HttpRequest forwarded(HttpExchange exchange, String body) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(
-                        "http://127.0.0.1:%d%s".formatted(target, exchange.getRequestURI())))
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:%d%s".formatted(target, exchange.getRequestURI())))
                 .timeout(PATIENCE)
                 .method(exchange.getRequestMethod(), BodyPublishers.ofString(body));
         PASSED_ON.forEach(name -> {

@@ -40,7 +40,8 @@ public final class WallClocks {
             return Map.of();
         }
         step(clock, Duration.ZERO);
-        return Map.of("LD_PRELOAD", library.toString(), "CHAOS_CLOCK", file(clock).toString());
+        return Map.of(
+                "LD_PRELOAD", library.toString(), "CHAOS_CLOCK", file(clock).toString());
     }
 
     /** Sets a clock, seen from the machine's. */
@@ -64,7 +65,14 @@ public final class WallClocks {
         try (InputStream in = WallClocks.class.getResourceAsStream(SOURCE)) {
             Files.write(source, in == null ? new byte[0] : in.readAllBytes());
             return new ProcessBuilder(
-                                    "cc", "-shared", "-fPIC", "-O2", "-o", library.toString(), source.toString(), "-ldl")
+                                    "cc",
+                                    "-shared",
+                                    "-fPIC",
+                                    "-O2",
+                                    "-o",
+                                    library.toString(),
+                                    source.toString(),
+                                    "-ldl")
                             .redirectErrorStream(true)
                             .redirectOutput(directory.resolve("cc.log").toFile())
                             .start()

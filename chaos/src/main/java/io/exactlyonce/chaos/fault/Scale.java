@@ -40,8 +40,7 @@ public record Scale(
 
     /** A few minutes. */
     public static Scale small() {
-        return new Scale(
-                4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, Duration.ofMinutes(1));
+        return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, Duration.ofMinutes(1));
     }
 
     /** Less than half an hour. */

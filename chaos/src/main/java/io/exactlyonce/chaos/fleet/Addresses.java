@@ -12,5 +12,4 @@ import java.util.function.IntSupplier;
  * @param primary port of the primary at the moment
  * @param replica port of the replica at the moment
  */
-public record Addresses(
-        String partner, int recorder, int points, int sqs, IntSupplier primary, IntSupplier replica) {}
+public record Addresses(String partner, int recorder, int points, int sqs, IntSupplier primary, IntSupplier replica) {}

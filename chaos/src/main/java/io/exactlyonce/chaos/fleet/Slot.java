@@ -200,7 +200,6 @@ public final class Slot implements AutoCloseable {
         current = null;
     }
 
-
     /** Ends its worker at once. */
     @Override
     public void close() throws IOException {

@@ -34,8 +34,8 @@ public final class PartnerServer implements AutoCloseable {
             ledger.act(query(exchange, "key"), query(exchange, "call"));
             answer(exchange, "done");
         });
-        server.createContext("/acted", exchange ->
-                answer(exchange, String.valueOf(ledger.hasActed(query(exchange, "key")))));
+        server.createContext(
+                "/acted", exchange -> answer(exchange, String.valueOf(ledger.hasActed(query(exchange, "key")))));
         server.start();
     }
 
@@ -44,7 +44,7 @@ public final class PartnerServer implements AutoCloseable {
     }
 
     private static String query(HttpExchange exchange, String name) {
-        return Stream.of(exchange.getRequestURI().getQuery().split("&"))
+        return Stream.of(exchange.getRequestURI().getQuery().split("&", -1))
                 .filter(pair -> pair.startsWith(name + "="))
                 .map(pair -> pair.substring(name.length() + 1))
                 .findFirst()

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
@@ -30,6 +31,7 @@ public final class Queues implements AutoCloseable {
 
     private final SqsClient client;
     private final Recorder recorder;
+    private final Map<String, String> urls = new ConcurrentHashMap<>();
 
     public Queues(int port, Recorder recorder) {
         this.recorder = recorder;
@@ -47,7 +49,8 @@ public final class Queues implements AutoCloseable {
             if (stream.isFifo()) {
                 attributes.put(QueueAttributeName.FIFO_QUEUE, "true");
             }
-            client.createQueue(request -> request.queueName(stream.deadLetters()).attributes(Map.copyOf(attributes)));
+            client.createQueue(
+                    request -> request.queueName(stream.deadLetters()).attributes(Map.copyOf(attributes)));
             attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(window.toSeconds()));
             attributes.put(
                     QueueAttributeName.REDRIVE_POLICY,
@@ -66,7 +69,8 @@ public final class Queues implements AutoCloseable {
                     .id(String.valueOf(entries.size()))
                     .messageBody(parcel.body());
             if (stream.isFifo()) {
-                entry.messageGroupId(parcel.group()).messageDeduplicationId(UUID.randomUUID().toString());
+                entry.messageGroupId(parcel.group())
+                        .messageDeduplicationId(UUID.randomUUID().toString());
             }
             entries.add(entry.build());
         }
@@ -136,7 +140,9 @@ public final class Queues implements AutoCloseable {
     }
 
     private String url(String queue) {
-        return client.getQueueUrl(request -> request.queueName(queue)).queueUrl();
+        return urls.computeIfAbsent(
+                queue,
+                name -> client.getQueueUrl(request -> request.queueName(name)).queueUrl());
     }
 
     @Override

@@ -48,11 +48,16 @@ final class ChaosRun {
         rage(schedule, theatre);
         theatre.unruliness().calm();
         theatre.recorder().record(Event.of(Kind.FAULTS_OVER));
-        progress.say("No more faults; %d messages are left".formatted(theatre.queues().size()));
+        progress.say("No more faults; %d messages are left"
+                .formatted(theatre.queues().size()));
         boolean drained = poll(scale.drain(), () -> theatre.queues().size() == 0);
         theatre.recorder().record(Event.of(Kind.DRAINED));
-        progress.say(drained ? "Drained" : "Not drained: %d messages".formatted(theatre.queues().size()));
-        new Aftermath(theatre.recorder()).record(theatre.queues(), theatre.targets().database().database());
+        progress.say(
+                drained
+                        ? "Drained"
+                        : "Not drained: %d messages".formatted(theatre.queues().size()));
+        new Aftermath(theatre.recorder())
+                .record(theatre.queues(), theatre.targets().database().database());
         cleanup.close();
         return new Checker(new Terms(scale.drain(), AFTERMATH, EXPOSURE))
                 .judge(History.read(directory.resolve("history.jsonl")));

@@ -47,13 +47,13 @@ record Theatre(Targets targets, Recorder recorder, Queues queues, SqsHistory his
         ProcessGuard guard = cleanup.add(ProcessGuard.start());
         FaultLog log = new FaultLog(recorder);
         ReplicatedPostgres database = cleanup.add(ReplicatedPostgres.start(directory, guard));
-        SqsServer sqs = cleanup.add(SqsServer.start(java, logs.resolve("sqs.log").toFile(), guard));
+        SqsServer sqs =
+                cleanup.add(SqsServer.start(java, logs.resolve("sqs.log").toFile(), guard));
         Queues queues = cleanup.add(new Queues(sqs.port(), recorder));
         queues.create(WINDOW);
         KillPoints points = cleanup.add(new KillPoints());
         Unruliness unruliness = new Unruliness(seed, DUPLICATES);
-        SqsHistory history = new SqsHistory(
-                recorder, (worker, keys) -> stopIfKilled(points, worker), unruliness);
+        SqsHistory history = new SqsHistory(recorder, (worker, keys) -> stopIfKilled(points, worker), unruliness);
         SqsWire wire = cleanup.add(new SqsWire(sqs.port(), history));
         Addresses addresses = new Addresses(
                 cleanup.add(new PartnerServer(recorder)).address(),

@@ -18,8 +18,10 @@ class PaymentPartner {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    private final HttpClient http =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(PATIENCE)
+            .build();
     private final String address;
 
     PaymentPartner(WorkerProperties properties) {

@@ -8,7 +8,8 @@ class ScheduleTests {
 
     @Test
     void oneSeedDrawsOneSchedule() {
-        assertThat(Schedule.draw(17, Scale.small())).hasToString(Schedule.draw(17, Scale.small()).toString());
+        assertThat(Schedule.draw(17, Scale.small()))
+                .hasToString(Schedule.draw(17, Scale.small()).toString());
         assertThat(Schedule.draw(17, Scale.small()).toString())
                 .isNotEqualTo(Schedule.draw(18, Scale.small()).toString());
     }
@@ -19,8 +20,10 @@ class ScheduleTests {
 
         assertThat(Scale.large().messages()).isGreaterThanOrEqualTo(100_000);
         assertThat(count(schedule, "Kill")).isGreaterThanOrEqualTo(100);
-        assertThat(count(schedule, "FreezeWorker") + count(schedule, "CollectGarbage")).isGreaterThanOrEqualTo(50);
-        assertThat(count(schedule, "RestartPrimary") + count(schedule, "FreezeSqs")).isGreaterThanOrEqualTo(10);
+        assertThat(count(schedule, "FreezeWorker") + count(schedule, "CollectGarbage"))
+                .isGreaterThanOrEqualTo(50);
+        assertThat(count(schedule, "RestartPrimary") + count(schedule, "FreezeSqs"))
+                .isGreaterThanOrEqualTo(10);
         assertThat(count(schedule, "FailOver[asynchronous=true")).isGreaterThanOrEqualTo(2);
         assertThat(count(schedule, "FailOver")).isGreaterThanOrEqualTo(5);
         assertThat(count(schedule, "Partition")).isGreaterThanOrEqualTo(20);

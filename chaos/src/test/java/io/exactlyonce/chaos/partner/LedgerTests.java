@@ -35,7 +35,9 @@ class LedgerTests {
         ledger.actOnce("k", "w/1", "downstream");
         ledger.actOnce("k", "w/2", "downstream");
 
-        assertThat(history()).containsSubsequence("EFFECT", "RECOGNISED").doesNotContainPattern("EFFECT[\\s\\S]*EFFECT");
+        assertThat(history())
+                .containsSubsequence("EFFECT", "RECOGNISED")
+                .doesNotContainPattern("EFFECT[\\s\\S]*EFFECT");
     }
 
     @Test

@@ -8,10 +8,12 @@ class DeletesTests {
 
     @Test
     void deleteOfWhatIsGoneSucceedsAsOnAws() {
-        String answer = Deletes.asOnAws("{\"Successful\":[{\"Id\":\"a\"}],\"Failed\":[{\"Id\":\"b\",\"Code\":\"ReceiptHandleIsInvalid\"},"
-                + "{\"Id\":\"c\",\"Code\":\"InternalError\"}]}");
+        String answer = Deletes.asOnAws(
+                "{\"Successful\":[{\"Id\":\"a\"}],\"Failed\":[{\"Id\":\"b\",\"Code\":\"ReceiptHandleIsInvalid\"},"
+                        + "{\"Id\":\"c\",\"Code\":\"InternalError\"}]}");
 
         assertThat(answer)
-                .isEqualTo("{\"Successful\":[{\"Id\":\"a\"},{\"Id\":\"b\"}],\"Failed\":[{\"Id\":\"c\",\"Code\":\"InternalError\"}]}");
+                .isEqualTo(
+                        "{\"Successful\":[{\"Id\":\"a\"},{\"Id\":\"b\"}],\"Failed\":[{\"Id\":\"c\",\"Code\":\"InternalError\"}]}");
     }
 }
