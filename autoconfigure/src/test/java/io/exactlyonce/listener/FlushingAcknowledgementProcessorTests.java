@@ -49,8 +49,8 @@ class FlushingAcknowledgementProcessorTests {
     }
 
     private Message<String> acknowledge() {
-        Message<String> message =
-                new ReceivedMessage(ListenerRig.delivery(), null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        Message<String> message = new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
+                .attachTo(ListenerRig.message(Map.of()), Map.of());
         assertThat(processor.onAcknowledge(message)).isCompleted();
         return message;
     }
