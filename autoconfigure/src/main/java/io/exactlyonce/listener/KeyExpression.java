@@ -29,6 +29,14 @@ final class KeyExpression {
 
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
+    /**
+     * Never compiles, whatever {@code spring.expression.compiler.mode} says: compiled arithmetic truncates numbers of another
+     * type than those before, and compiled reads of a map take an absent property for null. A key must not depend on how
+     * often its expression was evaluated.
+     */
+    private static final SpelExpressionParser PARSER =
+            new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
+
     private final SpelExpression expression;
     private final Method method;
 
@@ -48,7 +56,7 @@ final class KeyExpression {
     static KeyExpression parse(String text, Method method) {
         SpelExpression parsed;
         try {
-            parsed = parser(method).parseRaw(text);
+            parsed = PARSER.parseRaw(text);
         } catch (ParseException invalid) {
             throw new InvalidListenerException(
                     method,
@@ -61,12 +69,6 @@ final class KeyExpression {
                 : KeyExpressionCheck.forArguments(method, text, names);
         check.check(parsed.getAST());
         return new KeyExpression(parsed, method);
-    }
-
-    /** Compiles what was evaluated often; for a message of another type than those before, it interprets again. */
-    private static SpelExpressionParser parser(Method method) {
-        ClassLoader types = method.getDeclaringClass().getClassLoader();
-        return new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.MIXED, types));
     }
 
     /** @throws EvaluationException if the expression fails on these arguments */
