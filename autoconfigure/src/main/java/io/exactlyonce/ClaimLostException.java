@@ -7,6 +7,7 @@ package io.exactlyonce;
 public final class ClaimLostException extends RuntimeException {
 
     private final String scope;
+    private final String keyHash;
     private final long fencingToken;
 
     /**
@@ -19,12 +20,18 @@ public final class ClaimLostException extends RuntimeException {
         super("Claim on key %s of scope '%s' with fencing token %d is lost: %s"
                 .formatted(keyHash, scope, fencingToken, reason));
         this.scope = scope;
+        this.keyHash = keyHash;
         this.fencingToken = fencingToken;
     }
 
     /** Returns the claim's scope. */
     public String scope() {
         return scope;
+    }
+
+    /** Returns the hash of the claim's key. */
+    public String keyHash() {
+        return keyHash;
     }
 
     /** Returns the fencing token of the claim that was lost. */

@@ -33,7 +33,7 @@ record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
                 .limit(MOST_CAUSES)
                 .anyMatch(cause -> cause instanceof ClaimLostException lost
-                        && lost.scope().equals(claim.key().scope()));
+                        && lost.keyHash().equals(claim.key().hash()));
     }
 
     /** Parks the key or gives it up; a doubt from before stays in both cases. */

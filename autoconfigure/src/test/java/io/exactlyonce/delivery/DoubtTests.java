@@ -128,8 +128,8 @@ class DoubtTests {
     }
 
     @Test
-    void lossOfAClaimOfAnotherScopeIsTheHandlersOwnException() {
-        ClaimLostException other = new ClaimLostException("payments", "hash", 7, "the lease is over");
+    void lossOfTheClaimOnAnotherKeyIsTheHandlersOwnException() {
+        ClaimLostException other = new ClaimLostException("orders", "hash", 7, "the lease is over");
 
         assertThatThrownBy(() -> process(policy(AbandonedPolicy.PARK), claim -> {
                     throw other;
