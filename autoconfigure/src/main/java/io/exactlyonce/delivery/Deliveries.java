@@ -98,6 +98,7 @@ public final class Deliveries {
         }
         if (mayWait && !stopped.contains(delivery.subscription())) {
             waiters.admit(delivery, awaited, decided.delay());
+            stopped.endWaitsOf(delivery.subscription());
         } else {
             waiters.turnAway(delivery, Duration.ZERO);
         }

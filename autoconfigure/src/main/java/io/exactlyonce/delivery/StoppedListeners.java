@@ -33,10 +33,17 @@ final class StoppedListeners {
     /** Returns what has not begun, and what waits for others. What begins or is received meanwhile meets the mark. */
     void add(Subscription subscription) {
         // A listener that has been started again since has another subscription.
-        subscriptions.removeIf(former -> isOfSameListener(former, subscription));
+        subscriptions.removeIf(former -> !former.equals(subscription) && isOfSameListener(former, subscription));
         subscriptions.add(subscription);
         waiters.endAll(subscription);
         returnUnstarted(inFlight.of(subscription));
+    }
+
+    /** Ends a wait that began while its listener's stop did: the stop may have looked for waits before. */
+    void endWaitsOf(Subscription subscription) {
+        if (contains(subscription)) {
+            waiters.endAll(subscription);
+        }
     }
 
     private static boolean isOfSameListener(Subscription former, Subscription subscription) {

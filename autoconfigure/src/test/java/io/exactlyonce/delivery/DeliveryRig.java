@@ -39,6 +39,7 @@ final class DeliveryRig implements DeliveryObserver {
     KeyWatch watch;
     final List<Integer> waiting = new ArrayList<>();
     final List<Subscription> runOut = new ArrayList<>();
+    Runnable whenReceivesRunOut = () -> {};
     final List<Boolean> paused = new ArrayList<>();
     final List<Delivery> deleted = new ArrayList<>();
 
@@ -153,6 +154,7 @@ final class DeliveryRig implements DeliveryObserver {
     @Override
     public void receivesRunOut(Subscription subscription) {
         runOut.add(subscription);
+        whenReceivesRunOut.run();
     }
 
     @Override

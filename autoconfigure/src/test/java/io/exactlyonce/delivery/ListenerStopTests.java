@@ -136,6 +136,20 @@ class ListenerStopTests {
     }
 
     @Test
+    void waitThatBeginsWhileItsListenerStopsIsEndedAgain() throws Throwable {
+        Subscription threeReceives = new Subscription("listener", "three", rig.orders.window(), null, rig.queue, 3);
+        Delivery delivery = rig.receive(threeReceives, "handle", 2);
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
+        rig.process(delivery, DeliveryRig::neverCalled);
+        rig.whenReceivesRunOut = () -> rig.deliveries.stop(threeReceives).begin();
+
+        rig.deliveries.settle(delivery);
+
+        assertThat(rig.queue.changes()).hasSize(1);
+        assertThat(rig.deliveries.waiters().all()).isEmpty();
+    }
+
+    @Test
     void waitingMessagesAreReturnedTogether() throws Throwable {
         for (Delivery delivery : receive(3)) {
             rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
@@ -305,6 +319,19 @@ class ListenerStopTests {
     }
 
     @Test
+    void messageThatWasReturnedKeepsBackTheRestOfItsGroupWhichTheStopHasNotComeToYet() throws Throwable {
+        List<Delivery> batch = receive(2);
+        assertThat(batch.get(0).bar()).isTrue();
+
+        rig.batches().process(items(batch, "group"), acquired -> {
+            throw new AssertionError("The handler was called");
+        });
+
+        assertThat(rig.store.releases()).hasSize(1).noneMatch(Release::ambiguous);
+        assertThat(rig.deliveries.settle(batch.get(1))).isFalse();
+    }
+
+    @Test
     void batchThatIsRunningGoesOn() throws Throwable {
         List<Delivery> batch = receive(2);
 
@@ -371,10 +398,14 @@ class ListenerStopTests {
     }
 
     private static List<BatchItem> items(List<Delivery> batch) {
+        return items(batch, "");
+    }
+
+    private static List<BatchItem> items(List<Delivery> batch, String group) {
         List<BatchItem> items = new ArrayList<>();
         for (Delivery delivery : batch) {
             ClaimKey key = new ClaimKey("orders", delivery.receiptHandle());
-            items.add(new BatchItem(delivery, "", new Handling(key, null, DoubtPolicy.RERUN)));
+            items.add(new BatchItem(delivery, group, new Handling(key, null, DoubtPolicy.RERUN)));
         }
         return items;
     }
