@@ -74,6 +74,7 @@ class GuaranteesTests {
         assertThat(row)
                 .satisfiesAnyOf(
                         each -> assertThat(CitedTests.in(each)).isNotEmpty(),
+                        each -> assertThat(each).contains("[chaos harness](chaos.md)"),
                         each -> assertThat(each).contains("not shown"));
     }
 
