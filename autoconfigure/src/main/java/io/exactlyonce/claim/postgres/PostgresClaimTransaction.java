@@ -1,9 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
@@ -32,24 +30,11 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
-    /**
-     * Takes the key's lock, and has the commit wait for what claims' commits wait for, whatever the database's own default:
-     * never for less than the application asks for itself.
-     */
-    private static final String BEGIN = """
-            SELECT pg_try_advisory_xact_lock(?) AS locked, set_config('synchronous_commit',
-                CASE WHEN coalesce(array_position(levels.least_first, current_setting('synchronous_commit')), 0)
-                          < array_position(levels.least_first, ?)
-                     THEN ? ELSE current_setting('synchronous_commit') END, true)
-            FROM (SELECT ARRAY['off', 'local', 'remote_write', 'on', 'remote_apply'] AS least_first) AS levels
-            """;
-
     private final PlatformTransactionManager transactions;
     private final DataSource dataSource;
     private final JdbcTemplate jdbc;
     private final TransactionClaims claims;
     private final TransactionCompletion completion;
-    private final SynchronousCommit synchronousCommit;
 
     /**
      * @param transactions the application's
@@ -65,8 +50,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.transactions = transactions;
         this.dataSource = dataSource;
         this.jdbc = new JdbcTemplate(dataSource);
-        this.synchronousCommit = synchronousCommit;
-        this.claims = new TransactionClaims(jdbc, retention);
+        this.claims = new TransactionClaims(jdbc, retention, synchronousCommit);
         this.completion = new TransactionCompletion(jdbc);
     }
 
@@ -110,19 +94,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private ClaimOutcome claim(ClaimRequest request) {
         try {
-            // Nobody knows how long a holder will take: what a lease of our own would be is as good a guess as any.
-            return isLocked(request.key()) ? claims.decide(request) : new HeldElsewhere(request.lease());
+            return claims.decide(request);
         } catch (DataIntegrityViolationException unstorable) {
             throw new IllegalArgumentException("PostgreSQL cannot store this key", unstorable);
         } catch (DataAccessException unanswered) {
             throw unanswered(request, unanswered);
         }
-    }
-
-    private boolean isLocked(ClaimKey key) {
-        String durability = synchronousCommit.setting();
-        return Boolean.TRUE.equals(jdbc.queryForObject(
-                BEGIN, (row, number) -> row.getBoolean("locked"), AdvisoryLock.number(key), durability, durability));
     }
 
     private static ClaimsUnansweredException unanswered(ClaimRequest request, RuntimeException failure) {

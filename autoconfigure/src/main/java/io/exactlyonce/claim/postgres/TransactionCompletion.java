@@ -27,6 +27,9 @@ final class TransactionCompletion {
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD' AND xmin = pg_current_xact_id()::xid
             """;
 
+    /** Characters; far below what a value may have. */
+    private static final int SURELY_STORED = 16 << 20;
+
     private final JdbcTemplate jdbc;
 
     TransactionCompletion(JdbcTemplate jdbc) {
@@ -35,12 +38,25 @@ final class TransactionCompletion {
 
     /** @throws IllegalStateException if the transaction that made the claim is over */
     void complete(ClaimId claim, @Nullable String result) {
-        if (result == null || !isStored(claim, result)) {
+        if (result == null || isStorable(result)) {
+            update(claim, result);
+        } else if (!isStored(claim, result)) {
             update(claim, null);
         }
     }
 
-    /** The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. */
+    /**
+     * Tells whether PostgreSQL surely stores a result, whatever the database's encoding: ASCII is a part of each. For
+     * anything else it has to be asked.
+     */
+    private static boolean isStorable(String result) {
+        return result.length() <= SURELY_STORED && result.chars().allMatch(unit -> unit > 0 && unit < 0x80);
+    }
+
+    /**
+     * The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. The savepoint
+     * costs two round trips.
+     */
     private boolean isStored(ClaimId claim, String result) {
         return Boolean.TRUE.equals(jdbc.execute((ConnectionCallback<Boolean>) connection -> {
             Savepoint before = connection.setSavepoint();

@@ -4,12 +4,14 @@ import static io.exactlyonce.claim.postgres.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -21,6 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
  * The generic plans of whatever the store and the retention prepare, which are what a connection ends with: asked for on
@@ -98,6 +101,7 @@ class ClaimPlansIT {
         private final PostgresClaimStore store;
         private final ExpiredClaims expired;
         private final ClaimSurvey survey;
+        private final PostgresClaimTransaction transaction;
 
         Session(TestDatabase database) {
             connection = new SingleConnectionDataSource(
@@ -108,6 +112,8 @@ class ClaimPlansIT {
             store = new PostgresClaimStore(connection, 2, TestDatabase.RETENTION);
             expired = new ExpiredClaims(connection);
             survey = new ClaimSurvey(connection);
+            transaction = new PostgresClaimTransaction(
+                    new JdbcTransactionManager(connection), connection, TestDatabase.RETENTION, SynchronousCommit.ON);
         }
 
         /** Every operation in every way that takes a statement of its own. */
@@ -131,6 +137,15 @@ class ClaimPlansIT {
                     List.of(new Completion(claims.get(4).id(), "1")), List.of(), List.of(), List.of(request())));
             assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
             survey.look();
+            workOn(request());
+        }
+
+        private void workOn(ClaimRequest claim) {
+            try {
+                assertThat(transaction.execute(claim, acquired -> null)).isInstanceOf(Acquired.class);
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
         }
 
         void assertPlans(String table) {
@@ -147,7 +162,7 @@ class ClaimPlansIT {
             Map<String, String> plans = new TreeMap<>();
             jdbc.query(
                     "SELECT name, statement, cardinality(parameter_types) AS parameters FROM pg_prepared_statements"
-                            + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE '%pg_try_advisory%'"
+                            + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT pg_try_advisory%'"
                             + " AND statement NOT LIKE '%pg_prepared_statements%'",
                     row -> {
                         String nulls = String.join(", ", Collections.nCopies(row.getInt("parameters"), "NULL"));

@@ -27,6 +27,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -400,6 +402,102 @@ class PostgresClaimTransactionIT {
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
     }
 
+    /** The claim waits for it in its insert, and began before it was committed: its row is there, but too young to be seen. */
+    @ParameterizedTest
+    @CsvSource({"true, 2, true", "false, 1, false"})
+    void rowThatSomebodyIsJustWritingDecidesOnceItIsCommitted(boolean committed, int attempt, boolean ambiguous)
+            throws Throwable {
+        FutureTask<ClaimOutcome> claim;
+        try (Connection other = DATABASE.newConnection()) {
+            other.setAutoCommit(false);
+            TestDatabase.insert(new JdbcTemplate(new SingleConnectionDataSource(other, true)), request.id());
+            claim = begin(() -> again(charging("1")));
+            await().until(() -> !DATABASE.jdbc()
+                    .queryForList("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
+                            + " 'WITH locked AS%' AND datname = current_database()")
+                    .isEmpty());
+            if (committed) {
+                other.commit();
+            } else {
+                other.rollback();
+            }
+        }
+
+        assertThat(claim.get(20, TimeUnit.SECONDS)).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.attempt()).isEqualTo(attempt);
+            assertThat(acquired.ambiguous()).isEqualTo(ambiguous);
+        });
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    /** As if it had happened between the claim's snapshot and its lock. */
+    @Test
+    void freeRowThatSomebodyTakesOverAfterItWasReadIsHeldElsewhere() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        Runnable takeover =
+                () -> assertThat(external.claim(List.of(request(key)))).hasOnlyElementsOfType(Acquired.class);
+        var dataSource = new InterruptedDataSource(
+                DATABASE.application(), "UPDATE exactly_once_claim\nSET status = 'HELD'", 1, takeover);
+
+        assertThat(new PostgresClaimTransaction(
+                                new JdbcTransactionManager(dataSource),
+                                dataSource,
+                                TestDatabase.RETENTION,
+                                SynchronousCommit.ON)
+                        .execute(request(key), claim -> {
+                            throw NOT_TO_BE_CALLED;
+                        }))
+                .isInstanceOfSatisfying(
+                        HeldElsewhere.class,
+                        held -> assertThat(held.leaseRemaining()).isGreaterThan(Duration.ZERO));
+    }
+
+    @Test
+    void ofManyAtOnceOneWorksAndNobodyWaits() throws Throwable {
+        int others = 5;
+        for (int round = 0; round < 10; round++) {
+            ClaimKey contested = request().key();
+            CountDownLatch refused = new CountDownLatch(others);
+            List<FutureTask<ClaimOutcome>> tasks = Stream.generate(() -> begin(() -> {
+                        ClaimOutcome outcome = transaction.execute(request(contested), claim -> {
+                            assertThat(refused.await(20, TimeUnit.SECONDS)).isTrue();
+                            return null;
+                        });
+                        refused.countDown();
+                        return outcome;
+                    }))
+                    .limit(others + 1)
+                    .toList();
+
+            int acquired = 0;
+            for (FutureTask<ClaimOutcome> task : tasks) {
+                acquired += task.get(30, TimeUnit.SECONDS) instanceof Acquired ? 1 : 0;
+            }
+            assertThat(acquired).isEqualTo(1);
+        }
+    }
+
+    /** A replica grants locks, too. */
+    @Test
+    void serverThatTakesNoWritesDecidesNothingNotEvenThatTheKeyIsHeld() throws Throwable {
+        PGSimpleDataSource readOnly = new PGSimpleDataSource();
+        readOnly.setUrl(DATABASE.url());
+        readOnly.setUser("postgres");
+        readOnly.setOptions("-c default_transaction_read_only=on");
+        var refusing = new PostgresClaimTransaction(
+                new JdbcTransactionManager(readOnly), readOnly, TestDatabase.RETENTION, SynchronousCommit.ON);
+
+        again(holding -> {
+            assertThatThrownBy(() -> inAnotherThread(() -> refusing.execute(request(key), claim -> {
+                        throw NOT_TO_BE_CALLED;
+                    })))
+                    .rootCause()
+                    .hasMessageContaining("read-only transaction");
+            return null;
+        });
+    }
+
     @Test
     void parkedKeyStaysParked() throws Throwable {
         external.claim(List.of(request));
@@ -492,6 +590,13 @@ class PostgresClaimTransactionIT {
     }
 
     @Test
+    void resultThatIsNotAsciiIsStored() throws Throwable {
+        assertThat(again(charging("\"Ł\""))).isInstanceOf(Acquired.class);
+
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "\"Ł\"");
+    }
+
+    @Test
     void transactionThatIsOpenAlreadyHasNoPartInIt() throws Throwable {
         new TransactionTemplate(manager).executeWithoutResult(outer -> {
             outer.setRollbackOnly();
@@ -543,6 +648,10 @@ class PostgresClaimTransactionIT {
     }
 
     private static <T> T inAnotherThread(ThrowingSupplier<T> action) throws Exception {
+        return begin(action).get(20, TimeUnit.SECONDS);
+    }
+
+    private static <T> FutureTask<T> begin(ThrowingSupplier<T> action) {
         FutureTask<T> task = new FutureTask<>(() -> {
             try {
                 return action.get();
@@ -553,7 +662,7 @@ class PostgresClaimTransactionIT {
             }
         });
         new Thread(task).start();
-        return task.get(20, TimeUnit.SECONDS);
+        return task;
     }
 
     @FunctionalInterface
