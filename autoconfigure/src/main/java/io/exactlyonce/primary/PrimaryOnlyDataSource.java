@@ -8,19 +8,17 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /** Opens physical connections, and hands out only those whose server proved to be a primary. */
 final class PrimaryOnlyDataSource extends DelegatingDataSource {
 
-    private final SessionSettings settings;
     private volatile int loginTimeout;
 
-    PrimaryOnlyDataSource(DataSource driver, SessionSettings settings) {
+    PrimaryOnlyDataSource(DataSource driver) {
         super(driver);
-        this.settings = settings;
     }
 
     @Override
     public Connection getConnection() throws SQLException {
         Connection connection = super.getConnection();
         try {
-            settings.apply(connection, PrimaryCheck.requirePrimary(connection));
+            PrimaryCheck.requirePrimary(connection);
             return connection;
         } catch (SQLException | RuntimeException refused) {
             close(connection, refused);

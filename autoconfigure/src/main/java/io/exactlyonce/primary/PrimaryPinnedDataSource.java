@@ -13,12 +13,12 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  * renewed in time.
  *
  * <p>Guaranteed: each physical connection has proved that its server is a primary before anyone gets it; and once a
- * connection broke or met a read-only server, none that was open by then is given out again. Commits wait for what {@link
- * SynchronousCommit} says. Around somebody else's pool, each connection proves it whenever it is borrowed.
+ * connection broke or met a read-only server, none that was open by then is given out again. Around somebody else's pool,
+ * each connection proves it whenever it is borrowed.
  *
  * <p>Not guaranteed: that the primary has all that an earlier primary committed. After a failover to an asynchronous
- * replica it may not. Nor what a session was set to, behind a pooler that gives each transaction another session: whoever
- * depends on a setting sets it in the transaction, as the claims' statements do.
+ * replica it may not. Nor what commits wait for: sessions may be shared with the application, by its pool or by a pooler, so
+ * none is set to anything; whoever depends on a setting sets it in the transaction, as the claims' statements do.
  *
  * <p>It opens nothing until it is first used, and it keeps one idle connection only: many instances that wait for work
  * must not use up the server's connections. It also starts while the database is down: {@link PrimaryProbe} reports that,
@@ -34,7 +34,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
 
     private final PoolSource source;
     private final @Nullable JdbcUrl url;
-    private final SessionSettings settings;
+    private final SynchronousCommit synchronousCommit;
     private final DataSource unproved;
     private final DataSource unpooled;
     private final @Nullable HikariDataSource ownPool;
@@ -58,26 +58,27 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
      * @param synchronousCommit what commits wait for
      */
     public PrimaryPinnedDataSource(ConnectionTarget target, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        this(target, PrimaryDriver.of(target), maximumPoolSize, new SessionSettings(synchronousCommit));
+        this(target, PrimaryDriver.of(target), maximumPoolSize, synchronousCommit);
     }
 
-    PrimaryPinnedDataSource(ConnectionTarget target, DataSource driver, int maximumPoolSize, SessionSettings settings) {
+    PrimaryPinnedDataSource(
+            ConnectionTarget target, DataSource driver, int maximumPoolSize, SynchronousCommit synchronousCommit) {
         this.source = target.source();
         this.url = target.jdbcUrl();
-        this.settings = settings;
+        this.synchronousCommit = synchronousCommit;
         this.unproved = driver;
-        this.unpooled = new PrimaryOnlyDataSource(driver, settings);
+        this.unpooled = new PrimaryOnlyDataSource(driver);
         this.maximumPoolSize = maximumPoolSize;
         this.ownPool = pool(unpooled, maximumPoolSize);
         setTargetDataSource(ownPool);
     }
 
-    private PrimaryPinnedDataSource(DataSource foreign, int maximumPoolSize, SessionSettings settings) {
+    private PrimaryPinnedDataSource(DataSource foreign, int maximumPoolSize, SynchronousCommit synchronousCommit) {
         this.source = PoolSource.MARKED_BEAN;
         this.url = null;
-        this.settings = settings;
+        this.synchronousCommit = synchronousCommit;
         this.unproved = foreign;
-        this.unpooled = new ProvenDataSource(foreign, settings);
+        this.unpooled = new ProvenDataSource(foreign);
         this.maximumPoolSize = maximumPoolSize;
         this.ownPool = null;
         setTargetDataSource(unpooled);
@@ -92,8 +93,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
      */
     public static PrimaryPinnedDataSource around(
             DataSource foreign, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        return new PrimaryPinnedDataSource(
-                foreign, sizeOf(foreign).orElse(maximumPoolSize), new SessionSettings(synchronousCommit));
+        return new PrimaryPinnedDataSource(foreign, sizeOf(foreign).orElse(maximumPoolSize), synchronousCommit);
     }
 
     /** Returns how many connections it gives at any time. */
@@ -110,8 +110,9 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return Optional.ofNullable(url);
     }
 
-    SessionSettings settings() {
-        return settings;
+    /** Returns what commits of claims wait for. Each of their statements says so: no session is set to it. */
+    SynchronousCommit synchronousCommit() {
+        return synchronousCommit;
     }
 
     /** Returns where connections come from before any of them has proved anything. */

@@ -19,11 +19,8 @@ final class ProvenDataSource extends DelegatingDataSource {
      */
     private static final int MAX_TRIES = 20;
 
-    private final SessionSettings settings;
-
-    ProvenDataSource(DataSource foreign, SessionSettings settings) {
+    ProvenDataSource(DataSource foreign) {
         super(foreign);
-        this.settings = settings;
     }
 
     @Override
@@ -48,7 +45,7 @@ final class ProvenDataSource extends DelegatingDataSource {
     }
 
     private void prepare(Connection connection) throws SQLException {
-        settings.apply(connection, PrimaryCheck.requirePrimary(connection));
+        PrimaryCheck.requirePrimary(connection);
         if (!connection.getAutoCommit()) {
             // The questions have begun a transaction.
             connection.commit();

@@ -51,7 +51,7 @@ public final class ReplicaLagMonitor implements AutoCloseable {
         this.interval = interval;
         this.observer = observer;
         this.clock = clock;
-        this.warnings = new ReplicaWarnings(dataSource.settings().synchronousCommit());
+        this.warnings = new ReplicaWarnings(dataSource.synchronousCommit());
     }
 
     /** Looks at once, and from now on. */

@@ -11,15 +11,9 @@ import java.sql.Statement;
  * @param server who answered
  * @param readOnly whether the transaction that read this is read-only, as each one on a replica is
  * @param readOnlyBySetting whether new transactions are read-only by a setting
- * @param synchronousCommit what commits wait for
  * @param nextTransaction the first transaction id that this server has not seen yet
  */
-record ServerAnswer(
-        DatabaseServer server,
-        boolean readOnly,
-        boolean readOnlyBySetting,
-        String synchronousCommit,
-        long nextTransaction) {
+record ServerAnswer(DatabaseServer server, boolean readOnly, boolean readOnlyBySetting, long nextTransaction) {
 
     /** Who a server is. These functions are stable, not volatile: they may stand in a plain read. */
     static final String IDENTITY = """
@@ -33,7 +27,6 @@ record ServerAnswer(
     private static final String PLAIN_READ = """
             SELECT current_setting('transaction_read_only') = 'on' AS read_only,
                    current_setting('default_transaction_read_only') = 'on' AS read_only_by_setting,
-                   current_setting('synchronous_commit') AS synchronous_commit,
                    pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next_transaction,
             """ + IDENTITY;
 
@@ -45,7 +38,6 @@ record ServerAnswer(
                     server(answer),
                     answer.getBoolean("read_only"),
                     answer.getBoolean("read_only_by_setting"),
-                    answer.getString("synchronous_commit"),
                     answer.getLong("next_transaction"));
         }
     }

@@ -20,7 +20,7 @@ final class ImpatientPool {
     }
 
     static PrimaryPinnedDataSource of(ConnectionTarget target, DataSource driver) {
-        var claims = new PrimaryPinnedDataSource(target, driver, 2, new SessionSettings(SynchronousCommit.ON));
+        var claims = new PrimaryPinnedDataSource(target, driver, 2, SynchronousCommit.ON);
         ((HikariDataSource) claims.getTargetDataSource()).setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
         return claims;
     }

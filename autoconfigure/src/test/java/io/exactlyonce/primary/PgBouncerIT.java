@@ -7,12 +7,9 @@ import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
 import io.exactlyonce.testing.ConnectionProxy;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.NeedsProgram;
-import java.sql.Connection;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** The real pooler: what works, and what stops the start. */
 @NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
@@ -67,20 +64,6 @@ class PgBouncerIT {
             assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
                     .isInstanceOf(PrimaryUnavailableException.class)
                     .hasMessageContaining("statement");
-        }
-    }
-
-    @Test
-    void sessionsThatArePooledWaitForDurableCommits() throws Exception {
-        new JdbcTemplate(SERVER.dataSource(url))
-                .execute("ALTER DATABASE %s SET synchronous_commit = off"
-                        .formatted(url.substring(url.lastIndexOf('/') + 1)));
-        try (var bouncer = ConnectionProxy.pgBouncer("session", POOL_SIZE);
-                var claims = pool(bouncer.lead(url));
-                Connection connection = claims.getConnection()) {
-            assertThat(new JdbcTemplate(new SingleConnectionDataSource(connection, true))
-                            .queryForObject("SHOW synchronous_commit", String.class))
-                    .isEqualTo("on");
         }
     }
 

@@ -9,8 +9,6 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.ConnectionProxy;
@@ -52,20 +50,11 @@ class PooledTransactionsIT {
 
     @BeforeAll
     static void start() throws IOException {
-        DATABASE.execute(
-                "ALTER DATABASE %s SET synchronous_commit = off".formatted(URL.substring(URL.lastIndexOf('/') + 1)));
+        DurabilityLog.losesCommitsByDefault(DATABASE);
         bouncer = ConnectionProxy.pgBouncer("transaction", SESSIONS);
         claims = new PrimaryPinnedDataSource(pooled(), SERVER.username(), SERVER.password(), CONNECTIONS);
         new ClaimSchemaInitializer(claims, DatabaseInitializationMode.ALWAYS).initializeDatabase();
-        DATABASE.execute("CREATE TABLE durability (operation text, status text, synchronous_commit text)");
-        DATABASE.execute("""
-                CREATE FUNCTION note_durability() RETURNS trigger LANGUAGE plpgsql AS $$
-                BEGIN
-                    INSERT INTO durability VALUES (TG_OP, NEW.status, current_setting('synchronous_commit'));
-                    RETURN NEW;
-                END $$""");
-        DATABASE.execute("CREATE TRIGGER note_durability AFTER INSERT OR UPDATE ON exactly_once_claim"
-                + " FOR EACH ROW EXECUTE FUNCTION note_durability()");
+        DurabilityLog.install(DATABASE);
     }
 
     @AfterAll
@@ -78,35 +67,9 @@ class PooledTransactionsIT {
     @ParameterizedTest
     @EnumSource(SynchronousCommit.class)
     void everyWriteOfAClaimWaitsForWhatIsConfigured(SynchronousCommit configured) throws Exception {
-        DATABASE.execute("TRUNCATE durability");
-        var store = new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION, configured);
         forgetSettings();
 
-        ClaimRequest first = request();
-        store.claim(List.of(first));
-        store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));
-        store.release(List.of(new Release(first.id(), "failed", false)));
-        ClaimRequest second = request(first.key());
-        store.claim(List.of(second));
-        store.complete(List.of(new Completion(second.id(), null)));
-        ClaimRequest parked = request();
-        store.claim(List.of(parked));
-        store.park(List.of(new Parking(parked.id(), "somebody must decide", false)));
-        var people = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
-        assertThat(people.release(parked.id())).isTrue();
-
-        assertThat(DATABASE.queryForList("SELECT operation || ' ' || status FROM durability", String.class))
-                .containsExactly(
-                        "INSERT HELD",
-                        "UPDATE HELD",
-                        "UPDATE RELEASED",
-                        "UPDATE HELD",
-                        "UPDATE COMPLETED",
-                        "INSERT HELD",
-                        "UPDATE PARKED",
-                        "UPDATE RELEASED");
-        assertThat(DATABASE.queryForList("SELECT DISTINCT synchronous_commit FROM durability", String.class))
-                .containsExactly(configured.setting());
+        assertThat(DurabilityLog.ofEveryWrite(DATABASE, claims, configured)).containsExactly(configured.setting());
     }
 
     /** More threads than connections, more connections than sessions: each transaction meets another's session. */

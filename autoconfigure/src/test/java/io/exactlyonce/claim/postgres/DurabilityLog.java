@@ -1,0 +1,77 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.primary.SynchronousCommit;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Notes what the commit of each write of a claim waits for, by a trigger: the setting that holds in its transaction. */
+final class DurabilityLog {
+
+    private static final int CONNECTIONS = 2;
+
+    private DurabilityLog() {}
+
+    /** New sessions lose commits. */
+    static void losesCommitsByDefault(JdbcTemplate database) {
+        String name = database.queryForObject("SELECT current_database()", String.class);
+        database.execute("ALTER DATABASE %s SET synchronous_commit = off".formatted(name));
+    }
+
+    /** Once the table of claims is there. */
+    static void install(JdbcTemplate database) {
+        database.execute("CREATE TABLE durability (operation text, status text, synchronous_commit text)");
+        database.execute("""
+                CREATE FUNCTION note_durability() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    INSERT INTO durability VALUES (TG_OP, NEW.status, current_setting('synchronous_commit'));
+                    RETURN NEW;
+                END $$""");
+        database.execute("CREATE TRIGGER note_durability AFTER INSERT OR UPDATE ON exactly_once_claim"
+                + " FOR EACH ROW EXECUTE FUNCTION note_durability()");
+    }
+
+    /** Has claims written in every way, and returns what their commits waited for. */
+    static List<String> ofEveryWrite(JdbcTemplate database, DataSource claims, SynchronousCommit configured) {
+        database.execute("TRUNCATE durability");
+        var store = new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION, configured);
+        ClaimRequest first = request(new ClaimKey("durable", UUID.randomUUID().toString()));
+        store.claim(List.of(first));
+        store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));
+        store.release(List.of(new Release(first.id(), "failed", false)));
+        ClaimRequest second = request(first.key());
+        store.claim(List.of(second));
+        store.complete(List.of(new Completion(second.id(), null)));
+        ClaimRequest parked = request(new ClaimKey("durable", UUID.randomUUID().toString()));
+        store.claim(List.of(parked));
+        store.park(List.of(new Parking(parked.id(), "somebody must decide", false)));
+        var people = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
+        assertThat(people.release(parked.id())).isTrue();
+
+        assertThat(database.queryForList("SELECT operation || ' ' || status FROM durability", String.class))
+                .containsExactly(
+                        "INSERT HELD",
+                        "UPDATE HELD",
+                        "UPDATE RELEASED",
+                        "UPDATE HELD",
+                        "UPDATE COMPLETED",
+                        "INSERT HELD",
+                        "UPDATE PARKED",
+                        "UPDATE RELEASED");
+        return database.queryForList("SELECT DISTINCT synchronous_commit FROM durability", String.class);
+    }
+
+    private static ClaimRequest request(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", Duration.ofMinutes(1));
+    }
+}

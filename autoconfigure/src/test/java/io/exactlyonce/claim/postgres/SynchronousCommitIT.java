@@ -1,0 +1,79 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.primary.ConnectionTarget;
+import io.exactlyonce.primary.PoolSource;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A database whose own default is to lose commits. */
+class SynchronousCommitIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+    private static final String URL = SERVER.createDatabase();
+    private static final JdbcTemplate DATABASE = new JdbcTemplate(SERVER.dataSource(URL));
+
+    @BeforeAll
+    static void commitsAreNotDurableByDefault() {
+        DurabilityLog.losesCommitsByDefault(DATABASE);
+        try (var pool = pool(SynchronousCommit.ON)) {
+            new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        }
+        DurabilityLog.install(DATABASE);
+        assertThat(settingOf(SERVER.dataSource(URL))).isEqualTo("off");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void commitsOfClaimsWaitForWhatIsConfigured(SynchronousCommit configured) {
+        try (var pool = pool(configured)) {
+            assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool, configured)).containsExactly(configured.setting());
+        }
+    }
+
+    /** A pooler may give the session to the application next, whose commits are the application's business. */
+    @ParameterizedTest
+    @EnumSource
+    void sessionsAreLeftAsTheyAre(SynchronousCommit configured) {
+        try (var pool = pool(configured)) {
+            DurabilityLog.ofEveryWrite(DATABASE, pool, configured);
+
+            assertThat(settingOf(pool)).isEqualTo("off");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void poolOfSomebodyElseIsLeftAsItIs(SynchronousCommit configured) {
+        try (var foreign = new HikariDataSource()) {
+            foreign.setJdbcUrl(URL);
+            foreign.setUsername(SERVER.username());
+            foreign.setPassword(SERVER.password());
+            foreign.setMaximumPoolSize(2);
+            try (var pool = PrimaryPinnedDataSource.around(foreign, 2, configured)) {
+                assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool, configured))
+                        .containsExactly(configured.setting());
+            }
+
+            assertThat(settingOf(foreign)).isEqualTo("off");
+        }
+    }
+
+    private static PrimaryPinnedDataSource pool(SynchronousCommit configured) {
+        var target = new ConnectionTarget(PoolSource.APPLICATION, URL, SERVER.username(), SERVER.password());
+        return new PrimaryPinnedDataSource(target, 2, configured);
+    }
+
+    private static String settingOf(DataSource dataSource) {
+        return new JdbcTemplate(dataSource).queryForObject("SHOW synchronous_commit", String.class);
+    }
+}
