@@ -99,8 +99,9 @@ final class HoldingWorker implements AutoCloseable {
                 : "%,d duplicates, %,d lost".formatted(ended.duplicates(), ended.lost());
     }
 
+    /** It would go on holding its messages for as long as its listener waits for handlers. */
     @Override
-    public void close() throws IOException {
-        worker.close();
+    public void close() {
+        worker.kill();
     }
 }
