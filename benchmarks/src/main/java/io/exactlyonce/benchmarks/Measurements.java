@@ -19,14 +19,21 @@ public final class Measurements {
     public static Measurements of(List<? extends Contestant> contestants, Plan plan) throws Exception {
         Measurements measurements = new Measurements();
         for (Contestant contestant : contestants) {
-            contestant.run(plan.warmUp());
+            progress("warm-up", contestant, contestant.run(plan.warmUp()));
         }
-        for (int round = 0; round < plan.rounds(); round++) {
+        for (int round = 1; round <= plan.rounds(); round++) {
             for (Contestant contestant : contestants) {
-                measurements.add(contestant, contestant.run(plan.turn()));
+                double rate = contestant.run(plan.turn());
+                measurements.add(contestant, rate);
+                progress("round " + round, contestant, rate);
             }
         }
         return measurements;
+    }
+
+    /** For whoever waits; kept apart from the tables. */
+    private static void progress(String turn, Contestant contestant, double rate) {
+        System.err.printf("%s: %s: %,.0f%n", turn, contestant.name(), rate);
     }
 
     private void add(Contestant contestant, double rate) {

@@ -1,6 +1,8 @@
 package io.exactlyonce.benchmarks;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * How much a scenario measures.
@@ -18,11 +20,20 @@ public record Plan(int rounds, Turn warmUp, Turn turn) {
     /** Good for ratios. */
     public static final Plan FULL = new Plan(
             Integer.getInteger("bench.rounds", 5),
-            new Turn(Duration.ofSeconds(8), Integer.getInteger("bench.warm-up", 10_000)),
+            new Turn(Duration.ofSeconds(8), Integer.getInteger("bench.warm-up", 60_000)),
             new Turn(Duration.ofSeconds(5), Integer.getInteger("bench.messages", 20_000)));
 
     static Plan ofSystemProperty() {
         return System.getProperty("bench.short") == null ? FULL : SHORT;
+    }
+
+    /** Returns how many messages listeners may have at a time, one after the other. */
+    public List<Integer> concurrencies() {
+        if (isShort()) {
+            return List.of(100);
+        }
+        String wanted = System.getProperty("bench.concurrency", "100,10");
+        return Stream.of(wanted.split(",")).map(Integer::valueOf).toList();
     }
 
     /** Tells whether this proves no more than that the benchmarks work. */

@@ -36,19 +36,23 @@ public final class NoOpScenario implements Scenario {
     public Map<String, Double> run(Plan plan) throws Exception {
         Map<String, Double> ratios = new TreeMap<>();
         try (Servers servers = Servers.start()) {
-            ratios.putAll(platformThreads(servers, plan, 100));
-            if (plan.isShort()) {
-                return ratios;
-            }
-            ratios.putAll(platformThreads(servers, plan, 10));
-            if (Runtime.version().feature() >= FIRST_JAVA_WITH_VIRTUAL_THREADS) {
-                ratios.putAll(virtualThreads(servers, plan, 100));
-                ratios.putAll(virtualThreads(servers, plan, 10));
-            } else {
-                System.out.printf("%na: Java %s has no virtual threads%n", Runtime.version());
+            for (int concurrency : plan.concurrencies()) {
+                ratios.putAll(platformThreads(servers, plan, concurrency));
+                if (!plan.isShort()) {
+                    ratios.putAll(virtualThreadsIfThere(servers, plan, concurrency));
+                }
             }
         }
         return ratios;
+    }
+
+    private static Map<String, Double> virtualThreadsIfThere(Servers servers, Plan plan, int concurrency)
+            throws Exception {
+        if (Runtime.version().feature() >= FIRST_JAVA_WITH_VIRTUAL_THREADS) {
+            return virtualThreads(servers, plan, concurrency);
+        }
+        System.out.printf("%na: Java %s has no virtual threads%n", Runtime.version());
+        return Map.of();
     }
 
     private static Map<String, Double> platformThreads(Servers servers, Plan plan, int concurrency) throws Exception {

@@ -20,9 +20,8 @@ public final class RowScenario implements Scenario {
     public Map<String, Double> run(Plan plan) throws Exception {
         Map<String, Double> ratios = new TreeMap<>();
         try (Servers servers = Servers.start()) {
-            ratios.putAll(race(servers, plan, 100, ""));
-            if (!plan.isShort()) {
-                ratios.putAll(race(servers, plan, 10, "_c10"));
+            for (int concurrency : plan.concurrencies()) {
+                ratios.putAll(race(servers, plan, concurrency, concurrency == 100 ? "" : "_c" + concurrency));
             }
         }
         return ratios;
