@@ -14,6 +14,11 @@ public interface Contestant {
      */
     double run(Turn turn) throws Exception;
 
+    /** Gets ready to work, as far as that takes work. */
+    default void warmUp(Turn turn) throws Exception {
+        run(turn);
+    }
+
     /** Returns what was not done right so far, for tables; empty if all was. */
     default String faults() {
         return "";

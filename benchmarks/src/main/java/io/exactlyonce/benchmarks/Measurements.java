@@ -19,21 +19,18 @@ public final class Measurements {
     public static Measurements of(List<? extends Contestant> contestants, Plan plan) throws Exception {
         Measurements measurements = new Measurements();
         for (Contestant contestant : contestants) {
-            progress("warm-up", contestant, contestant.run(plan.warmUp()));
+            contestant.warmUp(plan.warmUp());
+            System.err.printf("ready: %s%n", contestant.name());
         }
         for (int round = 1; round <= plan.rounds(); round++) {
             for (Contestant contestant : contestants) {
                 double rate = contestant.run(plan.turn());
                 measurements.add(contestant, rate);
-                progress("round " + round, contestant, rate);
+                // For whoever waits; kept apart from the tables.
+                System.err.printf("round %d: %s: %,.0f%n", round, contestant.name(), rate);
             }
         }
         return measurements;
-    }
-
-    /** For whoever waits; kept apart from the tables. */
-    private static void progress(String turn, Contestant contestant, double rate) {
-        System.err.printf("%s: %s: %,.0f%n", turn, contestant.name(), rate);
     }
 
     private void add(Contestant contestant, double rate) {

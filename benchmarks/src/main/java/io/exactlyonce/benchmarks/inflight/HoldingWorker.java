@@ -47,6 +47,10 @@ final class HoldingWorker implements AutoCloseable {
         worker.hear(Long.class);
     }
 
+    String name() {
+        return protection.label();
+    }
+
     /** Sends messages, and lets it begin. */
     void begin(Hold hold) throws Exception {
         List<String> bodies = IntStream.range(0, hold.messages())

@@ -33,20 +33,13 @@ public final class InFlightScenario implements Scenario {
                         new HoldingWorker(servers, Protection.HELD_TIMER, "f_timer", window, hold.messages());
                 HoldingWorker plain = new HoldingWorker(
                         servers, Protection.HELD_PLAIN, "f_plain", LONG_WINDOW_SECONDS, hold.messages())) {
-            for (HoldingWorker worker : List.of(ours, timers, plain)) {
-                // Once before, so that what only the first messages need is not counted.
-                worker.begin(new Hold(hold.messages() / 10, 0, 0));
-                worker.end();
-            }
+            List<HoldingWorker> all = List.of(ours, timers, plain);
+            // Once before, so that what only the first messages need is not counted.
+            holdAtTheSameTime(all, new Hold(hold.messages() / 10, 0, 0));
             long before = transactions(servers);
-            for (HoldingWorker worker : List.of(ours, timers, plain)) {
-                worker.begin(hold);
-            }
-            for (HoldingWorker worker : List.of(ours, timers, plain)) {
-                worker.end();
-            }
+            holdAtTheSameTime(all, hold);
             double transactions = transactions(servers) - before;
-            print(hold, window, List.of(ours, timers, plain), transactions);
+            print(hold, window, all, transactions);
             return Map.of(
                     "f_sqs_requests_vs_timer",
                     ours.median(Hold.Part::changes) / timers.median(Hold.Part::changes),
@@ -60,6 +53,16 @@ public final class InFlightScenario implements Scenario {
                     timers.heapBytes() - plain.heapBytes(),
                     "f_sql_transactions_per_delivery",
                     transactions / hold.messages());
+        }
+    }
+
+    private static void holdAtTheSameTime(List<HoldingWorker> workers, Hold hold) throws Exception {
+        for (HoldingWorker worker : workers) {
+            worker.begin(hold);
+        }
+        for (HoldingWorker worker : workers) {
+            worker.end();
+            System.err.printf("f: %s has held %,d messages%n", worker.name(), hold.messages());
         }
     }
 

@@ -35,6 +35,18 @@ final class BareCommits implements Contestant {
         return "two bare JDBC commits";
     }
 
+    /** One straight after the other. */
+    @Override
+    public void warmUp(Turn turn) throws SQLException {
+        try (Connection connection = postgres.dataSource(database).getConnection();
+                PreparedStatement claim = connection.prepareStatement(CLAIM);
+                PreparedStatement complete = connection.prepareStatement(COMPLETE)) {
+            for (int i = 0; i < turn.messages(); i++) {
+                pair(claim, complete);
+            }
+        }
+    }
+
     @Override
     public double run(Turn turn) throws Exception {
         try (Connection connection = postgres.dataSource(database).getConnection();

@@ -14,8 +14,9 @@ import java.util.stream.IntStream;
 /** (e): what a claim adds to the time for which an application has a message, at low load. */
 public final class LatencyScenario implements Scenario {
 
-    private static final int MESSAGES = 500;
-    private static final int SHORT_MESSAGES = 30;
+    private static final int MESSAGES = 200;
+    private static final int WARM_UP = 20_000;
+    private static final int SHORT_MESSAGES = 20;
 
     @Override
     public Map<String, Double> run(Plan plan) throws Exception {
@@ -26,7 +27,7 @@ public final class LatencyScenario implements Scenario {
                 PacedListener ours = new PacedListener(servers, Protection.EXTERNAL, "e_external");
                 PacedListener byHand = new PacedListener(servers, Protection.TWO_COMMITS, "e_two_commits")) {
             BareCommits bare = new BareCommits(servers.postgres(), "e_two_commits");
-            Turn warmUp = plan.isShort() ? turn : new Turn(turn.length(), 4 * messages);
+            Turn warmUp = new Turn(turn.length(), plan.isShort() ? SHORT_MESSAGES : WARM_UP);
             Measurements measured =
                     Measurements.of(List.of(plain, ours, byHand, bare), new Plan(plan.rounds(), warmUp, turn));
             System.out.printf(

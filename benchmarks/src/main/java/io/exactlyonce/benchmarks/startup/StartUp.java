@@ -36,6 +36,12 @@ final class StartUp implements Contestant {
         return protection.label();
     }
 
+    /** The first start is one. */
+    @Override
+    public void warmUp(Turn turn) {
+        // Each start is a new JVM's.
+    }
+
     @Override
     public double run(Turn turn) throws Exception {
         try (ChildJvm worker = servers.restartWorker(name, protection.name(), TABLES_EXIST)) {
