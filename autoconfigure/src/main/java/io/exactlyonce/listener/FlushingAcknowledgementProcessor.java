@@ -5,14 +5,12 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
 import io.exactlyonce.delivery.Delivery;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -28,8 +26,10 @@ final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementP
 
     private static final Logger log = LoggerFactory.getLogger(FlushingAcknowledgementProcessor.class);
 
-    private final Map<Delivery, Message<T>> buffered = Collections.synchronizedMap(new LinkedHashMap<>());
-    private final Map<Delivery, CompletableFuture<Void>> unconfirmed = new ConcurrentHashMap<>();
+    /** What is to be deleted is in one of these two at any time, until that is confirmed. Guarded by the first one. */
+    private final Map<Delivery, Message<T>> buffered = new LinkedHashMap<>();
+
+    private final Map<Delivery, CompletableFuture<Void>> unconfirmed = new HashMap<>();
     private Duration patience = Duration.ZERO;
 
     @Override
@@ -42,52 +42,82 @@ final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementP
 
     @Override
     protected CompletableFuture<Void> doOnAcknowledge(Message<T> message) {
-        buffered.put(delivery(message), message);
+        synchronized (buffered) {
+            buffered.put(delivery(message), message);
+        }
         return super.doOnAcknowledge(message);
     }
 
     /** What has been sent already is not sent again: awspring still has it in its own buffer then. */
     @Override
     protected CompletableFuture<Void> sendToExecutor(Collection<Message<T>> messages) {
-        List<Message<T>> unsent = messages.stream()
-                .filter(message -> buffered.remove(delivery(message)) != null)
-                .toList();
+        CompletableFuture<Void> answered = new CompletableFuture<>();
+        List<Message<T>> unsent = take(messages, answered);
         if (unsent.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        CompletableFuture<Void> sent = super.sendToExecutor(unsent);
-        List<Delivery> deliveries =
-                unsent.stream().map(FlushingAcknowledgementProcessor::delivery).toList();
-        deliveries.forEach(delivery -> unconfirmed.put(delivery, sent));
-        return sent.whenComplete((confirmed, failure) -> deliveries.forEach(unconfirmed::remove));
+        return super.sendToExecutor(unsent).whenComplete((confirmed, failure) -> {
+            synchronized (buffered) {
+                unsent.forEach(message -> unconfirmed.remove(delivery(message)));
+            }
+            answered.complete(null);
+        });
     }
 
+    private List<Message<T>> take(Collection<Message<T>> messages, CompletableFuture<Void> answered) {
+        synchronized (buffered) {
+            List<Message<T>> taken = messages.stream()
+                    .filter(message -> buffered.remove(delivery(message)) != null)
+                    .toList();
+            taken.forEach(message -> unconfirmed.put(delivery(message), answered));
+            return taken;
+        }
+    }
+
+    /**
+     * Also sends what is acknowledged while this happens, by somebody who has seen the listener run; and waits for that, too,
+     * if the queue has answered so far.
+     */
     @Override
     public void doStop() {
-        List<Message<T>> left;
-        synchronized (buffered) {
-            left = new ArrayList<>(buffered.values());
-        }
-        var unused = sendToExecutor(left);
-        await();
+        sendBuffered();
+        boolean answered = await();
         super.doStop();
+        if (sendBuffered() && answered) {
+            await();
+        }
     }
 
-    private void await() {
-        CompletableFuture<?>[] sent = unconfirmed.values().toArray(CompletableFuture[]::new);
+    private boolean sendBuffered() {
+        List<Message<T>> left;
+        synchronized (buffered) {
+            left = List.copyOf(buffered.values());
+        }
+        var unused = sendToExecutor(left);
+        return !left.isEmpty();
+    }
+
+    /** Returns whether all that was sent has been answered. */
+    private boolean await() {
+        CompletableFuture<?>[] sent;
+        synchronized (buffered) {
+            sent = unconfirmed.values().toArray(CompletableFuture[]::new);
+        }
         try {
             CompletableFuture.allOf(sent).get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
         } catch (TimeoutException unanswered) {
             log.warn(
                     "{} deletes of '{}' are unanswered after {}; their messages may come again, as duplicates",
-                    unconfirmed.size(),
+                    sent.length,
                     getId(),
                     patience);
-        } catch (ExecutionException refused) {
-            log.debug("A delete of '{}' failed, as was said before", getId(), refused);
+        } catch (ExecutionException unexpected) {
+            throw new IllegalStateException("Nobody fails what only tells that there was an answer", unexpected);
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         }
+        return false;
     }
 
     private static Delivery delivery(Message<?> message) {

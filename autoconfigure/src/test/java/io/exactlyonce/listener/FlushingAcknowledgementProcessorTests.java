@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,25 +23,30 @@ class FlushingAcknowledgementProcessorTests {
 
     private static final Duration PATIENCE = Duration.ofMillis(300);
 
-    private final FlushingAcknowledgementProcessor<String> processor = new FlushingAcknowledgementProcessor<>();
+    private FlushingAcknowledgementProcessor<String> processor = new FlushingAcknowledgementProcessor<>();
     private final List<Message<String>> sent = new CopyOnWriteArrayList<>();
     private CompletableFuture<Void> answer = CompletableFuture.completedFuture(null);
 
     @BeforeEach
     void start() {
+        start(PATIENCE, messages -> {
+            sent.addAll(messages);
+            return answer;
+        });
+    }
+
+    private void start(Duration patience, AcknowledgementExecutor<String> executor) {
+        processor = new FlushingAcknowledgementProcessor<>();
+        processor.setAcknowledgementExecutor(executor);
         processor.configure(SqsContainerOptions.builder()
                 .acknowledgementInterval(Duration.ofHours(1))
                 .acknowledgementThreshold(3)
                 .acknowledgementOrdering(AcknowledgementOrdering.PARALLEL)
-                .acknowledgementShutdownTimeout(PATIENCE)
+                .acknowledgementShutdownTimeout(patience)
                 .build());
         processor.setMaxAcknowledgementsPerBatch(10);
         processor.setId("orders-0");
         processor.setTaskExecutor(new SimpleAsyncTaskExecutor("orders#message_source-"));
-        processor.setAcknowledgementExecutor(messages -> {
-            sent.addAll(messages);
-            return answer;
-        });
         processor.start();
     }
 
@@ -48,9 +55,13 @@ class FlushingAcknowledgementProcessorTests {
         processor.stop();
     }
 
-    private Message<String> acknowledge() {
-        Message<String> message = new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
+    private static Message<String> message() {
+        return new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
+    }
+
+    private Message<String> acknowledge() {
+        Message<String> message = message();
         assertThat(processor.onAcknowledge(message)).isCompleted();
         return message;
     }
@@ -100,6 +111,54 @@ class FlushingAcknowledgementProcessorTests {
         processor.stop();
 
         assertThat(processor.isRunning()).isFalse();
+    }
+
+    @Test
+    @Timeout(20)
+    void whatIsAcknowledgedWhileTheListenerStopsIsSent() {
+        Message<String> first = acknowledge();
+        Message<String> late = message();
+        processor.setAcknowledgementExecutor(messages -> {
+            if (sent.isEmpty()) {
+                // Whoever does this has seen the listener run.
+                processor.doOnAcknowledge(late);
+            }
+            sent.addAll(messages);
+            return answer;
+        });
+
+        processor.stop();
+
+        assertThat(sent).containsExactly(first, late);
+    }
+
+    @Test
+    @Timeout(20)
+    void stopAwaitsDeletesThatAreJustBeingSent() throws Exception {
+        processor.stop();
+        CountDownLatch sending = new CountDownLatch(1);
+        CompletableFuture<Void> gate = new CompletableFuture<>();
+        start(Duration.ofSeconds(15), messages -> {
+            sending.countDown();
+            gate.join();
+            sent.addAll(messages);
+            return answer;
+        });
+        for (int i = 0; i < 3; i++) {
+            acknowledge();
+        }
+        sending.await();
+
+        CompletableFuture<Integer> sentAtTheEnd = new CompletableFuture<>();
+        Thread stopping = new Thread(() -> {
+            processor.stop();
+            sentAtTheEnd.complete(sent.size());
+        });
+        stopping.start();
+        await().until(() -> sentAtTheEnd.isDone() || stopping.getState() == Thread.State.TIMED_WAITING);
+        gate.complete(null);
+
+        assertThat(sentAtTheEnd.get()).isEqualTo(3);
     }
 
     @Test
