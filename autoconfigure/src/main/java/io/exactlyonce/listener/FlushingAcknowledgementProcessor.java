@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -17,10 +18,15 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
+import org.springframework.scheduling.TaskScheduler;
 
 /**
  * Buffers deletes as awspring does, but sends what is buffered when its listener stops. Awspring waits for a flush that it
  * has ceased to schedule, until its timeout, and drops the rest: each of those messages would come again, as a duplicate.
+ *
+ * <p>It also sends what awspring forgets for as long as the wall clock was set back: awspring compares the time of its last
+ * flush with the wall clock. What is still buffered at a second look, an interval of the monotonic clock after the first
+ * one, is due.
  */
 final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementProcessor<T> {
 
@@ -30,11 +36,14 @@ final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementP
     private final Map<Delivery, Message<T>> buffered = new LinkedHashMap<>();
 
     private final Map<Delivery, CompletableFuture<Void>> unconfirmed = new HashMap<>();
+    private List<Delivery> seen = List.of();
     private Duration patience = Duration.ZERO;
+    private Duration interval = Duration.ZERO;
 
     @Override
     protected void doConfigure(ContainerOptions<?, ?> options) {
         patience = options.getAcknowledgementShutdownTimeout();
+        interval = Objects.requireNonNullElse(options.getAcknowledgementInterval(), interval);
         // Nothing is left to wait for once it has been sent here.
         super.doConfigure(((SqsContainerOptions) options)
                 .toBuilder().acknowledgementShutdownTimeout(Duration.ZERO).build());
@@ -46,6 +55,28 @@ final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementP
             buffered.put(delivery(message), message);
         }
         return super.doOnAcknowledge(message);
+    }
+
+    @Override
+    protected TaskScheduler createTaskScheduler() {
+        TaskScheduler scheduler = super.createTaskScheduler();
+        // With an interval of zero only the threshold counts.
+        if (!interval.isZero()) {
+            var unused = scheduler.scheduleWithFixedDelay(this::sendOverdue, interval);
+        }
+        return scheduler;
+    }
+
+    private void sendOverdue() {
+        List<Message<T>> overdue;
+        synchronized (buffered) {
+            overdue = seen.stream()
+                    .filter(buffered::containsKey)
+                    .map(buffered::get)
+                    .toList();
+            seen = List.copyOf(buffered.keySet());
+        }
+        var unused = sendToExecutor(overdue);
     }
 
     /** What has been sent already is not sent again: awspring still has it in its own buffer then. */

@@ -7,8 +7,10 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.messaging.Message;
+import org.springframework.test.util.ReflectionTestUtils;
 
 class FlushingAcknowledgementProcessorTests {
 
@@ -36,10 +39,14 @@ class FlushingAcknowledgementProcessorTests {
     }
 
     private void start(Duration patience, AcknowledgementExecutor<String> executor) {
+        start(Duration.ofHours(1), patience, executor);
+    }
+
+    private void start(Duration interval, Duration patience, AcknowledgementExecutor<String> executor) {
         processor = new FlushingAcknowledgementProcessor<>();
         processor.setAcknowledgementExecutor(executor);
         processor.configure(SqsContainerOptions.builder()
-                .acknowledgementInterval(Duration.ofHours(1))
+                .acknowledgementInterval(interval)
                 .acknowledgementThreshold(3)
                 .acknowledgementOrdering(AcknowledgementOrdering.PARALLEL)
                 .acknowledgementShutdownTimeout(patience)
@@ -87,6 +94,38 @@ class FlushingAcknowledgementProcessorTests {
         processor.stop();
 
         assertThat(sent).containsExactlyElementsOf(full);
+    }
+
+    /**
+     * Trap: awspring sends nothing until the wall clock has come to an interval after its last flush, which is far ahead once
+     * the clock has been set back. No server sets this JVM's clock back, so its last flush is set ahead.
+     */
+    @Test
+    @Timeout(20)
+    void whatIsBufferedIsSentAlthoughTheWallClockWasSetBack() {
+        processor.stop();
+        start(Duration.ofMillis(20), PATIENCE, messages -> {
+            sent.addAll(messages);
+            return answer;
+        });
+        setLastFlush(processor, Instant.now().plus(Duration.ofHours(1)));
+
+        Message<String> first = acknowledge();
+        await().until(() -> !sent.isEmpty());
+        Message<String> second = acknowledge();
+        await().until(() -> sent.size() == 2);
+
+        assertThat(sent).containsExactly(first, second);
+    }
+
+    private static void setLastFlush(FlushingAcknowledgementProcessor<String> processor, Instant time) {
+        Object buffering = field(processor, "acknowledgementProcessor");
+        Object context = field(buffering, "context");
+        ReflectionTestUtils.setField(context, "lastAcknowledgement", time);
+    }
+
+    private static Object field(Object owner, String name) {
+        return Objects.requireNonNull(ReflectionTestUtils.getField(owner, name), name);
     }
 
     @Test
