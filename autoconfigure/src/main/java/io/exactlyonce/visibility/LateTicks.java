@@ -18,6 +18,9 @@ final class LateTicks {
     /** A tick that is late by this part of a window in flight has cost much of its headroom. */
     private static final int PART = 4;
 
+    /** No window's part is shorter: in time, none need be asked. */
+    private static final long SHORTEST_PART = VisibilityWindow.SHORTEST.toNanos() / PART;
+
     private final RenewalObserver observer;
     private long last;
 
@@ -34,7 +37,7 @@ final class LateTicks {
     synchronized void tick(long now, Collection<RenewedWindow> windows) {
         long late = now - last - RenewalTicker.TICK.toNanos();
         last = now;
-        if (late >= ALWAYS_LATE.toNanos() || windows.stream().anyMatch(window -> late >= partOf(window))) {
+        if (late >= SHORTEST_PART && isPause(late, windows)) {
             log.warn(
                     "Renewals were paused for {} ms, with {} deliveries in flight; those whose windows have ended since "
                             + "are not renewed. Look for long garbage collections, a starved CPU or a suspended machine",
@@ -44,7 +47,10 @@ final class LateTicks {
         }
     }
 
-    private static long partOf(RenewedWindow window) {
-        return window.subscription().window().length().toNanos() / PART;
+    private static boolean isPause(long late, Collection<RenewedWindow> windows) {
+        return late >= ALWAYS_LATE.toNanos()
+                || windows.stream()
+                        .anyMatch(window ->
+                                late >= window.subscription().window().length().toNanos() / PART);
     }
 }

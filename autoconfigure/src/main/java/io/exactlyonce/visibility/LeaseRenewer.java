@@ -38,7 +38,14 @@ final class LeaseRenewer {
         this.random = random;
     }
 
-    void renew(Collection<RenewedLease> leases, long now) {
+    /** Renews what is due, if anything is, and with it what is nearly due. */
+    void renewDue(Collection<RenewedLease> leases, long now) {
+        if (leases.stream().anyMatch(lease -> lease.isDue(now))) {
+            renew(leases, now);
+        }
+    }
+
+    private void renew(Collection<RenewedLease> leases, long now) {
         List<RenewedLease> due = new ArrayList<>();
         List<LeaseRenewal> renewals = new ArrayList<>();
         for (RenewedLease lease : leases) {

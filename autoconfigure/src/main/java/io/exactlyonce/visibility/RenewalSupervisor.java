@@ -21,8 +21,8 @@ public final class RenewalSupervisor {
     private final RenewalSchedule schedule;
     private final LongSupplier clock;
     private final DoubleSupplier random;
-    private final Set<RenewedWindow> windows = ConcurrentHashMap.newKeySet();
-    private final Set<RenewedLease> leases = ConcurrentHashMap.newKeySet();
+    private final LookedAt<RenewedWindow> windows;
+    private final LookedAt<RenewedLease> leases;
     private final Set<HandlerLimit> limits = ConcurrentHashMap.newKeySet();
     private final RenewalObserver observer;
     private final LateTicks lateTicks;
@@ -47,6 +47,8 @@ public final class RenewalSupervisor {
         this.observer = observer;
         this.clock = clock;
         this.random = random;
+        this.windows = new LookedAt<>(RenewedWindow::announce, clock.getAsLong());
+        this.leases = new LookedAt<>(RenewedLease::announce, clock.getAsLong());
         this.windowRenewer = new WindowRenewer(observer, clock, random);
         this.leaseRenewer = new LeaseRenewer(store, observer, leaseExecutor, clock, random);
         this.lateTicks = new LateTicks(observer, clock.getAsLong());
@@ -62,7 +64,7 @@ public final class RenewalSupervisor {
                 subscription,
                 receiptHandle,
                 receivedAt,
-                span(subscription.window().length(), receivedAt),
+                span(subscription.window().length(), receivedAt, windows.next()),
                 clock);
         windows.add(window);
         return new Renewal(this, window);
@@ -82,7 +84,7 @@ public final class RenewalSupervisor {
      */
     public HeldLease hold(ClaimId claim, Duration length, long begun, Runnable onLost) {
         long ceiling = begun + VisibilityWindow.CEILING.toNanos();
-        RenewedLease lease = new RenewedLease(null, claim, span(length, begun), ceiling, onLost);
+        RenewedLease lease = new RenewedLease(null, claim, span(length, begun, leases.next()), ceiling, onLost);
         leases.add(lease);
         return new HeldLease(this, lease);
     }
@@ -90,16 +92,20 @@ public final class RenewalSupervisor {
     /** Renews whatever is due. Never throws for a renewal that fails, and never waits for one. */
     public void tick() {
         long now = now();
-        lateTicks.tick(now, windows);
+        lateTicks.tick(now, windows.all());
         limits.stream().filter(limit -> limit.isOver(now)).forEach(this::end);
         // First, so that a lease which ended in a pause is asked for before it is given up: the answer comes later.
-        leaseRenewer.loseInDoubt(leases, now);
-        windowRenewer.loseInDoubt(windows, now);
-        if (windows.stream().anyMatch(window -> window.isDue(now))) {
-            windowRenewer.renew(windows, now);
+        if (leases.isDue(now)) {
+            leaseRenewer.loseInDoubt(leases.all(), now);
         }
-        if (leases.stream().anyMatch(lease -> lease.isDue(now))) {
-            leaseRenewer.renew(leases, now);
+        if (windows.isDue(now)) {
+            windowRenewer.loseInDoubt(windows.all(), now);
+            windowRenewer.renewDue(windows.all(), now);
+            windows.looked(now);
+        }
+        if (leases.isDue(now)) {
+            leaseRenewer.renewDue(leases.all(), now);
+            leases.looked(now);
         }
     }
 
@@ -109,8 +115,8 @@ public final class RenewalSupervisor {
     }
 
     RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long begun, Runnable onLost) {
-        RenewedLease lease =
-                new RenewedLease(window.subscription(), claim, span(length, begun), window.ceiling(), onLost);
+        RenewedLease lease = new RenewedLease(
+                window.subscription(), claim, span(length, begun, leases.next()), window.ceiling(), onLost);
         leases.add(lease);
         return lease;
     }
@@ -142,7 +148,7 @@ public final class RenewalSupervisor {
         return clock.getAsLong();
     }
 
-    private RenewedSpan span(Duration length, long begun) {
-        return new RenewedSpan(length, begun, schedule, random.getAsDouble());
+    private RenewedSpan span(Duration length, long begun, NextLook next) {
+        return new RenewedSpan(length, begun, schedule, random.getAsDouble(), next);
     }
 }

@@ -39,6 +39,11 @@ final class RenewedLease {
         return claim;
     }
 
+    void announce() {
+        span.announce();
+        span.announce(ceiling);
+    }
+
     boolean isDue(long now) {
         return span.isDue(now);
     }

@@ -28,6 +28,7 @@ final class RenewedSpan {
 
     private final RenewalSchedule schedule;
     private final SpanTimes times;
+    private final NextLook next;
 
     private State state = State.WAITING;
     private long answerDue;
@@ -36,15 +37,36 @@ final class RenewedSpan {
     /**
      * @param begun when the span was asked for
      * @param random from 0 inclusive to 1 exclusive: this delivery's share of the jitter
+     * @param next where it announces each look that it needs, but for its first one: see {@link #announce()}
      */
-    RenewedSpan(Duration length, long begun, RenewalSchedule schedule, double random) {
+    RenewedSpan(Duration length, long begun, RenewalSchedule schedule, double random, NextLook next) {
         this.schedule = schedule;
+        this.next = next;
         this.times = new SpanTimes(length, begun, schedule, random);
         this.leftToItsEnd = !schedule.enabled();
     }
 
     Duration length() {
         return times.length();
+    }
+
+    /**
+     * Announces when the span will be due or in doubt, as it does itself whenever that may have become earlier. One that is
+     * failing is due before it is over, or at once.
+     */
+    synchronized void announce() {
+        if (state == State.UNDER_WAY) {
+            announce(answerDue);
+        } else {
+            announce(leftToItsEnd ? times.lastMoment() : times.due());
+        }
+    }
+
+    /** Announces a look at a moment, unless the span is over for good. */
+    synchronized void announce(long moment) {
+        if (state == State.WAITING || state == State.UNDER_WAY) {
+            next.notAfter(moment);
+        }
     }
 
     synchronized boolean isDue(long now) {
@@ -71,6 +93,7 @@ final class RenewedSpan {
             return false;
         }
         state = State.UNDER_WAY;
+        // No announcement: the answer is due no earlier than the renewal was.
         answerDue = times.endOr(now + LATE_ANSWER.toNanos());
         return true;
     }
@@ -87,6 +110,7 @@ final class RenewedSpan {
         }
         state = State.WAITING;
         times.begin(begun, granted);
+        announce();
         return Result.SUCCEEDED;
     }
 
@@ -99,6 +123,7 @@ final class RenewedSpan {
             state = State.WAITING;
         }
         times.choose(begun, wanted);
+        announce();
     }
 
     /** An attempt of the handler's own came to nothing: everything stays as it was planned. */
@@ -106,6 +131,7 @@ final class RenewedSpan {
         if (state == State.UNDER_WAY) {
             state = State.WAITING;
         }
+        announce();
     }
 
     /** Tells whether the handler chose the end of the span, and chose it later than a moment. */
@@ -116,11 +142,13 @@ final class RenewedSpan {
     /** Renews the span no more, but lets it last until its end. */
     synchronized void leaveToItsEnd() {
         leftToItsEnd = true;
+        announce();
     }
 
     /** Renews the span again. */
     synchronized void renewAgain() {
         leftToItsEnd = !schedule.enabled();
+        announce();
     }
 
     /**
@@ -137,6 +165,7 @@ final class RenewedSpan {
             return Result.LOST;
         }
         state = State.WAITING;
+        announce();
         return Result.FAILED;
     }
 

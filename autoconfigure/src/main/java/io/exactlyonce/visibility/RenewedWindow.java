@@ -42,6 +42,10 @@ final class RenewedWindow {
         return receivedAt + VisibilityWindow.CEILING.toNanos();
     }
 
+    void announce() {
+        span.announce();
+    }
+
     boolean isDue(long now) {
         return span.isDue(now);
     }

@@ -85,6 +85,10 @@ final class SpanTimes {
         return due - now <= 0;
     }
 
+    long due() {
+        return due;
+    }
+
     /** Tells whether the next attempt may share a request with others. The last retry waits for its own moment. */
     boolean isNearlyDue(long now) {
         return due - now <= (failures == schedule.retries() ? 0 : length.toNanos() / NEARLY);
@@ -95,7 +99,12 @@ final class SpanTimes {
     }
 
     boolean isInItsLastMoment(long now) {
-        return end - now <= Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
+        return lastMoment() - now <= 0;
+    }
+
+    /** Returns when the span's last moment begins. */
+    long lastMoment() {
+        return end - Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
     }
 
     /** Tells whether the handler chose the end, and chose it later than a moment. */

@@ -32,7 +32,14 @@ final class WindowRenewer {
 
     private record Due(RenewedWindow window, Change change) {}
 
-    void renew(Collection<RenewedWindow> windows, long now) {
+    /** Renews what is due, if anything is, and with it what is nearly due. */
+    void renewDue(Collection<RenewedWindow> windows, long now) {
+        if (windows.stream().anyMatch(window -> window.isDue(now))) {
+            renew(windows, now);
+        }
+    }
+
+    private void renew(Collection<RenewedWindow> windows, long now) {
         Map<QueueVisibility, List<Due>> byQueue = new HashMap<>();
         for (RenewedWindow window : windows) {
             RenewedWindow.Attempt attempt = window.attempt(now);

@@ -55,6 +55,19 @@ class LateTicksTests {
     }
 
     @Test
+    void quarterOfTheShortestWindowIsAPauseToo() {
+        rig.start(1);
+
+        rig.clock.advance(Duration.ofMillis(349));
+        rig.supervisor.tick();
+        assertThat(rig.pauses).isEmpty();
+
+        rig.clock.advance(Duration.ofMillis(350));
+        rig.supervisor.tick();
+        assertThat(rig.pauses).containsExactly(Duration.ofMillis(250));
+    }
+
+    @Test
     void timeBeforeTheTicksBeginIsNoPause() {
         rig.clock.advance(Duration.ofMinutes(1));
 

@@ -1,6 +1,7 @@
 package io.exactlyonce.visibility;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -654,6 +655,39 @@ class RenewalSupervisorTests {
         clock.advance(Duration.ofHours(7));
 
         assertThat(renewal.returnAfter(Duration.ZERO)).isCompleted();
+        assertThat(queue.requests()).hasSize(1);
+    }
+
+    /** A look that fails in its middle has not renewed what comes after: the next tick looks again. */
+    @Test
+    void tickThatFailsLeavesWhatIsDueToTheNext() {
+        leaseExecutor = submitted::add;
+        Runnable throwing = () -> {
+            throw new IllegalStateException("interrupting failed");
+        };
+        supervisor.hold(
+                new ClaimId(new ClaimKey("orders", "A-2"), UUID.randomUUID()), LENGTH, clock.getAsLong(), throwing);
+        tickFor(LENGTH.dividedBy(2));
+        start("handle");
+        tickFor(LENGTH.dividedBy(2).minus(RenewalTicker.TICK));
+
+        assertThatIllegalStateException().isThrownBy(() -> tickFor(RenewalTicker.TICK));
+        assertThat(queue.requests()).isEmpty();
+
+        tickFor(RenewalTicker.TICK);
+        assertThat(queue.changes()).extracting(Change::receiptHandle).containsExactly("handle");
+    }
+
+    /** A look was planned for later; the handler brings it forward between two ticks. */
+    @Test
+    void whatBecomesDueEarlierThanPlannedIsSeenByTheNextTick() {
+        Renewal renewal = start("handle");
+        tickFor(Duration.ofMillis(300));
+        renewal.choose(Duration.ofMillis(400), () -> CompletableFuture.completedFuture(null));
+
+        tickFor(Duration.ofMillis(100));
+        assertThat(queue.requests()).isEmpty();
+        tickFor(Duration.ofMillis(100));
         assertThat(queue.requests()).hasSize(1);
     }
 
