@@ -131,6 +131,16 @@ public final class ExactlyOnceAutoConfiguration {
         database.ifAvailable(ClaimDatabase::requireReady);
     }
 
+    /** Returns what awaits the check's end. There is none to make for a store of the application's own. */
+    private static Runnable beginCheck(ObjectProvider<ClaimDatabase> database) {
+        ClaimDatabase claims = database.getIfAvailable();
+        if (claims == null) {
+            return () -> {};
+        }
+        claims.beginCheck();
+        return claims::awaitCheck;
+    }
+
     private static ClaimTerms terms(ExactlyOnceProperties properties) {
         return new ClaimTerms(
                 ManagementFactory.getRuntimeMXBean().getName(),
@@ -183,10 +193,9 @@ public final class ExactlyOnceAutoConfiguration {
             Deliveries deliveries,
             StoreGate gate,
             @Qualifier(OBSERVERS) SafeObservers observers) {
-        return new ExactlyOnceContainerFactoryConfigurer(environment, () -> {
-            requireReady(database);
-            return new ListenerEngine(deliveries, gate, observers, System::nanoTime);
-        });
+        return new ExactlyOnceContainerFactoryConfigurer(
+                environment,
+                () -> new ListenerEngine(deliveries, gate, observers, System::nanoTime, beginCheck(database)));
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
@@ -202,14 +211,15 @@ public final class ExactlyOnceAutoConfiguration {
             ResultJson results,
             ExactlyOnceProperties properties,
             ObjectProvider<StoreGate> gate,
+            ObjectProvider<ClaimDatabase> database,
             @Qualifier(ClaimConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
-        return new ExactlyOnceListenerConfigurer(
-                beans,
-                environment,
-                results,
-                (manager, named) -> gate.getObject()
-                        .guard(transactions(beans, claims.getIfAvailable(), properties)
-                                .of(manager, named)));
+        return new ExactlyOnceListenerConfigurer(beans, environment, results, (manager, named) -> {
+            // A transaction proves itself on the table, which may have to be created first.
+            database.ifAvailable(ClaimDatabase::awaitCheck);
+            return gate.getObject()
+                    .guard(transactions(beans, claims.getIfAvailable(), properties)
+                            .of(manager, named));
+        });
     }
 
     private static PostgresClaimTransactions transactions(

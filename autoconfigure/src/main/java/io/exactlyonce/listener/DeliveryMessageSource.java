@@ -75,6 +75,8 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
         } catch (InvalidListenerException invalid) {
             throw invalid;
         } catch (RuntimeException failure) {
+            // Of two reasons for which nothing can be polled, the database's is told.
+            engine.readiness().run();
             throw new QueueUnavailableException(getPollingEndpointName(), listener, failure);
         }
     }
@@ -85,6 +87,8 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
         if (sqs == null) {
             throw new IllegalStateException("awspring started a message source without a client");
         }
+        // The queue has been looked up meanwhile; nothing is subscribed or polled before claims are known to be kept.
+        engine.readiness().run();
         String url = queue.getQueueUrl();
         VisibilityWindow window = ListenerWindow.of(configuredWindow, queue, listener, getPollingEndpointName());
         Subscription begun = new Subscription(

@@ -52,7 +52,8 @@ public final class ExactlyOnceContainerFactory
      * @param environment tells whether the application asks for missing queues to be created, and for virtual threads.
      *     Awspring creates queues by default, with a window of 30 s and no dead-letter queue; here a missing queue stops
      *     the start
-     * @param engine resolved with the first container; it proves the database ready, or throws
+     * @param engine resolved with each container; it begins to prove the database ready, which each message
+     *     source awaits before it polls
      */
     ExactlyOnceContainerFactory(
             Supplier<SqsMessageListenerContainerFactory<Object>> original,
@@ -86,6 +87,10 @@ public final class ExactlyOnceContainerFactory
         container.setComponentFactories(List.of(
                 new DeliveryComponentFactory<>(ready, listener, settings),
                 new FifoDeliveryComponentFactory<>(ready, listener, settings)));
+        if (!container.isAutoStartup()) {
+            // Nobody else would wait for the proof, and a database that cannot keep claims must still stop the start.
+            ready.readiness().run();
+        }
         return container;
     }
 

@@ -28,7 +28,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
      * Makes a configurer.
      *
      * @param environment tells whether the application asks for missing queues to be created, and for virtual threads
-     * @param engine resolved with the first container; it proves the database ready, or throws
+     * @param engine resolved with each container; it begins to prove the database ready
      */
     public ExactlyOnceContainerFactoryConfigurer(Environment environment, Supplier<ListenerEngine> engine) {
         this.environment = environment;

@@ -12,5 +12,7 @@ import java.util.function.LongSupplier;
  * @param gate closed while claims cannot be made
  * @param observer learns of subscriptions
  * @param clock monotonic, in nanoseconds
+ * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
-public record ListenerEngine(Deliveries deliveries, StoreGate gate, DeliveryObserver observer, LongSupplier clock) {}
+public record ListenerEngine(
+        Deliveries deliveries, StoreGate gate, DeliveryObserver observer, LongSupplier clock, Runnable readiness) {}

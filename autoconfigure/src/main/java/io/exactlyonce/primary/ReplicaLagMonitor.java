@@ -35,6 +35,7 @@ public final class ReplicaLagMonitor implements AutoCloseable {
     private final LogHistory history = new LogHistory();
     private final ReplicaWarnings warnings;
     private @Nullable ScheduledExecutorService thread;
+    private boolean closed;
 
     /**
      * @param dataSource leads to the primary
@@ -54,9 +55,9 @@ public final class ReplicaLagMonitor implements AutoCloseable {
         this.warnings = new ReplicaWarnings(dataSource.synchronousCommit());
     }
 
-    /** Looks at once, and from now on. */
+    /** Looks at once, and from now on; never again once it is closed. */
     public synchronized void start() {
-        if (interval.isZero() || thread != null) {
+        if (closed || interval.isZero() || thread != null) {
             return;
         }
         var threads = new CustomizableThreadFactory("exactly-once-replicas-");
@@ -67,6 +68,7 @@ public final class ReplicaLagMonitor implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        closed = true;
         if (thread != null) {
             thread.shutdownNow();
             thread = null;

@@ -55,10 +55,30 @@ class ExactlyOnceContainerFactoryTests {
                     })
             .prepareDefault(new DefaultListableBeanFactory());
     private final MockEnvironment environment = new MockEnvironment();
+    private Runnable readiness = () -> {};
 
     @Test
-    void databaseIsProvedReadyBeforeTheContainerIsMade() {
+    void databaseIsAskedBeforeTheContainerIsMade() {
         assertThatThrownBy(() -> factory.createContainer(endpoint("orders"))).hasMessage("the database was asked");
+    }
+
+    @Test
+    void containerThatStartsWithTheApplicationDoesNotWaitForTheDatabase() {
+        readiness = () -> {
+            throw new AssertionError("its message source waits, not its factory");
+        };
+
+        assertThat(options(configured -> {}).isAutoStartup()).isTrue();
+    }
+
+    @Test
+    void containerThatIsStartedLaterDoesNotHideADatabaseThatCannotKeepClaims() {
+        readiness = () -> {
+            throw new IllegalStateException("a replica");
+        };
+
+        assertThatThrownBy(() -> options(configured -> configured.autoStartup(false)))
+                .hasMessage("a replica");
     }
 
     @Test
@@ -126,7 +146,8 @@ class ExactlyOnceContainerFactoryTests {
         ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
         Deliveries deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
         return new ExactlyOnceContainerFactoryConfigurer(
-                        environment, () -> new ListenerEngine(deliveries, new StoreGate(nobody), nobody, clock))
+                        environment,
+                        () -> new ListenerEngine(deliveries, new StoreGate(nobody), nobody, clock, readiness))
                 .prepare(SqsMessageListenerContainerFactory.builder()
                         .sqsAsyncClient(new NoClient())
                         .configure(configured)

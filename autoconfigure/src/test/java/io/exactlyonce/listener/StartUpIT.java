@@ -9,6 +9,8 @@ import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.StreamingReplica;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -114,14 +116,33 @@ class StartUpIT {
                 "Create the queue 'no-such-queue' with a dead-letter queue");
     }
 
+    /** The queue is missed first: containers look their queues up while the database is still being asked. */
     @Test
-    void databaseThatIsDown(CapturedOutput output) {
+    void databaseThatIsDownIsToldBeforeAQueueThatDoesNotExist(CapturedOutput output) {
         assertStopped(
                 output,
                 Good.class,
-                Map.of("spring.datasource.url", "jdbc:postgresql://127.0.0.1:1/orders"),
+                Map.of("spring.datasource.url", "jdbc:postgresql://127.0.0.1:1/orders", "test.queue", "no-such-queue"),
                 "No connection to jdbc:postgresql://127.0.0.1:1/orders",
                 "check that the database is up");
+        assertThat(output).doesNotContain("Create the queue 'no-such-queue'");
+    }
+
+    /** It accepts connections, and says nothing. */
+    @Test
+    void anotherMistakeStopsTheStartWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            assertStopped(
+                    output,
+                    DoesNotParse.class,
+                    Map.of("spring.datasource.url", "jdbc:postgresql://127.0.0.1:" + silent.getLocalPort() + "/orders"),
+                    "'#order.orderId +' does not parse");
+        }
+        assertThat(Thread.getAllStackTraces().keySet())
+                .extracting(Thread::getName)
+                .as("threads of an application that did not start")
+                .doesNotContain("exactly-once-start")
+                .noneMatch(name -> name.startsWith("exactly-once-claims"));
     }
 
     @Test

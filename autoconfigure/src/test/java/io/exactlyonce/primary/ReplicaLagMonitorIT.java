@@ -143,6 +143,18 @@ class ReplicaLagMonitorIT {
         }
     }
 
+    /** The start-up's check may end after the application was closed. */
+    @Test
+    void startedAfterItWasClosedItDoesNotLook() {
+        var monitor = new ReplicaLagMonitor(claims, SOON, looks::add);
+        monitor.close();
+
+        monitor.start();
+
+        await().during(Duration.ofMillis(300)).until(looks::isEmpty);
+        monitor.close();
+    }
+
     private List<ReplicaLag> latest() {
         return looks.isEmpty() ? List.of() : looks.get(looks.size() - 1);
     }
