@@ -58,7 +58,8 @@ class ClaimConfiguration {
         return new Coalescer(
                 store,
                 new CoalescingTerms(flushers, coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
-                System::nanoTime);
+                System::nanoTime,
+                FlushingCallers.of(dataSource));
     }
 
     @Bean

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -33,12 +34,13 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
      * @param store what answers; closing this does not close it
      * @param terms how calls are put together
      * @param clock monotonic, in nanoseconds
+     * @param mayFlush tells whether the thread that calls may call the store itself while hardly anybody else calls
      */
-    public Coalescer(ClaimStore store, CoalescingTerms terms, LongSupplier clock) {
+    public Coalescer(ClaimStore store, CoalescingTerms terms, LongSupplier clock, BooleanSupplier mayFlush) {
         this.store = store;
         CoalescingTerms alone = new CoalescingTerms(1, terms.maxBatch(), terms.maxWaiting(), terms.patience());
-        this.writes = new Lane("exactly-once-claims-", terms, this::writeBatch, clock);
-        this.renewals = new Lane("exactly-once-claim-renewals-", alone, this::renewBatch, clock);
+        this.writes = new Lane("exactly-once-claims-", terms, this::writeBatch, clock, mayFlush);
+        this.renewals = new Lane("exactly-once-claim-renewals-", alone, this::renewBatch, clock, () -> false);
     }
 
     /**

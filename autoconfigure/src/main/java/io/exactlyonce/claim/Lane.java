@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -17,25 +18,35 @@ final class Lane implements AutoCloseable {
     /** A batch takes a few milliseconds: an entry that waits this long calls the second flusher. */
     private static final long LONG_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    private static final long CLOSING_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final String name;
     private final CoalescingTerms terms;
     private final WaitingRoom room;
     private final PendingQueue queue;
     private final Consumer<List<Pending>> store;
     private final LongSupplier clock;
+    private final BooleanSupplier mayFlush;
     private volatile @Nullable List<Thread> flushers;
 
     /**
      * @param store applies a batch, and answers each of its entries
      * @param clock monotonic, in nanoseconds
+     * @param mayFlush tells whether the thread that calls may call the store itself
      */
-    Lane(String name, CoalescingTerms terms, Consumer<List<Pending>> store, LongSupplier clock) {
+    Lane(
+            String name,
+            CoalescingTerms terms,
+            Consumer<List<Pending>> store,
+            LongSupplier clock,
+            BooleanSupplier mayFlush) {
         this.name = name;
         this.terms = terms;
         this.room = new WaitingRoom(terms, clock);
         this.queue = new PendingQueue(terms, room);
         this.store = store;
         this.clock = clock;
+        this.mayFlush = mayFlush;
     }
 
     /**
@@ -48,7 +59,14 @@ final class Lane implements AutoCloseable {
             start();
         }
         long deadline = clock.getAsLong() + terms.patience().toNanos();
+        // Before the entries are there for others to take: this may throw.
+        boolean here = queue.isQuiet() && !Thread.currentThread().isInterrupted() && mayFlush.getAsBoolean();
         queue.add(entries);
+        if (here) {
+            flushHere();
+        } else {
+            queue.call();
+        }
         RuntimeException failure = null;
         for (Pending entry : entries) {
             try {
@@ -110,18 +128,38 @@ final class Lane implements AutoCloseable {
     private void flush() {
         List<Pending> batch = queue.next();
         while (!batch.isEmpty()) {
+            flush(batch);
+            batch = queue.next();
+        }
+    }
+
+    /** One batch only: what has come meanwhile is for a flusher, so that no caller works for others for long. */
+    private void flushHere() {
+        List<Pending> batch = queue.takeIfWorthwhile();
+        if (!batch.isEmpty()) {
+            flush(batch);
+        }
+        queue.handOver();
+    }
+
+    /** Whatever happens, and on whoever's stack, the batch's callers get an answer and its keys can go on. */
+    private void flush(List<Pending> batch) {
+        try {
             apply(batch);
+        } catch (Throwable inTheMiddle) {
+            // Not even its failure could be told, as when the stack is used up: entries without an answer say so
+            // themselves.
+        } finally {
             queue.returned(batch);
             batch.forEach(Pending::settle);
             queue.finished();
-            batch = queue.next();
         }
     }
 
     /** One entry that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
     private void apply(List<Pending> batch) {
         try {
-            store.accept(batch);
+            accept(batch);
         } catch (IllegalArgumentException poison) {
             int half = batch.size() / 2;
             if (half == 0) {
@@ -132,6 +170,28 @@ final class Lane implements AutoCloseable {
             }
         } catch (Throwable failure) {
             batch.forEach(entry -> entry.fail(unanswered(batch.size(), failure)));
+        }
+    }
+
+    /**
+     * A caller that flushes may be interrupted, and must not fail its neighbours by that. Each call of a store can be repeated:
+     * it is once, without the interrupt, which is there again afterwards. Any other failure is told at once.
+     */
+    private void accept(List<Pending> batch) {
+        try {
+            store.accept(batch);
+        } catch (RuntimeException failure) {
+            if (!Interrupts.areBehind(failure)) {
+                throw failure;
+            }
+            boolean interrupted = Thread.interrupted();
+            try {
+                store.accept(batch);
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
         }
     }
 
@@ -159,5 +219,15 @@ final class Lane implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         queue.refuseAll();
+        awaitCallers(deadline);
+    }
+
+    /** A caller's batch may still be on its way to the store, which is closed after this. */
+    private void awaitCallers(long deadline) {
+        while (queue.isFlushing()
+                && deadline - clock.getAsLong() > 0
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(this, CLOSING_CHECK_NANOS);
+        }
     }
 }

@@ -34,7 +34,8 @@ final class Pending {
 
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
 
-    // Written by the flusher before it settles the entry, read by the caller after that.
+    // Written by whoever flushes before it settles the entry, read by the caller after that.
+    private boolean answered;
     private boolean granted;
     private boolean locked;
     private @Nullable ClaimOutcome outcome;
@@ -54,6 +55,11 @@ final class Pending {
             }
         }
         return requests;
+    }
+
+    static boolean areOfOneCaller(List<Pending> batch) {
+        Thread first = batch.get(0).waiter;
+        return batch.get(batch.size() - 1).waiter == first && batch.stream().allMatch(entry -> entry.waiter == first);
     }
 
     Kind kind() {
@@ -95,6 +101,7 @@ final class Pending {
 
     void grantIfAmong(Set<ClaimId> claims) {
         granted = claims.contains(claim);
+        answered = true;
     }
 
     void lockIfAmong(Set<ClaimId> claims) {
@@ -103,6 +110,7 @@ final class Pending {
 
     void decide(ClaimOutcome outcome) {
         this.outcome = outcome;
+        answered = true;
     }
 
     void fail(RuntimeException failure) {
@@ -123,6 +131,10 @@ final class Pending {
     void requireAnswer() {
         if (failure != null) {
             throw failure;
+        }
+        if (!answered) {
+            throw new ClaimsUnansweredException(
+                    "The store's answer got lost on its way back, for want of memory or stack", null);
         }
     }
 

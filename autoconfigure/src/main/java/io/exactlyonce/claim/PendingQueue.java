@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Hands entries from callers to flushers. A batch is whatever waits when a flusher is free: nobody waits for it to fill.
- * Callers take no lock: a whole batch of them wakes up at once, and they would only wait for each other.
+ * Callers that only add take no lock: a whole batch of them wakes up at once, and they would only wait for each other.
  */
 final class PendingQueue {
 
@@ -24,12 +24,18 @@ final class PendingQueue {
     private final Queue<Pending> arrivals = new ConcurrentLinkedQueue<>();
     private final Queue<Thread> idle = new ConcurrentLinkedQueue<>();
     private volatile boolean urgent;
+    private volatile boolean handedOver;
+    private volatile boolean quiet = true;
     private volatile boolean closed;
 
-    /** Of flushers, for what is below; held for moments only. */
+    /** Of flushers, and of callers that flush, for what is below; held for moments only. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private final WaitingEntries waiting;
+
+    /** An urgent call found all flushers busy, and is for the next one. */
+    private boolean hasty;
+
     private final AtomicInteger flushing = new AtomicInteger();
 
     PendingQueue(CoalescingTerms terms, WaitingRoom room) {
@@ -51,7 +57,27 @@ final class PendingQueue {
             // Maybe no flusher looks any more.
             entries.forEach(this::refuse);
         }
+    }
+
+    /** Has a flusher see to what was added. */
+    void call() {
         if (flushing.get() == 0 || isMuch()) {
+            wakeFlusher();
+        }
+    }
+
+    /**
+     * Tells whether a caller had better flush for itself what it has added: nothing is on its way, and the last batch was one
+     * caller's, so that there is hardly anybody to share a batch with, and waking a flusher would take longer than the batch.
+     */
+    boolean isQuiet() {
+        return quiet && flushing.get() == 0;
+    }
+
+    /** A caller has flushed a batch: others may have come meanwhile. */
+    void handOver() {
+        handedOver = true;
+        if (room.count() > 0) {
             wakeFlusher();
         }
     }
@@ -92,33 +118,43 @@ final class PendingQueue {
             idle.add(Thread.currentThread());
             if (closed) {
                 LockSupport.parkNanos(this, CLOSING_CHECK_NANOS);
-            } else if (!urgent && (arrivals.isEmpty() || !isWorthwhile())) {
+            } else if (!urgent && !handedOver && (arrivals.isEmpty() || !isWorthwhile(false))) {
                 LockSupport.park(this);
             }
             idle.remove(Thread.currentThread());
+            // Nobody has reason to interrupt a flusher, and one that stays interrupted would never park again.
+            var unused = Thread.interrupted();
         }
     }
 
-    private boolean isWorthwhile() {
-        return flushing.get() == 0 || urgent || closed || isMuch();
+    /** Callers that flush count as flushers: each needs a connection. */
+    private boolean isWorthwhile(boolean calledInHaste) {
+        int busy = flushing.get();
+        return busy == 0 || (busy < terms.flushers() && (calledInHaste || closed || isMuch()));
     }
 
     private boolean isMuch() {
         return room.count() * HELP_FROM >= terms.maxBatch();
     }
 
-    private List<Pending> takeIfWorthwhile() {
+    /** Returns a batch, or nothing if there is none or it had better grow. */
+    List<Pending> takeIfWorthwhile() {
         lock.lock();
         try {
-            if (!isWorthwhile()) {
+            // Before anything is looked at: whoever calls after that is heard by the next look.
+            hasty |= urgent;
+            urgent = false;
+            handedOver = false;
+            if (!isWorthwhile(hasty)) {
                 return List.of();
             }
-            urgent = false;
             moveArrivals();
             List<Pending> batch = waiting.take();
             if (!batch.isEmpty()) {
+                hasty = false;
                 flushing.incrementAndGet();
                 batch.forEach(room::leave);
+                quiet = Pending.areOfOneCaller(batch);
             }
             return batch;
         } finally {
@@ -153,6 +189,11 @@ final class PendingQueue {
         for (Thread flusher = idle.poll(); flusher != null; flusher = idle.poll()) {
             LockSupport.unpark(flusher);
         }
+    }
+
+    /** Tells whether a batch is on its way to the store. */
+    boolean isFlushing() {
+        return flushing.get() > 0;
     }
 
     /** Refuses what still waits. */

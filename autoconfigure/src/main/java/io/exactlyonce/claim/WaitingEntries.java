@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Entries that wait for a batch, and the rule which of them may go together. Used by one flusher at a time.
+ * Entries that wait for a batch, and the rule which of them may go together. Used by one thread at a time.
  *
  * <p>Of one key there is one entry on its way to the store at a time, or several claims in one batch. So a release cannot
  * overtake the claim that it gives up, two flushers do not wait for each other's rows, and no batch ends a claim twice.

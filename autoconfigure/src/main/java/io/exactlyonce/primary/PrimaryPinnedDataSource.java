@@ -101,6 +101,14 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return maximumPoolSize;
     }
 
+    /**
+     * Tells whether all of its connections lead to the same place whatever thread asks. Somebody else's pool may look at what is
+     * bound to the thread, such as a tenant.
+     */
+    public boolean isForAnyThread() {
+        return ownPool != null;
+    }
+
     PoolSource source() {
         return source;
     }
@@ -155,6 +163,15 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         // Here and not in each transaction, where it would cost a round trip.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new FailoverEviction(pool));
+        pool.setThreadFactory(PrimaryPinnedDataSource::poolThread);
         return pool;
+    }
+
+    /** The pool makes some of its threads when a connection is asked for: they get nothing of the thread that asks. */
+    private static Thread poolThread(Runnable task) {
+        Thread thread = new Thread(null, task, POOL_NAME + "-pool", 0, false);
+        thread.setContextClassLoader(PrimaryPinnedDataSource.class.getClassLoader());
+        thread.setDaemon(true);
+        return thread;
     }
 }

@@ -20,14 +20,24 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What callers get when the store is slow, failing, or gone. */
 @Timeout(60)
+@ParameterizedClass(name = "callers flush: {0}")
+@ValueSource(booleans = {false, true})
 class CoalescerFailureTests {
+
+    private final boolean callersFlush;
+
+    CoalescerFailureTests(boolean callersFlush) {
+        this.callersFlush = callersFlush;
+    }
 
     @Test
     void entryThatCanNeverBeStoredFailsAloneAndOnlyItsCallerLearnsOfIt() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig()) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush)) {
             ClaimRequest poison = request(newKey());
             List<ClaimRequest> good =
                     Stream.generate(() -> request(newKey())).limit(10).toList();
@@ -57,7 +67,7 @@ class CoalescerFailureTests {
 
     @Test
     void endWhoseRowIsLockedFailsAloneAndNothingIsRepeatedForIt() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig()) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush)) {
             ClaimRequest zombie = request(newKey());
             ClaimRequest neighbour = request(newKey());
             ClaimRequest fresh = request(newKey());
@@ -83,7 +93,7 @@ class CoalescerFailureTests {
 
     @Test
     void renewalWhoseRowIsLockedFailsAlone() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig()) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush)) {
             ClaimRequest zombie = request(newKey());
             ClaimRequest live = request(newKey());
             Caller<Set<ClaimId>> both = CoalescerRig.call(() -> rig.coalescer.renew(
@@ -101,7 +111,7 @@ class CoalescerFailureTests {
 
     @Test
     void failureOfTheStoreIsTheWholeBatchsAndIsNotRepeated() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig()) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush)) {
             rig.claim(request(newKey()));
             Batch busy = rig.store.next();
             List<Caller<ClaimOutcome>> callers =
@@ -125,7 +135,7 @@ class CoalescerFailureTests {
 
     @Test
     void flusherOutlivesWhateverAStoreThrows() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig()) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush)) {
             rig.store.open();
             rig.store.onBatch(entries -> {
                 throw new StackOverflowError("as if");
@@ -141,7 +151,7 @@ class CoalescerFailureTests {
 
     @Test
     void callsThatWaitForTooLongAreRefusedAndNeverReachTheStore() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig(1, 256, 10_000, Duration.ofMillis(50))) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush, 1, 256, 10_000, Duration.ofMillis(50))) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             Caller<Boolean> completion = rig.complete(request(newKey()), "1");
@@ -159,7 +169,7 @@ class CoalescerFailureTests {
 
     @Test
     void fullQueueRefusesClaimsButTakesEnds() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig(1, 256, 1, Duration.ofSeconds(2))) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush, 1, 256, 1, Duration.ofSeconds(2))) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             rig.claim(request(newKey()));
@@ -179,7 +189,7 @@ class CoalescerFailureTests {
 
     @Test
     void callerThatWaitsForRoomGoesOnWhenThereIsSome() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig(1, 256, 1, CoalescerRig.PATIENCE)) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush, 1, 256, 1, CoalescerRig.PATIENCE)) {
             rig.claim(request(newKey()));
             Batch busy = rig.store.next();
             rig.claim(request(newKey()));
@@ -195,7 +205,7 @@ class CoalescerFailureTests {
 
     @Test
     void secondFlusherGoesOnWhileTheFirstIsStuck() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig(2, 256, 10_000, CoalescerRig.PATIENCE)) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush, 2, 256, 10_000, CoalescerRig.PATIENCE)) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             ClaimRequest other = request(newKey());
@@ -210,7 +220,7 @@ class CoalescerFailureTests {
 
     @Test
     void closingFlushesWhatWaits() throws Exception {
-        CoalescerRig rig = new CoalescerRig();
+        CoalescerRig rig = new CoalescerRig(callersFlush);
         rig.claim(request(newKey()));
         Batch busy = rig.store.next();
         ClaimRequest waiting = request(newKey());
@@ -229,7 +239,7 @@ class CoalescerFailureTests {
 
     @Test
     void closingRefusesWhatCannotBeFlushedAndWhatComesLater() throws Exception {
-        CoalescerRig rig = new CoalescerRig(1, 256, 10_000, Duration.ofMillis(300));
+        CoalescerRig rig = new CoalescerRig(callersFlush, 1, 256, 10_000, Duration.ofMillis(300));
         Caller<ClaimOutcome> onItsWay = rig.claim(request(newKey()));
         Batch stuck = rig.store.next();
         Caller<Boolean> waiting = rig.complete(request(newKey()), "1");
@@ -248,7 +258,7 @@ class CoalescerFailureTests {
 
     @Test
     void unusedCoalescerHasNoThreads() {
-        try (CoalescerRig rig = new CoalescerRig()) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush)) {
             assertThat(rig.coalescer.claim(List.of())).isEmpty();
             assertThat(flushers()).isEmpty();
         }
@@ -256,7 +266,7 @@ class CoalescerFailureTests {
 
     @Test
     void thousandVirtualThreadsAreServed() throws Exception {
-        try (CoalescerRig rig = new CoalescerRig(2, 256, 10_000, CoalescerRig.PATIENCE)) {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush, 2, 256, 10_000, CoalescerRig.PATIENCE)) {
             rig.store.open();
             ExecutorService virtual = virtualThreads();
             List<ClaimRequest> requests =

@@ -14,13 +14,17 @@ final class CoalescerRig implements AutoCloseable {
     final GatedStore store = new GatedStore();
     final Coalescer coalescer;
 
-    CoalescerRig(int flushers, int maxBatch, int maxWaiting, Duration patience) {
-        this.coalescer =
-                new Coalescer(store, new CoalescingTerms(flushers, maxBatch, maxWaiting, patience), System::nanoTime);
+    /** @param callersFlush whether callers may call the store themselves */
+    CoalescerRig(boolean callersFlush, int flushers, int maxBatch, int maxWaiting, Duration patience) {
+        this.coalescer = new Coalescer(
+                store,
+                new CoalescingTerms(flushers, maxBatch, maxWaiting, patience),
+                System::nanoTime,
+                () -> callersFlush);
     }
 
-    CoalescerRig() {
-        this(1, 256, 10_000, PATIENCE);
+    CoalescerRig(boolean callersFlush) {
+        this(callersFlush, 1, 256, 10_000, PATIENCE);
     }
 
     /** A call in a thread of its own. */

@@ -12,11 +12,21 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes together, in which order, and who gets which answer. */
+@ParameterizedClass(name = "callers flush: {0}")
+@ValueSource(booleans = {false, true})
 class CoalescerTests {
 
-    private final CoalescerRig rig = new CoalescerRig();
+    private final boolean callersFlush;
+    private final CoalescerRig rig;
+
+    CoalescerTests(boolean callersFlush) {
+        this.callersFlush = callersFlush;
+        this.rig = new CoalescerRig(callersFlush);
+    }
 
     @AfterEach
     void close() {
@@ -67,7 +77,7 @@ class CoalescerTests {
 
     @Test
     void completionDoesNotWaitBehindMoreClaimsThanABatchHolds() throws Exception {
-        try (CoalescerRig small = new CoalescerRig(1, 2, 10_000, CoalescerRig.PATIENCE)) {
+        try (CoalescerRig small = new CoalescerRig(callersFlush, 1, 2, 10_000, CoalescerRig.PATIENCE)) {
             small.claim(request(newKey()));
             Batch busy = small.store.next();
             requests(5).forEach(small::claim);
@@ -98,7 +108,7 @@ class CoalescerTests {
 
     @Test
     void releaseCannotOvertakeItsClaimThatIsOnItsWay() throws Exception {
-        try (CoalescerRig two = new CoalescerRig(2, 1, 10_000, CoalescerRig.PATIENCE)) {
+        try (CoalescerRig two = new CoalescerRig(callersFlush, 2, 1, 10_000, CoalescerRig.PATIENCE)) {
             ClaimRequest claim = request(newKey());
             two.claim(claim);
             Batch claiming = two.store.next();
@@ -206,7 +216,7 @@ class CoalescerTests {
 
     @Test
     void callWithMoreEntriesThanABatchIsAnsweredInItsOrder() {
-        try (CoalescerRig small = new CoalescerRig(2, 7, 10_000, CoalescerRig.PATIENCE)) {
+        try (CoalescerRig small = new CoalescerRig(callersFlush, 2, 7, 10_000, CoalescerRig.PATIENCE)) {
             small.store.open();
             List<ClaimRequest> requests = requests(100);
 

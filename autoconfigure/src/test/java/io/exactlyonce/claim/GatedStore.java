@@ -118,11 +118,21 @@ final class GatedStore implements ClaimStore {
         rule.accept(entries);
     }
 
+    /** An interrupt does not disturb it, as it does not disturb a driver that reads from a socket. */
     private static RuntimeException take(Batch batch) {
+        boolean interrupted = false;
         try {
-            return batch.gate().take();
-        } catch (InterruptedException unexpected) {
-            throw new AssertionError(unexpected);
+            while (true) {
+                try {
+                    return batch.gate().take();
+                } catch (InterruptedException later) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -7,7 +7,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -53,6 +56,42 @@ class PrimaryPinnedDataSourceTests {
         }
     }
 
+    /** Callers that write claims of others with theirs may be interrupted: that must be told from a failure of the database. */
+    @Test
+    void interruptOfWhoeverWaitsIsTheCauseAndIsKept() throws Exception {
+        CountDownLatch open = new CountDownLatch(1);
+        try (var pool = new PrimaryPinnedDataSource(target(), new SlowDriver(open), 1, SynchronousCommit.ON)) {
+            Thread.currentThread().interrupt();
+
+            assertThatThrownBy(pool::getConnection)
+                    .isInstanceOf(SQLException.class)
+                    .hasRootCauseInstanceOf(InterruptedException.class);
+            assertThat(Thread.interrupted()).isTrue();
+            open.countDown();
+        }
+    }
+
+    /** The thread that asks for a connection may be a handler's, with a tenant, a user and a log context. */
+    @Test
+    void threadsOfThePoolGetNothingOfTheThreadThatAsks() throws Exception {
+        InheritableThreadLocal<String> tenant = new InheritableThreadLocal<>();
+        List<String> seen = new CopyOnWriteArrayList<>();
+        CountDownLatch open = new CountDownLatch(0);
+        SlowDriver driver = new SlowDriver(open) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                seen.add(Thread.currentThread().getName() + ", tenant " + tenant.get());
+                return super.getConnection();
+            }
+        };
+        tenant.set("red");
+        try (var pool = ImpatientPool.of(target(), driver)) {
+            assertThatThrownBy(pool::getConnection).isInstanceOf(SQLException.class);
+        }
+
+        assertThat(seen).isNotEmpty().containsOnly("exactly-once-claims-pool, tenant null");
+    }
+
     @Test
     void targetIsToldWithoutSecrets() {
         assertThat(new ConnectionTarget(
@@ -77,6 +116,30 @@ class PrimaryPinnedDataSourceTests {
         @Override
         public Connection getConnection(String username, String password) throws SQLException {
             return getConnection();
+        }
+    }
+
+    private static class SlowDriver extends AbstractDataSource {
+
+        private final CountDownLatch open;
+
+        SlowDriver(CountDownLatch open) {
+            this.open = open;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            try {
+                open.await();
+            } catch (InterruptedException closing) {
+                Thread.currentThread().interrupt();
+            }
+            throw new SQLException("down");
+        }
+
+        @Override
+        public Connection getConnection(String username, String password) {
+            throw new AssertionError("connection details are the driver's");
         }
     }
 }

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Tag;
 class CoalescedPostgresClaimStoreIT extends ClaimStoreContract {
 
     private static final PostgresServer SERVER = PostgresServer.shared();
-    private static final Coalescer COALESCER =
-            new Coalescer(SERVER.store(), new CoalescingTerms(2, 256, 10_000, Duration.ofSeconds(3)), System::nanoTime);
+    private static final Coalescer COALESCER = new Coalescer(
+            SERVER.store(), new CoalescingTerms(2, 256, 10_000, Duration.ofSeconds(3)), System::nanoTime, () -> true);
 
     @Override
     public ClaimStore store() {

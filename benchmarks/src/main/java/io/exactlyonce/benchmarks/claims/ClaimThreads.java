@@ -42,7 +42,7 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int th
         ClaimStore postgres = new PostgresClaimStore(pool, connections, RETENTION);
         CoalescingTerms terms = new CoalescingTerms(2, CoalescingTerms.LARGEST_BATCH, 10_000, Duration.ofSeconds(3));
         long begun = System.nanoTime();
-        try (Coalescer store = new Coalescer(postgres, terms, System::nanoTime)) {
+        try (Coalescer store = new Coalescer(postgres, terms, System::nanoTime, () -> true)) {
             long pairs = runThreads(store, begun + length.toNanos());
             return new Result(pairs, pairs * 1e9 / (System.nanoTime() - begun));
         }
