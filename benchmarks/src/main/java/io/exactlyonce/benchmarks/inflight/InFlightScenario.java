@@ -31,9 +31,11 @@ public final class InFlightScenario implements Scenario {
                         new HoldingWorker(servers, Protection.HELD_EXTERNAL, OURS, window, hold.messages());
                 HoldingWorker timers =
                         new HoldingWorker(servers, Protection.HELD_TIMER, "f_timer", window, hold.messages());
+                HoldingWorker extender =
+                        new HoldingWorker(servers, Protection.HELD_EXTENDER, "f_extender", window, hold.messages());
                 HoldingWorker plain = new HoldingWorker(
                         servers, Protection.HELD_PLAIN, "f_plain", LONG_WINDOW_SECONDS, hold.messages())) {
-            List<HoldingWorker> all = List.of(ours, timers, plain);
+            List<HoldingWorker> all = List.of(ours, timers, extender, plain);
             // Once before, so that what only the first messages need is not counted.
             holdAtTheSameTime(all, new Hold(hold.messages() / 10, 0, 0));
             long before = transactions(servers);
@@ -43,10 +45,14 @@ public final class InFlightScenario implements Scenario {
             return Map.of(
                     "f_sqs_requests_vs_timer",
                     ours.median(Hold.Part::changes) / timers.median(Hold.Part::changes),
+                    "f_sqs_requests_vs_extender",
+                    ours.median(Hold.Part::changes) / extender.median(Hold.Part::changes),
                     "f_cpu_core_percent",
                     ours.median(Hold.Part::corePercent),
                     "f_cpu_core_percent_timer",
                     timers.median(Hold.Part::corePercent),
+                    "f_cpu_core_percent_extender",
+                    extender.median(Hold.Part::corePercent),
                     "f_heap_bytes_per_delivery",
                     ours.heapBytes() - plain.heapBytes(),
                     "f_heap_bytes_per_delivery_timer",

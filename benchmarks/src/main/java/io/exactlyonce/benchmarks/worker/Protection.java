@@ -22,6 +22,8 @@ public enum Protection {
     HELD_PLAIN("plain listener, long window", HeldPlainOrders.class),
     /** Renews each message by a timer of its own, and handlers hold no thread. */
     HELD_TIMER("one timer per message", HeldTimerOrders.class),
+    /** Renews by the extender of java-dynamic-sqs-listener, and handlers hold no thread. */
+    HELD_EXTENDER("java-dynamic-sqs-listener's extender", HeldExtenderOrders.class),
     /** The default, and handlers hold no thread. */
     HELD_EXTERNAL("exactly-once, EXTERNAL", HeldExternalOrders.class);
 
