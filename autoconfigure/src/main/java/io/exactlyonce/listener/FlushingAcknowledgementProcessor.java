@@ -107,25 +107,25 @@ final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementP
 
     /**
      * Also sends what is acknowledged while this happens, by somebody who has seen the listener run; and waits for that, too,
-     * if the queue has answered so far.
+     * whoever has sent it, if the queue has answered so far.
      */
     @Override
     public void doStop() {
         sendBuffered();
         boolean answered = await();
         super.doStop();
-        if (sendBuffered() && answered) {
+        sendBuffered();
+        if (answered) {
             await();
         }
     }
 
-    private boolean sendBuffered() {
+    private void sendBuffered() {
         List<Message<T>> left;
         synchronized (buffered) {
             left = List.copyOf(buffered.values());
         }
         var unused = sendToExecutor(left);
-        return !left.isEmpty();
     }
 
     /** Returns whether all that was sent has been answered. */

@@ -171,6 +171,32 @@ class FlushingAcknowledgementProcessorTests {
         assertThat(sent).containsExactly(first, late);
     }
 
+    /** It comes while the stop waits for others, and is overdue before these are answered. */
+    @Test
+    @Timeout(20)
+    void stopAwaitsDeletesThatWereOverdueMeanwhile() {
+        processor.stop();
+        CompletableFuture<Void> late = new CompletableFuture<>();
+        answer = new CompletableFuture<>();
+        start(Duration.ofMillis(20), Duration.ofSeconds(15), messages -> {
+            sent.addAll(messages);
+            return sent.size() == 1 ? answer : late;
+        });
+        acknowledge();
+        await().until(() -> sent.size() == 1);
+        Thread stopping = new Thread(processor::stop);
+        stopping.start();
+        await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
+        processor.doOnAcknowledge(message());
+        await().until(() -> sent.size() == 2);
+
+        answer.complete(null);
+
+        await().during(Duration.ofMillis(200)).until(stopping::isAlive);
+        late.complete(null);
+        await().until(() -> !stopping.isAlive());
+    }
+
     @Test
     @Timeout(20)
     void stopAwaitsDeletesThatAreJustBeingSent() throws Exception {
