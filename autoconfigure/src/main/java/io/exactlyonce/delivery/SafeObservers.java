@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells all observers, and shields deliveries from what they throw. */
+/** Tells all observers, and shields deliveries from what they throw; only a {@link VirtualMachineError} passes. */
 public final class SafeObservers implements DeliveryObserver {
 
     private static final Logger log = LoggerFactory.getLogger(SafeObservers.class);
@@ -80,10 +80,27 @@ public final class SafeObservers implements DeliveryObserver {
         for (DeliveryObserver observer : observers) {
             try {
                 event.accept(observer);
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
+                // Also an error, as of a class that is not there, and a checked exception, as other languages throw it.
+                rethrowFatal(failure);
                 failures.increment();
-                log.warn("{} failed; the delivery goes on", observer.getClass().getName(), failure);
+                note(observer.getClass().getName(), failure);
             }
+        }
+    }
+
+    /** A stack that an observer has used up is there again. */
+    private static void rethrowFatal(Throwable failure) {
+        if (failure instanceof VirtualMachineError fatal && !(failure instanceof StackOverflowError)) {
+            throw fatal;
+        }
+    }
+
+    private static void note(String observer, Throwable failure) {
+        try {
+            log.warn("{} failed; the delivery goes on", observer, failure);
+        } catch (RuntimeException unprintable) {
+            log.warn("{} failed with {}; the delivery goes on", observer, failure.getClass().getName());
         }
     }
 }

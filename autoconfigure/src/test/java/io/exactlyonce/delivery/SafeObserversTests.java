@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
@@ -11,8 +12,11 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -59,6 +63,53 @@ class SafeObserversTests {
 
         assertThat(observers.failures()).isEqualTo(2);
         assertThat(output).contains(Broken.class.getName()).contains("broken observer");
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void whateverAnObserverThrowsReachesNobodyElse(Throwable thrown) {
+        SafeObservers others = new SafeObservers(List.of(new Throwing(thrown), new Recording(told)));
+
+        others.claimed(orders, new Parked());
+
+        assertThat(told).containsExactly("claimed orders Parked[]");
+        assertThat(others.failures()).isOne();
+    }
+
+    static Stream<Throwable> whateverAnObserverThrowsReachesNobodyElse() {
+        return Stream.of(
+                new IllegalStateException("broken observer"),
+                new NoClassDefFoundError("a registry of another version"),
+                new AssertionError("an assertion"),
+                new StackOverflowError(),
+                new Exception("a checked one, as Kotlin throws it"),
+                new RuntimeException() {
+                    @Override
+                    public String getMessage() {
+                        throw new IllegalStateException("cannot even be logged");
+                    }
+                });
+    }
+
+    @Test
+    void errorOfTheVirtualMachineIsNotHidden() {
+        OutOfMemoryError fatal = new OutOfMemoryError("simulated");
+        SafeObservers others = new SafeObservers(List.of(new Throwing(fatal)));
+
+        assertThatThrownBy(() -> others.claimed(orders, new Parked())).isSameAs(fatal);
+    }
+
+    private record Throwing(Throwable thrown) implements DeliveryObserver {
+
+        @Override
+        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+            Throwing.<RuntimeException>sneak(thrown);
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <X extends Throwable> void sneak(Throwable thrown) throws X {
+            throw (X) thrown;
+        }
     }
 
     private static final class Broken implements DeliveryObserver {
