@@ -10,6 +10,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
+import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,6 +40,23 @@ class ListenerStopTests {
             received.add(rig.receive(rig.orders, "handle-" + number, 1));
         }
         return received;
+    }
+
+    /** Or each restart of a container would leave its subscription, with its client of SQS, in memory. */
+    @Test
+    void subscriptionOfAListenerThatWasStartedAgainSinceIsForgotten() {
+        StoppedListeners stopped =
+                new StoppedListeners(new InFlight(rig, rig.clock), rig.deliveries.waiters());
+        Subscription restarted = DeliveryRig.subscription("orders", new ScriptedQueue());
+        Subscription other = DeliveryRig.subscription("parcels", rig.queue);
+        stopped.add(rig.orders);
+        stopped.add(other);
+
+        stopped.add(restarted);
+
+        assertThat(stopped.contains(rig.orders)).isFalse();
+        assertThat(stopped.contains(restarted)).isTrue();
+        assertThat(stopped.contains(other)).isTrue();
     }
 
     private void assertNotBegun(Delivery delivery) {
