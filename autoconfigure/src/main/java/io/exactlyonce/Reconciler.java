@@ -5,8 +5,9 @@ package io.exactlyonce;
  * the payment provider for the charge that was made under {@link Claim#downstreamKey()}.
  *
  * <p>It is asked before the handler is, under the same claim and on the same thread: window and lease are renewed
- * meanwhile, {@link Claim#ensureHeld()} works, and the thread is interrupted when the claim is lost. What it throws is a
- * failure like a handler's: the message is returned with backoff, and the key stays in doubt.
+ * meanwhile, {@link Claim#ensureHeld()} works, and the thread is interrupted when the claim is lost or the listener's
+ * timeout is over, which counts for both together; then the handler is not called, and the next attempt asks again. What it
+ * throws is a failure like a handler's: the message is returned with backoff, and the key stays in doubt.
  *
  * <p>It may be asked again for the same key, since it may be abandoned, too: it should only look.
  */

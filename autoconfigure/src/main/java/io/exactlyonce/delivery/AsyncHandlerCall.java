@@ -42,17 +42,29 @@ final class AsyncHandlerCall implements HandlerCalls {
         try {
             future = begin(claim, run, handler);
         } catch (Throwable failure) {
-            steps.handled(delivery, begun);
-            steps.fail(delivery, new FailedAttempt(id, failure, run.wasInterrupted()), doubt);
+            try {
+                steps.handled(delivery, begun);
+            } finally {
+                steps.fail(delivery, new FailedAttempt(id, failure, run.wasInterrupted()), doubt);
+            }
             throw failure;
         }
         delivery.goOn(future);
         Outcome outcome = new Outcome(delivery, id, claim, doubt, future);
-        future.whenEnded((result, failure) -> {
-            steps.handled(delivery, begun);
-            record(outcome, result, failure);
-        });
+        future.whenEnded((result, failure) -> end(outcome, begun, result, failure));
         return outcome.recorded;
+    }
+
+    /** No timeout counts while the outcome waits for a thread; but work that may go on is renewed no more. */
+    private void end(Outcome outcome, long begun, @Nullable Object result, @Nullable Throwable failure) {
+        if (!outcome.mayGoOn(failure)) {
+            outcome.delivery.leaveHandler();
+        }
+        try {
+            steps.handled(outcome.delivery, begun);
+        } finally {
+            record(outcome, result, failure);
+        }
     }
 
     private FutureRun begin(DeliveryClaim claim, HandlerRun run, DeliveryProcessor.Handler handler) throws Throwable {
@@ -99,8 +111,12 @@ final class AsyncHandlerCall implements HandlerCalls {
             }
         }
 
+        boolean mayGoOn(@Nullable Throwable failure) {
+            return failure != null && future.mayGoOn(failure);
+        }
+
         private void fail(Throwable failure) {
-            if (future.mayGoOn(failure)) {
+            if (mayGoOn(failure)) {
                 log.warn(
                         "{}: its handler's future was cancelled, which does not tell whether its work has stopped; {}"
                                 + " can be claimed again when its lease ends",

@@ -21,6 +21,20 @@ final class BatchAdmission {
         this.failures = failures;
     }
 
+    /**
+     * Admits messages right before their handler is called. The claims of the others are given back, which takes time: so
+     * those that are admitted are asked again after it.
+     */
+    static List<BatchMember> admit(List<BatchMember> members, BatchKeeper keeper, BatchFailures failures) {
+        BatchAdmission admission = new BatchAdmission(failures);
+        List<BatchMember> admitted = members.stream().filter(admission::admits).toList();
+        if (admission.givenBack().isEmpty()) {
+            return admitted;
+        }
+        keeper.release(admission.givenBack());
+        return admit(admitted, keeper, failures);
+    }
+
     boolean admits(BatchMember member) {
         if (stoppedGroups.contains(member.group())) {
             sendBack(member);
@@ -31,7 +45,7 @@ final class BatchAdmission {
         }
         if (member.isAcquired()) {
             failures.add(member.lost("its lease was over, or its listener had stopped, before the handler was called"));
-            givenBack.add(member.giveBack("the handler was not called"));
+            givenBack.add(member.giveBack(FailedAttempt.NOT_CALLED));
         }
         stopGroupOf(member);
         return false;

@@ -43,6 +43,22 @@ final class BatchClaims {
         for (int index = 0; index < requests.size(); index++) {
             answer(members.get(index), requests.get(index), outcomes.get(index), begun);
         }
+        tell(members, outcomes);
+    }
+
+    /** The claims are held by now, and let go whatever is thrown here. */
+    private void tell(List<BatchMember> members, List<ClaimOutcome> outcomes) {
+        try {
+            for (int index = 0; index < outcomes.size(); index++) {
+                observer.claimed(members.get(index).delivery().subscription(), outcomes.get(index));
+            }
+        } catch (Throwable failure) {
+            keeper.release(members.stream()
+                    .filter(BatchMember::isAcquired)
+                    .map(member -> member.giveBack(FailedAttempt.NOT_CALLED))
+                    .toList());
+            throw failure;
+        }
     }
 
     /** Returns nothing if the store did not answer. */
@@ -66,7 +82,6 @@ final class BatchClaims {
     }
 
     private void answer(BatchMember member, ClaimRequest request, ClaimOutcome outcome, long begun) {
-        observer.claimed(member.delivery().subscription(), outcome);
         Acquired acquired = refusals.decide(member.delivery(), request, outcome);
         if (acquired != null) {
             member.acquire(acquired, begun, keeper::fence);

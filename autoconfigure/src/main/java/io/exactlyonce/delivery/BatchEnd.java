@@ -22,7 +22,7 @@ final class BatchEnd {
         if (!run.done().isEmpty()) {
             complete(run.done());
         }
-        settleFailed(run.failed(), run.wasStopped());
+        settleFailed(run.failed());
     }
 
     /** Also those are completed whose claims seem lost: the store knows whether anybody has taken a key over. */
@@ -52,12 +52,12 @@ final class BatchEnd {
         }
     }
 
-    private void settleFailed(List<BatchMember> failed, boolean stopped) {
+    private void settleFailed(List<BatchMember> failed) {
         List<Parking> parkings = new ArrayList<>();
         List<Release> releases = new ArrayList<>();
         for (BatchMember member : failed) {
             member.delivery().renewal().letGo();
-            FailedAttempt attempt = member.failedAttempt(stopped);
+            FailedAttempt attempt = member.failedAttempt();
             if (attempt.mustBeParked(member.handling().doubt())) {
                 parkings.add(attempt.parking());
             } else {

@@ -20,6 +20,7 @@ final class BatchMember {
     private @Nullable ClaimRequest request;
     private @Nullable DeliveryClaim claim;
     private @Nullable Throwable failure;
+    private boolean stopped;
 
     BatchMember(int index, BatchItem item) {
         this.index = index;
@@ -75,11 +76,9 @@ final class BatchMember {
         return claim != null;
     }
 
-    /** Tells whether its handler may be called: a pause, or a late answer, may have used up the lease. */
+    /** Tells whether its handler may be called: a pause, a late answer or a reconciler may have used up the lease. */
     boolean isHeld() {
-        return isAcquired()
-                && delivery().mayHandlerBegin()
-                && delivery().renewal().isHeld();
+        return isAcquired() && delivery().isReadyForHandler();
     }
 
     ClaimId id() {
@@ -102,6 +101,7 @@ final class BatchMember {
     Release giveBack(String reason) {
         Release release = new Release(id(), reason, false);
         delivery().renewal().letGo();
+        delivery().withdrawHandler();
         claim = null;
         return release;
     }
@@ -111,11 +111,13 @@ final class BatchMember {
         delivery().decide(Disposition.returnAfter(Duration.ZERO));
     }
 
-    void fail(Throwable thrown) {
+    /** @param run what was running for it */
+    void fail(Throwable thrown, HandlerRun run) {
         failure = thrown;
+        stopped = run.wasInterrupted();
     }
 
-    FailedAttempt failedAttempt(boolean stopped) {
+    FailedAttempt failedAttempt() {
         return new FailedAttempt(id(), Objects.requireNonNull(failure), stopped);
     }
 }

@@ -77,16 +77,11 @@ public final class BatchProcessor {
 
     private void handle(List<BatchMember> members, Handler handler) throws Throwable {
         BatchFailures failures = new BatchFailures();
-        BatchAdmission admission = new BatchAdmission(failures);
-        List<BatchMember> admitted = members.stream().filter(admission::admits).toList();
-        keeper.release(admission.givenBack());
+        List<BatchMember> admitted = BatchAdmission.admit(members, keeper, failures);
         if (!admitted.isEmpty()) {
-            // A new one: whoever stopped a group comes after those of it that were admitted.
-            BatchAdmission inRun = new BatchAdmission(failures);
-            BatchRun run = new BatchRun(handler, inRun, failures);
+            BatchRun run = new BatchRun(handler, keeper, failures);
             run.go(admitted, observer, clock);
             new BatchEnd(keeper, failures).settle(run);
-            keeper.release(inRun.givenBack());
         }
         failures.throwIfAny();
     }

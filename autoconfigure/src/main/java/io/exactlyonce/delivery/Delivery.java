@@ -168,17 +168,32 @@ public final class Delivery {
     }
 
     HandlerRun enterHandler() {
+        limitHandler();
         return enterHandler(new HandlerRun());
     }
 
-    /** Enters a run that other deliveries of its batch share: whatever stops one of them interrupts it. */
+    /** Enters a run, which other deliveries of its batch may share: whatever stops one of them interrupts it. */
     HandlerRun enterHandler(HandlerRun begun) {
         progress.enterHandler(begun);
+        return begun;
+    }
+
+    /** Begins to count the listener's timeout, which is one for the reconciler and the handler after it. */
+    void limitHandler() {
         Duration timeout = subscription.timeout();
         if (timeout != null) {
             renewal().limit(timeout, this::stopHandler);
         }
-        return begun;
+    }
+
+    /** The handler's work has ended: from here on no timeout counts. */
+    void leaveHandler() {
+        renewal().endLimit();
+    }
+
+    /** The handler was not called, although its reconciler was. */
+    void withdrawHandler() {
+        progress.withdraw();
     }
 
     /** The handler's method has returned, and its work goes on. */
@@ -212,6 +227,14 @@ public final class Delivery {
     /** Tells whether the handler may begin, as far as nobody has stopped it. */
     boolean mayHandlerBegin() {
         return progress.mayHandlerBegin();
+    }
+
+    /**
+     * Returns whether the handler may be called now: nothing has stopped it, its time is not up, and its claim is held by
+     * this JVM's clock. Asked right before the call, and again after whatever may have taken long.
+     */
+    boolean isReadyForHandler() {
+        return mayHandlerBegin() && renewal().isHeld() && !renewal().isOverLimit();
     }
 
     /** Stops the handler, and makes nobody wait for its completion for long: its listener has stopped. */

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.Claim;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -133,19 +134,39 @@ public final class DeliveryProcessor {
         if (outcome == null) {
             return null;
         }
-        observer.claimed(delivery.subscription(), outcome);
         Acquired acquired = refusals.decide(delivery, request, outcome);
         if (acquired == null) {
+            observer.claimed(delivery.subscription(), outcome);
             return replay(outcome, handler);
         }
         delivery.renewal().hold(request.id(), request.lease(), begun, delivery::stopHandler);
-        Handler reconciled = ReconciledHandler.around(
-                handler, handling, delivery.subscription().listener());
+        tell(delivery, request, outcome);
+        return reconcileAndHandle(delivery, handling, request.id(), acquired, handler, calls);
+    }
+
+    /** The claim is held by now, and let go whatever is thrown here. */
+    private void tell(Delivery delivery, ClaimRequest request, ClaimOutcome outcome) {
         try {
-            return calls.call(delivery, request.id(), acquired, handling.doubt(), reconciled);
+            observer.claimed(delivery.subscription(), outcome);
+        } catch (Throwable failure) {
+            handlers.giveBack(delivery, request.id());
+            throw failure;
+        }
+    }
+
+    private static @Nullable Object reconcileAndHandle(
+            Delivery delivery, Handling handling, ClaimId id, Acquired acquired, Handler handler, HandlerCalls calls)
+            throws Throwable {
+        Handler reconciled = ReconciledHandler.around(
+                handler, handling, delivery.subscription().listener(), delivery::isReadyForHandler);
+        try {
+            return calls.call(delivery, id, acquired, handling.doubt(), reconciled);
         } catch (ReconciledHandler.ParkRequest park) {
-            Refusals.parked(delivery, request.key());
+            Refusals.parked(delivery, id.key());
             return null;
+        } catch (ReconciledHandler.NotCalled notCalled) {
+            delivery.withdrawHandler();
+            throw notCalled.loss();
         }
     }
 

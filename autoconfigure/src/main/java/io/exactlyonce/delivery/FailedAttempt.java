@@ -4,6 +4,7 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.ReconciledHandler.NotCalled;
 import io.exactlyonce.delivery.ReconciledHandler.ParkRequest;
 import io.exactlyonce.delivery.ReconciledHandler.ReconciliationFailure;
 import java.util.Objects;
@@ -18,11 +19,15 @@ import java.util.stream.Stream;
  */
 record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
 
+    /** Why a claim is released whose handler was not called. */
+    static final String NOT_CALLED = "the handler was not called";
+
     /** Bounds the look for a cause, since causes may form a circle. */
     private static final int MOST_CAUSES = 20;
 
     FailedAttempt {
-        stopped = stopped || learnedOfLoss(claim, failure);
+        // A handler that was not called has had no effects; the doubt that its reconciler was asked about stays.
+        stopped = !(failure instanceof NotCalled) && (stopped || learnedOfLoss(claim, failure));
     }
 
     /**
@@ -57,12 +62,16 @@ record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
         if (failure instanceof ParkRequest || (stopped && policy.parksStopped())) {
             return true;
         }
-        return !(failure instanceof ReconciliationFailure) && policy.parksFor(failure);
+        boolean handlers = !(failure instanceof ReconciliationFailure || failure instanceof NotCalled);
+        return handlers && policy.parksFor(failure);
     }
 
     private String reason() {
         if (failure instanceof ParkRequest request) {
             return String.valueOf(request.getMessage());
+        }
+        if (failure instanceof NotCalled) {
+            return NOT_CALLED;
         }
         return stopped ? "stopped from outside: " + failure : failure.toString();
     }

@@ -40,12 +40,17 @@ final class HandlerCall implements HandlerCalls {
     /** A pause, or a claim that was answered late, may have used up the lease before the handler could begin. */
     DeliveryClaim claim(Delivery delivery, ClaimId id, Acquired acquired) {
         DeliveryClaim claim = claim(id, acquired, delivery.renewal()::isHeld);
-        if (!delivery.mayHandlerBegin() || !delivery.renewal().isHeld()) {
-            delivery.renewal().letGo();
-            keeper.release(new Release(id, "the handler was not called", false));
+        if (!delivery.isReadyForHandler()) {
+            giveBack(delivery, id);
             throw claim.lost("its lease was over, or its listener had stopped, before the handler was called");
         }
         return claim;
+    }
+
+    /** Gives a claim up whose handler was not called, without a doubt. */
+    void giveBack(Delivery delivery, ClaimId id) {
+        delivery.renewal().letGo();
+        keeper.release(new Release(id, FailedAttempt.NOT_CALLED, false));
     }
 
     private @Nullable Object handleOrSettle(
@@ -71,6 +76,7 @@ final class HandlerCall implements HandlerCalls {
         try (run) {
             return handler.handle(claim);
         } finally {
+            delivery.leaveHandler();
             handled(delivery, begun);
         }
     }

@@ -48,6 +48,11 @@ final class Progress {
         }
     }
 
+    /** The handler was not called after all. */
+    void withdraw() {
+        run = null;
+    }
+
     void goOn(FutureRun begun) {
         future = begun;
         if (stopRequested) {

@@ -1,14 +1,19 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks a listener's reconciler, if the key is in doubt, before it calls the handler. */
+/**
+ * Asks a listener's reconciler, if the key is in doubt, before it calls the handler. The reconciler may outlast the claim,
+ * and may not heed the interrupt that tells it so: after it the handler is called only if it may still begin.
+ */
 final class ReconciledHandler implements DeliveryProcessor.Handler {
 
     private static final Logger log = LoggerFactory.getLogger(ReconciledHandler.class);
@@ -17,18 +22,32 @@ final class ReconciledHandler implements DeliveryProcessor.Handler {
     private final String listener;
     private final ClaimKey key;
     private final DeliveryProcessor.Handler handler;
+    private final BooleanSupplier ready;
 
-    private ReconciledHandler(Reconciler reconciler, String listener, ClaimKey key, DeliveryProcessor.Handler handler) {
+    private ReconciledHandler(
+            Reconciler reconciler,
+            String listener,
+            ClaimKey key,
+            DeliveryProcessor.Handler handler,
+            BooleanSupplier ready) {
         this.reconciler = reconciler;
         this.listener = listener;
         this.key = key;
         this.handler = handler;
+        this.ready = ready;
     }
 
-    /** Puts the listener's reconciler before its handler, if it has one. */
-    static DeliveryProcessor.Handler around(DeliveryProcessor.Handler handler, Handling handling, String listener) {
+    /**
+     * Puts the listener's reconciler before its handler, if it has one.
+     *
+     * @param ready whether the handler may still begin once the reconciler has answered
+     */
+    static DeliveryProcessor.Handler around(
+            DeliveryProcessor.Handler handler, Handling handling, String listener, BooleanSupplier ready) {
         Reconciler reconciler = handling.doubt().reconciler();
-        return reconciler == null ? handler : new ReconciledHandler(reconciler, listener, handling.key(), handler);
+        return reconciler == null
+                ? handler
+                : new ReconciledHandler(reconciler, listener, handling.key(), handler, ready);
     }
 
     @Override
@@ -38,10 +57,22 @@ final class ReconciledHandler implements DeliveryProcessor.Handler {
 
     private @Nullable Object reconcile(Claim claim) throws Throwable {
         Next next = ask(claim)
-                .<Next>match(done -> done::result, runAgain -> () -> handler.handle(claim), park -> () -> {
+                .<Next>match(done -> done::result, runAgain -> () -> callHandler(claim), park -> () -> {
                     throw new ParkRequest(park.reason());
                 });
         return next.go();
+    }
+
+    private @Nullable Object callHandler(Claim claim) throws Throwable {
+        if (!ready.getAsBoolean()) {
+            throw new NotCalled(new ClaimLostException(
+                    key.scope(),
+                    key.hash(),
+                    claim.fencingToken(),
+                    "its lease was over, its time was up, or its listener had stopped, when the reconciler had answered;"
+                            + " the handler was not called"));
+        }
+        return handler.handle(claim);
     }
 
     private Reconciliation ask(Claim claim) {
@@ -73,6 +104,21 @@ final class ReconciledHandler implements DeliveryProcessor.Handler {
     static final class ParkRequest extends RuntimeException {
         ParkRequest(String reason) {
             super(reason, null, false, false);
+        }
+    }
+
+    /** The reconciler asked for the handler, which must not begin any more. */
+    static final class NotCalled extends RuntimeException {
+        private final ClaimLostException loss;
+
+        NotCalled(ClaimLostException loss) {
+            super(loss);
+            this.loss = loss;
+        }
+
+        /** Returns why it must not. */
+        ClaimLostException loss() {
+            return loss;
         }
     }
 

@@ -66,8 +66,13 @@ public final class Renewal {
         return true;
     }
 
+    /** Returns whether the handler's time is up, also if it has not been told yet. */
+    public synchronized boolean isOverLimit() {
+        return limit != null && limit.isOver(supervisor.now());
+    }
+
     /** The handler has ended. Whatever is left to do is done under renewal again, even if it ended too late. */
-    private synchronized void endLimit() {
+    public synchronized void endLimit() {
         HandlerLimit ended = limit;
         limit = null;
         if (ended != null) {

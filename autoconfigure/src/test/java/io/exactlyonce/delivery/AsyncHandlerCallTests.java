@@ -11,8 +11,6 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -218,16 +216,7 @@ class AsyncHandlerCallTests {
 
     @Test
     void timeoutCancelsTheFuture() throws Throwable {
-        Delivery limited = rig.receive(
-                new Subscription(
-                        "listener",
-                        "orders",
-                        new VisibilityWindow(DeliveryRig.WINDOW),
-                        Duration.ofSeconds(5),
-                        rig.queue,
-                        null),
-                "another",
-                1);
+        Delivery limited = rig.receiveLimited(Duration.ofSeconds(5));
         process(limited, DoubtPolicy.RERUN, claim -> work);
 
         rig.tickFor(Duration.ofSeconds(4));
@@ -319,6 +308,57 @@ class AsyncHandlerCallTests {
 
         assertThat(recorded).isCompletedWithValue("charged");
         assertThat(rig.store.completions()).hasSize(1);
+    }
+
+    @Test
+    void handlerOfAClaimThatEndedWhileItsReconcilerLookedIsNotCalled() {
+        rig.store.onClaim(() -> new Acquired(2, 2, true));
+        DoubtPolicy asking = new DoubtPolicy(
+                AbandonedPolicy.RECONCILE,
+                (listener, scope, claim) -> {
+                    rig.clock.advance(Duration.ofSeconds(25));
+                    return Reconciliation.runAgain();
+                },
+                List.of());
+
+        assertThatThrownBy(() -> process(delivery, asking, DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(delivery.left()).isDone();
+    }
+
+    /** Three seconds of work, and a store that is away or a pool that is busy: that is nobody's timeout. */
+    @Test
+    void timeoutEndsWithTheFutureAlthoughItsCompletionWaitsForAThread() throws Throwable {
+        Delivery limited = rig.receiveLimited(Duration.ofSeconds(10));
+        process(limited, DoubtPolicy.RERUN, claim -> work);
+        rig.tickFor(Duration.ofSeconds(3));
+
+        work.complete("charged");
+        rig.tickFor(Duration.ofSeconds(40));
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(rig.store.renewals()).hasSize(4);
+        runAll(completions);
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+    }
+
+    /** That its future has ended says nothing: it was this delivery that cancelled it. */
+    @Test
+    void workThatMayGoOnAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
+        Delivery limited = rig.receiveLimited(Duration.ofSeconds(5));
+        process(limited, DoubtPolicy.RERUN, claim -> work);
+        rig.tickFor(Duration.ofSeconds(6));
+
+        runAll(cancellations);
+        rig.tickFor(Duration.ofSeconds(60));
+
+        assertThat(work).isCancelled();
+        assertThat(rig.store.renewals()).isEmpty();
+        runAll(completions);
+        assertThat(rig.store.releases()).isEmpty();
     }
 
     @Test

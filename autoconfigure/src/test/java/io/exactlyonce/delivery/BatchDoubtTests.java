@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimId;
@@ -19,6 +20,7 @@ import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -103,6 +105,140 @@ class BatchDoubtTests {
         });
         assertThat(handed).containsExactly(1);
         assertThat(acknowledged()).containsExactly(1);
+    }
+
+    @Test
+    void slowReconciliationHandsOverNobodyWhoseLeaseItUsedUp() {
+        reconcile((listener, scope, claim) -> {
+            rig.clock.advance(Duration.ofSeconds(25));
+            return Reconciliation.runAgain();
+        });
+        answer(CLEAN, DOUBTFUL, CLEAN);
+
+        assertThatThrownBy(() -> process("a", "b", "c"))
+                .isInstanceOf(ClaimLostException.class)
+                .hasMessageContaining("before the handler was called");
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.releases())
+                .containsExactlyInAnyOrderElementsOf(
+                        claimed().stream().map(BatchDoubtTests::notCalled).toList());
+        assertThat(acknowledged()).isEmpty();
+    }
+
+    @Test
+    void messageThatIsStoppedWhileAnothersReconcilerLooksIsLeftOutAndDisturbsNobody() {
+        reconcile((listener, scope, claim) -> {
+            deliveries.get(0).stopHandler();
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            return Reconciliation.runAgain();
+        });
+        answer(CLEAN, DOUBTFUL);
+
+        assertThatThrownBy(() -> run(
+                        acquired -> {
+                            handle(acquired);
+                            assertThat(rig.store.releases())
+                                    .as("given back before the handler, which may take long")
+                                    .containsExactly(notCalled(claimed().get(0)));
+                            deliveries.get(1).stopHandler();
+                            assertThat(Thread.interrupted()).isTrue();
+                        },
+                        items("a", "b")))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(handed).containsExactly(1);
+        assertThat(acknowledged()).containsExactly(1);
+    }
+
+    @Test
+    void interruptThatAReconcilerSwallowsKeepsItsOwnMessageFromTheHandlerAndLeavesTheOthersWithoutADoubt() {
+        reconcile((listener, scope, claim) -> {
+            deliveries.get(0).stopHandler();
+            assertThat(Thread.interrupted()).isTrue();
+            return Reconciliation.runAgain();
+        });
+        answer(DOUBTFUL, CLEAN);
+
+        assertThatThrownBy(() -> run(
+                        acquired -> {
+                            handle(acquired);
+                            throw new IllegalStateException("carrier is away");
+                        },
+                        items("a", "b")))
+                .hasMessage("carrier is away");
+
+        assertThat(handed).containsExactly(1);
+        assertThat(rig.store.releases())
+                .containsExactly(
+                        notCalled(claimed().get(0)),
+                        new Release(claimed().get(1), "java.lang.IllegalStateException: carrier is away", false));
+    }
+
+    @Test
+    void membersAreAdmittedOnceMoreWhenGivingClaimsBackTookLong() {
+        reconcile((listener, scope, claim) -> {
+            deliveries.get(0).stopHandler();
+            return Reconciliation.runAgain();
+        });
+        answer(CLEAN, DOUBTFUL);
+        rig.store.onRelease(requested -> {
+            rig.clock.advance(Duration.ofSeconds(25));
+            return requested;
+        });
+
+        assertThatThrownBy(() -> process("a", "b")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.releases())
+                .containsExactly(
+                        notCalled(claimed().get(0)), notCalled(claimed().get(1)));
+    }
+
+    @Test
+    void messageThatIsLostWhileALaterOneOfItsGroupIsReconciledStopsThatOne() {
+        reconcile((listener, scope, claim) -> {
+            deliveries.get(0).stopHandler();
+            return Reconciliation.runAgain();
+        });
+        answer(CLEAN, DOUBTFUL, CLEAN);
+
+        assertThatThrownBy(() -> run(this::handle, fifo("a/1", "a/2", "b/1"))).isInstanceOf(ClaimLostException.class);
+
+        assertThat(handed).containsExactly(2);
+        assertThat(acknowledged()).containsExactly(2);
+        assertThat(rig.returns()).containsExactly(4, 0);
+    }
+
+    @Test
+    void messagesThatTheListenersStopMetDuringAReconciliationAreVisibleAtOnce() {
+        reconcile((listener, scope, claim) -> {
+            rig.deliveries.stop(rig.orders).begin();
+            return Reconciliation.runAgain();
+        });
+        answer(DOUBTFUL, CLEAN);
+
+        assertThatThrownBy(() -> process("a", "b")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(handed).isEmpty();
+        assertThat(acknowledged()).isEmpty();
+        assertThat(rig.returns()).containsExactly(0, 0);
+    }
+
+    @Test
+    void timeoutIsOneForReconcilersAndHandler() {
+        subscription = new Subscription(
+                "limited", "orders", rig.orders.window(), Duration.ofSeconds(10), rig.queue, null);
+        reconcile((listener, scope, claim) -> {
+            rig.tickFor(Duration.ofSeconds(6));
+            return Reconciliation.runAgain();
+        });
+        answer(DOUBTFUL, DOUBTFUL);
+
+        assertThatThrownBy(() -> process("a", "b")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.timedOut).hasSize(2);
     }
 
     @Test
@@ -217,6 +353,10 @@ class BatchDoubtTests {
                 .isInstanceOf(BatchItemFailures.class);
 
         assertThat(acknowledged()).containsExactly(1);
+    }
+
+    private static Release notCalled(ClaimId claim) {
+        return new Release(claim, "the handler was not called", false);
     }
 
     private void reconcile(Reconciler reconciler) {

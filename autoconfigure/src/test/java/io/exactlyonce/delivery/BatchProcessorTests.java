@@ -161,6 +161,39 @@ class BatchProcessorTests {
         assertThat(rig.returns()).containsExactly(4);
     }
 
+    /** A renewal after the release would find the key free, or another's, and tell a loss where there is none. */
+    @Test
+    void failedItemsAreRenewedNoMoreFromBeforeTheirClaimsAreReleased() {
+        rig.store.onRelease(requested -> {
+            rig.tickFor(Duration.ofSeconds(12));
+            return requested;
+        });
+
+        assertThatThrownBy(() -> rig.batches().process(items("a", "b"), failing(BatchItemFailures.of(1))))
+                .isInstanceOf(BatchItemFailures.class);
+        rig.tickFor(Duration.ofSeconds(12));
+
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    @Test
+    void claimsAreLetGoWithoutADoubtWhenTheVirtualMachineFailsBetweenClaimsAndHandler() {
+        rig.whenClaimed = () -> {
+            throw new OutOfMemoryError("simulated");
+        };
+
+        assertThatThrownBy(() -> process(items("a", "b"))).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.releases())
+                .containsExactlyElementsOf(claimed().stream()
+                        .map(id -> new Release(id, "the handler was not called", false))
+                        .toList());
+        rig.tickFor(Duration.ofSeconds(14));
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
     /** Indexes count in the list that the handler got. */
     @Test
     void namedItemIsFoundBehindOnesThatTheHandlerDidNotGet() {

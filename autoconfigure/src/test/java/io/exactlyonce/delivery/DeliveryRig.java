@@ -30,6 +30,8 @@ final class DeliveryRig implements DeliveryObserver {
     final List<ClaimOutcome> outcomes = new ArrayList<>();
     final List<Duration> handled = new CopyOnWriteArrayList<>();
     final List<Duration> delivered = new CopyOnWriteArrayList<>();
+    final List<Subscription> timedOut = new ArrayList<>();
+    Runnable whenClaimed = () -> {};
     final RenewalSupervisor supervisor =
             new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), this, Runnable::run, clock, () -> 0);
 
@@ -92,6 +94,14 @@ final class DeliveryRig implements DeliveryObserver {
         return processor().batches();
     }
 
+    /** Receives a message of a listener with a timeout. */
+    Delivery receiveLimited(Duration timeout) {
+        return receive(
+                new Subscription("limited", "orders", new VisibilityWindow(WINDOW), timeout, queue, null),
+                "limited handle",
+                1);
+    }
+
     /** Receives a message for the first time. */
     Delivery receive() {
         return receive(orders, "handle", 1);
@@ -134,6 +144,7 @@ final class DeliveryRig implements DeliveryObserver {
     @Override
     public void claimed(Subscription subscription, ClaimOutcome outcome) {
         outcomes.add(outcome);
+        whenClaimed.run();
     }
 
     @Override
@@ -144,6 +155,11 @@ final class DeliveryRig implements DeliveryObserver {
     @Override
     public void delivered(Subscription subscription, Duration elapsed) {
         delivered.add(elapsed);
+    }
+
+    @Override
+    public void timedOut(Subscription subscription) {
+        timedOut.add(subscription);
     }
 
     @Override

@@ -15,6 +15,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -335,6 +336,113 @@ class DoubtTests {
         assertThat(rig.store.releases())
                 .singleElement()
                 .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+    }
+
+    @Test
+    void handlerIsNotCalledWhenItsLeaseEndedWhileTheReconcilerLooked() {
+        inDoubt();
+
+        assertNotCalledAfter(delivery, () -> rig.clock.advance(Duration.ofSeconds(25)));
+
+        assertReturned();
+    }
+
+    /** The thread is interrupted once, and the reconciler has taken that to be its own business. */
+    @Test
+    void handlerIsNotCalledWhenItsReconcilerSwallowedTheInterruptOfATakeover() {
+        inDoubt();
+
+        assertNotCalledAfter(delivery, () -> {
+            rig.loseLease();
+            assertThat(Thread.interrupted()).isTrue();
+        });
+    }
+
+    @Test
+    void handlerIsNotCalledWhenItsReconcilerDidNotNoticeTheInterrupt() {
+        inDoubt();
+
+        assertNotCalledAfter(delivery, delivery::stopHandler);
+    }
+
+    @Test
+    void handlerIsNotCalledWhenItsTimeoutPassedWhileTheReconcilerLooked() {
+        inDoubt();
+
+        assertNotCalledAfter(rig.receiveLimited(Duration.ofSeconds(5)), () -> {
+            rig.tickFor(Duration.ofSeconds(6));
+            assertThat(Thread.interrupted()).isTrue();
+        });
+    }
+
+    @Test
+    void handlerIsNotCalledWhenItsTimeoutPassedInAPauseThatIsNotNoticedYet() {
+        inDoubt();
+
+        assertNotCalledAfter(
+                rig.receiveLimited(Duration.ofSeconds(5)), () -> rig.clock.advance(Duration.ofSeconds(6)));
+    }
+
+    @Test
+    void messageIsVisibleAtOnceWhenItsListenerBeganToStopWhileTheReconcilerLooked() {
+        inDoubt();
+
+        assertNotCalledAfter(
+                delivery, () -> rig.deliveries.stop(rig.orders).begin());
+
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(0);
+    }
+
+    /** Its queue would give it up untried. */
+    @Test
+    void handlerOfALastReceiveIsCalledAlthoughItsListenerBeganToStopWhileTheReconcilerLooked() throws Throwable {
+        inDoubt();
+        Subscription orders = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 3);
+        Delivery last = rig.receive(orders, "last", 3);
+
+        rig.process(
+                last,
+                handling(reconciling((listener, scope, claim) -> {
+                    rig.deliveries.stop(orders).begin();
+                    return Reconciliation.runAgain();
+                })),
+                claim -> "charged");
+
+        assertThat(rig.deliveries.settle(last)).isTrue();
+    }
+
+    /** What the reconciler has found has happened, whoever holds the key by now; the store decides. */
+    @Test
+    void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerLooked() throws Throwable {
+        inDoubt();
+
+        process(
+                reconciling((listener, scope, claim) -> {
+                    rig.clock.advance(Duration.ofSeconds(25));
+                    return Reconciliation.done("found");
+                }),
+                DeliveryRig::neverCalled);
+
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"found\""));
+    }
+
+    /** The doubt from before stays in the store; nothing is added to it, nor is it a failure to park for. */
+    private void assertNotCalledAfter(Delivery received, Runnable event) {
+        Reconciler slow = (listener, scope, claim) -> {
+            event.run();
+            return Reconciliation.runAgain();
+        };
+        DoubtPolicy policy = new DoubtPolicy(AbandonedPolicy.RECONCILE, slow, List.of(RuntimeException.class));
+
+        assertThatThrownBy(() -> rig.process(received, handling(policy), DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class)
+                .hasMessageContaining("the handler was not called");
+
+        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(rig.store.parkings()).isEmpty();
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(Thread.interrupted()).isFalse();
     }
 
     private Object stopped(Claim claim) throws InterruptedException {

@@ -8,8 +8,6 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
@@ -326,9 +324,7 @@ class HandlerCallTests {
     }
 
     private Delivery receiveLimited() {
-        Subscription limited = new Subscription(
-                "limited", "orders", new VisibilityWindow(DeliveryRig.WINDOW), TIMEOUT, rig.queue, null);
-        return rig.receive(limited, "limited handle", 1);
+        return rig.receiveLimited(TIMEOUT);
     }
 
     @Test
@@ -384,6 +380,22 @@ class HandlerCallTests {
         });
 
         assertThat(rig.store.completions()).hasSize(1);
+    }
+
+    @Test
+    void claimIsLetGoWithoutADoubtWhenTheVirtualMachineFailsBetweenClaimAndHandler() {
+        rig.whenClaimed = () -> {
+            throw new OutOfMemoryError("simulated");
+        };
+
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        rig.tickFor(Duration.ofSeconds(14));
+        assertThat(rig.store.renewals()).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimsUnansweredException;
+import io.exactlyonce.visibility.QueueVisibility.Change;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 class TransactionalDeliveryTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();
@@ -40,7 +43,12 @@ class TransactionalDeliveryTests {
     };
 
     private Object process(ClaimTransaction transaction, DeliveryProcessor.Handler handler) throws Throwable {
-        return rig.process(delivery, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, transaction), handler);
+        return process(delivery, transaction, handler);
+    }
+
+    private Object process(Delivery received, ClaimTransaction transaction, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        return rig.process(received, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, transaction), handler);
     }
 
     private static ClaimTransaction answering(ClaimOutcome outcome) {
@@ -153,6 +161,13 @@ class TransactionalDeliveryTests {
 
         assertThat(rig.gate.isOpen()).isFalse();
         assertThat(returnsAfterSettling()).isEmpty();
+        rig.store.failLooks(true);
+        for (int second = 0; second < 60; second++) {
+            rig.tickFor(Duration.ofSeconds(1));
+            rig.watch.tick();
+        }
+        assertThat(rig.returns()).as("kept invisible").containsExactly(30, 30, 30, 30);
+        assertThat(rig.waiting).containsExactly(1);
         assertThat(rig.supervisor.inFlight()).isEqualTo(1);
     }
 
@@ -227,6 +242,104 @@ class TransactionalDeliveryTests {
         });
 
         assertThat(rig.returns()).containsExactly(30);
+    }
+
+    @Test
+    void timeoutEndsWithTheHandlerSoThatItsMessageIsRenewedUntilItsDeleteIsConfirmed() throws Throwable {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        process(limited, granting, claim -> {
+            rig.tickFor(Duration.ofSeconds(3));
+            return "shipped";
+        });
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+        rig.tickFor(Duration.ofSeconds(60));
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(changesOf(limited)).containsExactly(30, 30, 30, 30);
+        assertThat(limited.renewal().isInvisible()).isTrue();
+    }
+
+    @Test
+    void timeoutDoesNotCountTheCommit() throws Throwable {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        process(
+                limited,
+                (request, work) -> {
+                    ClaimOutcome outcome = granting.execute(request, work);
+                    rig.tickFor(Duration.ofSeconds(40));
+                    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                    return outcome;
+                },
+                claim -> "shipped");
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(changesOf(limited)).containsExactly(30, 30);
+    }
+
+    @Test
+    void timeoutEndsWithAHandlerThatFails() {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        assertThatThrownBy(() -> process(
+                        limited,
+                        (request, work) -> {
+                            try {
+                                return granting.execute(request, work);
+                            } finally {
+                                rig.tickFor(Duration.ofSeconds(20));
+                            }
+                        },
+                        claim -> {
+                            throw new IOException("no stock");
+                        }))
+                .hasMessage("no stock");
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(changesOf(limited)).containsExactly(30);
+    }
+
+    @Test
+    void handlerThatPassesItsTimeoutIsInterruptedOnceAndItsMessageReturned() {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        assertThatThrownBy(() -> process(limited, granting, claim -> {
+                    rig.tickFor(TIMEOUT);
+                    assertThat(Thread.interrupted()).isTrue();
+                    rig.tickFor(TIMEOUT);
+                    assertThat(Thread.interrupted()).isFalse();
+                    throw new InterruptedException("stopped");
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.timedOut).hasSize(1);
+        assertThat(rig.deliveries.settle(limited)).isFalse();
+        assertThat(changesOf(limited)).as("renewed no more, and returned").containsExactly(4);
+    }
+
+    /** Its writes are in the transaction: a late commit is a commit. */
+    @Test
+    void handlerThatIgnoresItsTimeoutIsCommittedAndItsMessageRenewedAgain() throws Throwable {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        process(limited, granting, claim -> {
+            rig.tickFor(TIMEOUT.plusSeconds(10));
+            return "shipped";
+        });
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+        rig.tickFor(Duration.ofSeconds(40));
+
+        assertThat(rig.timedOut).hasSize(1);
+        assertThat(changesOf(limited)).isNotEmpty().containsOnly(30);
+        assertThat(limited.renewal().isInvisible()).isTrue();
+    }
+
+    private List<Integer> changesOf(Delivery received) {
+        return rig.queue.changes().stream()
+                .filter(change -> change.receiptHandle().equals(received.receiptHandle()))
+                .map(Change::seconds)
+                .toList();
     }
 
     @Test

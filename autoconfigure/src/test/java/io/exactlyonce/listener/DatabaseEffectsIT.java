@@ -173,6 +173,31 @@ class DatabaseEffectsIT {
         }
     }
 
+    /** Its first attempt hangs after its writes, until it is interrupted. */
+    static class Hanging extends Shop {
+        private final JdbcClient jdbc;
+        private final CountDownLatch never = new CountDownLatch(1);
+
+        Hanging(JdbcClient jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @ExactlyOnceListener(
+                id = "sales",
+                queueNames = "${test.queue}",
+                key = "#order",
+                effects = Effects.DATABASE,
+                timeout = "1s")
+        String handle(String order, Claim claim) throws InterruptedException {
+            jdbc.sql("INSERT INTO sale (order_id) VALUES (?)").param(order).update();
+            String sold = sold(claim);
+            if (attempts().size() == 1) {
+                never.await();
+            }
+            return sold;
+        }
+    }
+
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
@@ -264,6 +289,21 @@ class DatabaseEffectsIT {
             awaitEmptyQueue();
             assertThat(sales(application)).containsExactly("o1");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void handlerThatPassesItsTimeoutIsRolledBackAndTheNextAttemptWritesOnce() {
+        try (TestApplication application = start(Hanging.class)) {
+            SQS.send(queue, "o1");
+
+            awaitEmptyQueue();
+
+            assertThat(application.bean(Hanging.class).attempts()).containsExactly(1, 1);
+            assertThat(sales(application)).containsExactly("o1");
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+            assertThat(application.count("exactly.once.handler.timeouts", "listener", "sales"))
+                    .isEqualTo(1);
         }
     }
 
