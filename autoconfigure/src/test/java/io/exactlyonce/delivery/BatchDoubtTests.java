@@ -227,8 +227,7 @@ class BatchDoubtTests {
 
     @Test
     void timeoutIsOneForReconcilersAndHandler() {
-        subscription = new Subscription(
-                "limited", "orders", rig.orders.window(), Duration.ofSeconds(10), rig.queue, null);
+        limit();
         reconcile((listener, scope, claim) -> {
             rig.tickFor(Duration.ofSeconds(6));
             return Reconciliation.runAgain();
@@ -239,6 +238,41 @@ class BatchDoubtTests {
 
         assertThat(handed).isEmpty();
         assertThat(rig.timedOut).hasSize(2);
+    }
+
+    @Test
+    void timeoutOfAMessageThatTheReconcilerHasSettledDoesNotCountTheHandlerOfTheOthers() throws Throwable {
+        limit();
+        reconcile((listener, scope, claim) -> Reconciliation.done(null));
+        answer(DOUBTFUL, CLEAN);
+
+        run(acquired -> rig.tickFor(Duration.ofSeconds(12)), items("a", "b"));
+
+        assertThat(rig.timedOut).as("that of the other one").hasSize(1);
+        assertThat(acknowledged()).containsExactly(0, 1);
+    }
+
+    @Test
+    void timeoutDoesNotCountTheCompletion() {
+        limit();
+        rig.store.onComplete(requested -> {
+            rig.tickFor(Duration.ofSeconds(12));
+            return requested;
+        });
+
+        assertThatThrownBy(() -> run(
+                        acquired -> {
+                            throw BatchItemFailures.of(0);
+                        },
+                        items("a", "b")))
+                .isInstanceOf(BatchItemFailures.class);
+
+        assertThat(rig.timedOut).isEmpty();
+    }
+
+    private void limit() {
+        subscription =
+                new Subscription("limited", "orders", rig.orders.window(), Duration.ofSeconds(10), rig.queue, null);
     }
 
     @Test
