@@ -56,10 +56,9 @@ final class ReconciledHandler implements DeliveryProcessor.Handler {
     }
 
     private @Nullable Object reconcile(Claim claim) throws Throwable {
-        Next next = ask(claim)
-                .<Next>match(done -> done::result, runAgain -> () -> callHandler(claim), park -> () -> {
-                    throw new ParkRequest(park.reason());
-                });
+        Next next = ask(claim).<Next>match(done -> done::result, runAgain -> () -> callHandler(claim), park -> () -> {
+            throw new ParkRequest(park.reason());
+        });
         return next.go();
     }
 

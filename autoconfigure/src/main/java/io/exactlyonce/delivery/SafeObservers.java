@@ -100,7 +100,10 @@ public final class SafeObservers implements DeliveryObserver {
         try {
             log.warn("{} failed; the delivery goes on", observer, failure);
         } catch (RuntimeException unprintable) {
-            log.warn("{} failed with {}; the delivery goes on", observer, failure.getClass().getName());
+            log.warn(
+                    "{} failed with {}; the delivery goes on",
+                    observer,
+                    failure.getClass().getName());
         }
     }
 }

@@ -379,16 +379,14 @@ class DoubtTests {
     void handlerIsNotCalledWhenItsTimeoutPassedInAPauseThatIsNotNoticedYet() {
         inDoubt();
 
-        assertNotCalledAfter(
-                rig.receiveLimited(Duration.ofSeconds(5)), () -> rig.clock.advance(Duration.ofSeconds(6)));
+        assertNotCalledAfter(rig.receiveLimited(Duration.ofSeconds(5)), () -> rig.clock.advance(Duration.ofSeconds(6)));
     }
 
     @Test
     void messageIsVisibleAtOnceWhenItsListenerBeganToStopWhileTheReconcilerLooked() {
         inDoubt();
 
-        assertNotCalledAfter(
-                delivery, () -> rig.deliveries.stop(rig.orders).begin());
+        assertNotCalledAfter(delivery, () -> rig.deliveries.stop(rig.orders).begin());
 
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(0);

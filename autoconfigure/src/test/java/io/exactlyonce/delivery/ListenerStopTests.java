@@ -45,8 +45,7 @@ class ListenerStopTests {
     /** Or each restart of a container would leave its subscription, with its client of SQS, in memory. */
     @Test
     void subscriptionOfAListenerThatWasStartedAgainSinceIsForgotten() {
-        StoppedListeners stopped =
-                new StoppedListeners(new InFlight(rig, rig.clock), rig.deliveries.waiters());
+        StoppedListeners stopped = new StoppedListeners(new InFlight(rig, rig.clock), rig.deliveries.waiters());
         Subscription restarted = DeliveryRig.subscription("orders", new ScriptedQueue());
         Subscription other = DeliveryRig.subscription("parcels", rig.queue);
         stopped.add(rig.orders);
