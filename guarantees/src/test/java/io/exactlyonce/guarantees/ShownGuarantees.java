@@ -1,0 +1,85 @@
+package io.exactlyonce.guarantees;
+
+import io.exactlyonce.guarantees.Reports.Outcome;
+import io.exactlyonce.guarantees.Reports.Verdict;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/** The tests that {@code docs/guarantees.md} names, and how each of them ended in this build. */
+final class ShownGuarantees {
+
+    private final Map<String, Verdict> verdicts = new TreeMap<>();
+
+    /**
+     * Reads the document, all test sources and all reports.
+     *
+     * @param root of all modules
+     * @param started when the build began
+     */
+    ShownGuarantees(Path root, Instant started) throws IOException {
+        Reports reports = new Reports(root, started);
+        Subtypes subtypes = new Subtypes(sources(root));
+        String document = Files.readString(root.resolve("docs").resolve("guarantees.md"));
+        for (NamedTest test : NamedTest.in(document)) {
+            verdicts.put(test.toString(), reports.of(subtypes.of(test.type()), test.method()));
+        }
+    }
+
+    private static List<String> sources(Path root) throws IOException {
+        try (Stream<Path> modules = Files.list(root)) {
+            return modules.map(module -> module.resolve("src"))
+                    .filter(Files::isDirectory)
+                    .flatMap(ShownGuarantees::texts)
+                    .toList();
+        }
+    }
+
+    private static Stream<String> texts(Path directory) {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(".java")).map(ShownGuarantees::read).toList().stream();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private static String read(Path source) {
+        try {
+            return Files.readString(source);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    int count() {
+        return verdicts.size();
+    }
+
+    /** Returns what was skipped, each with the reason that its report gives. */
+    List<String> skipped() {
+        return lines(Outcome.SKIPPED::equals);
+    }
+
+    /** Returns what failed or did not run. */
+    List<String> notShown() {
+        return lines(outcome -> outcome == Outcome.FAILED || outcome == Outcome.MISSING);
+    }
+
+    private List<String> lines(Predicate<Outcome> wanted) {
+        return verdicts.entrySet().stream()
+                .filter(entry -> wanted.test(entry.getValue().outcome()))
+                .map(entry -> "%s %s: %s"
+                        .formatted(
+                                entry.getKey(),
+                                entry.getValue().outcome(),
+                                entry.getValue().reason()))
+                .toList();
+    }
+}
