@@ -1,65 +1,69 @@
 package io.exactlyonce.model;
 
-/** What keeps the protocol safe, and the class that does it. Without any one of these the model breaks a rule. */
+/**
+ * What keeps the protocol safe, and the method that does it. Without any one of these the model breaks a rule, and without
+ * that method's check a test of the code fails: where it is SQL a {@link SqlCheck} removes it, where it is Java the profile
+ * {@code guards} does, and {@link GuardMutations} reads what came of that.
+ */
 enum Guard {
     /** {@code INSERT ... ON CONFLICT DO NOTHING}: whether the key is known and its first claim are one step. */
-    FIRST_CLAIM_IS_ONE_STEP("claim.postgres.BatchStatement"),
+    FIRST_CLAIM_IS_ONE_STEP("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** Only rows that were read as released, or with their lease over by the database's clock, are taken over. */
-    TAKEOVER_WAITS_FOR_THE_LEASE("claim.postgres.ClaimRow"),
+    TAKEOVER_WAITS_FOR_THE_LEASE("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** The update names the {@code claim_id} that was read, whose token and doubt it goes on from. */
-    TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("claim.postgres.FreeRow"),
+    TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** The update asks for the end of the lease once more: its holder may have renewed it since the row was read. */
-    TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("claim.postgres.FreeRow"),
+    TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** {@code FOR UPDATE SKIP LOCKED}: no takeover of a row that a fenced transaction has locked. */
-    TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "claim.postgres.FreeRow"),
+    TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** A key whose holder vanished is free when the lease ends; a status alone would block it for ever. */
-    VANISHED_HOLDER_LOSES_ITS_KEY("claim.postgres.ClaimRow"),
+    VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** A completed row is free for nobody. */
-    COMPLETED_KEY_STAYS_COMPLETED("claim.postgres.ClaimRow"),
+    COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
-    RETRY_FINDS_ITS_OWN_CLAIM("claim.postgres.RequestedRow"),
+    RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.postgres.RequestedRow#isOwn"),
     /** A takeover of a claim that nobody ended tells its handler that it is ambiguous. */
-    TAKEOVER_TELLS_THE_DOUBT("claim.postgres.ClaimRow"),
+    TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.postgres.ClaimRow#isInDoubt"),
     /** {@code claim.ambiguous OR ending.ambiguous}: a later release without effects does not clear an earlier doubt. */
-    DOUBT_STAYS("claim.postgres.BatchStatement"),
+    DOUBT_STAYS("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** A handler that was stopped from outside releases its key as ambiguous, or parks it. */
-    STOPPED_HANDLER_LEAVES_A_DOUBT("delivery.FailedAttempt"),
+    STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.FailedAttempt#release"),
     /** With {@code PARK} a key in doubt is parked instead of taken over. */
-    DOUBT_IS_PARKED(Mode.PARK, "claim.postgres.RequestedRow"),
+    DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.postgres.RequestedRow#mustBeParked"),
     /** Renewals name the {@code claim_id}. */
-    RENEWAL_NAMES_ITS_CLAIM("claim.postgres.Renewals"),
+    RENEWAL_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.Renewals#run"),
     /** Completions name the {@code claim_id}. */
-    COMPLETION_NAMES_ITS_CLAIM("claim.postgres.BatchStatement"),
+    COMPLETION_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** Releases name the {@code claim_id}. */
-    RELEASE_NAMES_ITS_CLAIM("claim.postgres.BatchStatement"),
+    RELEASE_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** Parkings name the {@code claim_id}. */
-    PARKING_NAMES_ITS_CLAIM("claim.postgres.BatchStatement"),
+    PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** The worker counts its lease from before it asked for it. */
-    LEASE_COUNTS_FROM_BEFORE_THE_CALL("delivery.DeliveryProcessor"),
+    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.DeliveryProcessor#claimAndHandle"),
     /** A claim answered after its lease is given back, and its handler not called. */
-    HANDLER_BEGINS_WITHIN_THE_LEASE("delivery.HandlerCall"),
+    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.HandlerCall#claim"),
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
-    ENSURE_HELD_ASKS_THE_CLOCK("visibility.Renewal"),
+    ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.visibility.Renewal#isHeld"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
-    FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "claim.postgres.TransactionFence"),
+    FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.TransactionFence#lock"),
     /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
-    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("delivery.ClaimKeeper"),
+    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.ClaimKeeper#record"),
     /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */
-    ACKNOWLEDGED_ONCE_COMPLETED("delivery.HandlerCall"),
+    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.HandlerCall#complete"),
     /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
-    DUPLICATE_WAITS_FOR_THE_HOLDER("delivery.Refusals"),
+    DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.Refusals#heldElsewhere"),
     /** It waits invisible, rather than to be returned again and again until its receives are used up. */
-    WAITING_COSTS_NO_RECEIVE("delivery.Waiters"),
+    WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.Waiters#admit"),
     /** A delivery that waits is made visible once its key is free. */
-    FREE_KEY_ENDS_THE_WAIT("delivery.KeyWatch"),
+    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.KeyWatch#end"),
     /** No return past the local end of the window: the receipt may expose the successor's message. */
-    RETURNED_WITHIN_THE_WINDOW("visibility.RenewedWindow"),
+    RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.visibility.RenewedWindow#exposure"),
     /** No renewal past the local end of the window, for the same reason. */
-    WINDOW_RENEWED_WITHIN_THE_WINDOW("visibility.RenewedWindow"),
+    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.visibility.RenewedWindow#attempt"),
     /** With {@code DATABASE} the row's primary key, and the key's advisory lock before it, admit one transaction. */
-    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "claim.postgres.TransactionClaims"),
+    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.TransactionClaimStatement#run"),
     /** With {@code DATABASE} the handler's writes and the completion are committed together. */
-    EFFECT_COMMITS_WITH_THE_COMPLETION(Mode.DATABASE, "claim.postgres.PostgresClaimTransaction");
+    EFFECT_COMMITS_WITH_THE_COMPLETION(Mode.DATABASE, "io.exactlyonce.claim.postgres.TransactionCompletion#update");
 
     private final Mode mode;
     private final String enforcer;
@@ -78,8 +82,13 @@ enum Guard {
         return mode;
     }
 
-    /** Returns the name of the class that does it. */
+    /** Returns the method that does it, as {@code class#method}. */
     String enforcer() {
-        return "io.exactlyonce." + enforcer;
+        return enforcer;
+    }
+
+    /** Returns the method that does it, as documents name it. */
+    String shortEnforcer() {
+        return enforcer.substring(enforcer.lastIndexOf('.') + 1);
     }
 }

@@ -3,6 +3,8 @@ package io.exactlyonce.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -61,10 +63,13 @@ class ProtocolModelTests {
 
     @ParameterizedTest
     @EnumSource
-    void guardIsAClassOfTheEngine(Guard guard) throws ClassNotFoundException {
-        Class<?> enforcer = Class.forName(guard.enforcer(), false, getClass().getClassLoader());
+    void guardIsAMethodOfTheEngine(Guard guard) throws ReflectiveOperationException {
+        String[] names = guard.enforcer().split("#", 2);
+        Class<?> enforcer = Class.forName(names[0], false, getClass().getClassLoader());
+        URL tests = getClass().getProtectionDomain().getCodeSource().getLocation();
 
-        assertThat(enforcer.getPackageName()).doesNotContain("model");
+        assertThat(enforcer.getProtectionDomain().getCodeSource().getLocation()).isNotEqualTo(tests);
+        assertThat(enforcer.getDeclaredMethods()).extracting(Method::getName).contains(names[1]);
     }
 
     @Test
