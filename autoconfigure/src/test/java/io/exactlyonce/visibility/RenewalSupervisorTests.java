@@ -601,6 +601,19 @@ class RenewalSupervisorTests {
         assertThat(queue.requests()).hasSize(requests);
     }
 
+    /** Less than a second would be none, and show the message. */
+    @Test
+    void windowWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
+        Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(43_200), queue);
+        supervisor.start(slow, "handle", clock.getAsLong());
+        clock.advance(Duration.ofMillis(43_199_500));
+
+        supervisor.tick();
+
+        assertThat(queue.requests()).isEmpty();
+        assertThat(windowEvents()).containsExactly(RenewalObserver.Result.LOST);
+    }
+
     @Test
     void windowWhoseRenewalStaysUnansweredIsToldLostWhenItEnds() {
         start("handle");
