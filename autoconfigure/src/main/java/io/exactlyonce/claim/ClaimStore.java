@@ -15,7 +15,7 @@ import java.util.Set;
  * <p>Not guaranteed: that a holder knows in time that its lease ended. That is the caller's business.
  *
  * <p>A method that throws has told nothing: each of its writes may or may not have happened. All of them can be repeated
- * with the same arguments. {@link ClaimsLockedException} alone tells which ones have happened.
+ * with the same arguments. {@link ClaimsPartlyAnsweredException} alone tells which ones have happened.
  */
 public interface ClaimStore {
 

@@ -3,13 +3,10 @@ package io.exactlyonce.claim;
 import java.util.Set;
 
 /**
- * Rows of claims stayed locked by somebody else's transaction for longer than a store waits: whether these claims still
- * hold their keys, nobody knows before it ends. They can be tried again; the others of the call are answered.
+ * Rows of claims stayed locked by another transaction for longer than a store waits: whether these claims still hold
+ * their keys is not known before it ends. They can be tried again; the others of the call are answered.
  */
-public final class ClaimsLockedException extends RuntimeException {
-
-    private final transient Set<ClaimId> locked;
-    private final transient Set<ClaimId> granted;
+public final class ClaimsLockedException extends ClaimsPartlyAnsweredException {
 
     /**
      * Makes an exception.
@@ -18,11 +15,13 @@ public final class ClaimsLockedException extends RuntimeException {
      * @param granted what the call would have returned, had it been asked without the locked ones
      */
     public ClaimsLockedException(Set<ClaimId> locked, Set<ClaimId> granted) {
-        super(("%d claims were not written, since a transaction keeps their rows locked: try them again, and keep "
-                        + "transactions short")
-                .formatted(locked.size()));
-        this.locked = Set.copyOf(locked);
-        this.granted = Set.copyOf(granted);
+        super(
+                ("%d claims were not written, since a transaction keeps their rows locked: try them again, and keep "
+                                + "transactions short")
+                        .formatted(locked.size()),
+                locked,
+                granted,
+                null);
     }
 
     /**
@@ -39,11 +38,6 @@ public final class ClaimsLockedException extends RuntimeException {
 
     /** Returns the claims for which nothing was written. */
     public Set<ClaimId> locked() {
-        return locked;
-    }
-
-    /** Returns what the call would have returned, had it been asked without the locked ones. */
-    public Set<ClaimId> granted() {
-        return granted;
+        return unanswered();
     }
 }

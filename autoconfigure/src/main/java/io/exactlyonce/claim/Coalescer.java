@@ -3,7 +3,6 @@ package io.exactlyonce.claim;
 import io.exactlyonce.claim.Pending.Kind;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +10,8 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Puts calls of many threads together, so that they share the store's transactions. Callers wait for their own answers.
@@ -53,28 +54,41 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
         List<ClaimOutcome> outcomes = new ArrayList<>(requests.size());
-        ask(writes, Kind.CLAIM, requests, ClaimRequest::id).forEach(entry -> outcomes.add(entry.outcome()));
+        answered(ask(writes, Kind.CLAIM, requests, ClaimRequest::id))
+                .forEach(entry -> outcomes.add(entry.outcome()));
         return outcomes;
     }
 
+    /**
+     * Extends leases: more than a batch takes go in several, and one that fails, or that cannot go in time, costs only its
+     * own leases their answer.
+     *
+     * @throws ClaimsPartlyAnsweredException if some leases got no answer
+     * @throws RuntimeException if none did
+     */
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> leases) {
-        return granted(ask(renewals, Kind.RENEWAL, leases, LeaseRenewal::claim));
+        List<Pending> entries = ask(renewals, Kind.RENEWAL, leases, LeaseRenewal::claim);
+        List<Pending> failed =
+                entries.stream().filter(entry -> entry.failure() != null).toList();
+        return failed.isEmpty() || failed.size() == entries.size()
+                ? granted(answered(entries))
+                : partlyGranted(entries, failed);
     }
 
     @Override
     public Set<ClaimId> complete(List<Completion> completions) {
-        return granted(ask(writes, Kind.COMPLETION, completions, Completion::claim));
+        return granted(answered(ask(writes, Kind.COMPLETION, completions, Completion::claim)));
     }
 
     @Override
     public Set<ClaimId> release(List<Release> releases) {
-        return granted(ask(writes, Kind.RELEASE, releases, Release::claim));
+        return granted(answered(ask(writes, Kind.RELEASE, releases, Release::claim)));
     }
 
     @Override
     public Set<ClaimId> park(List<Parking> parkings) {
-        return granted(ask(writes, Kind.PARKING, parkings, Parking::claim));
+        return granted(answered(ask(writes, Kind.PARKING, parkings, Parking::claim)));
     }
 
     /** Nothing is put together here: whoever asks does that already, for all that wait. */
@@ -98,17 +112,38 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
         return entries;
     }
 
-    private static Set<ClaimId> granted(List<Pending> entries) {
-        Set<ClaimId> granted = new HashSet<>();
-        Set<ClaimId> locked = new HashSet<>();
+    /** @throws RuntimeException the first one that an entry ended with */
+    private static List<Pending> answered(List<Pending> entries) {
         for (Pending entry : entries) {
-            if (entry.isGranted()) {
-                granted.add(entry.claim());
-            } else if (entry.isLocked()) {
-                locked.add(entry.claim());
+            RuntimeException failure = entry.failure();
+            if (failure != null) {
+                throw failure;
             }
         }
-        return ClaimsLockedException.requireNone(locked, granted);
+        return entries;
+    }
+
+    private static Set<ClaimId> partlyGranted(List<Pending> entries, List<Pending> failed) {
+        Set<ClaimId> granted = claims(entries, Pending::isGranted);
+        Set<ClaimId> unanswered = claims(entries, entry -> entry.failure() != null || entry.isLocked());
+        // Of two entries for one claim, one that was answered is enough.
+        unanswered.removeAll(granted);
+        RuntimeException first = failed.get(0).failure();
+        throw new ClaimsPartlyAnsweredException(
+                "%d of %d leases got no answer: %s"
+                        .formatted(unanswered.size(), entries.size(), first == null ? "" : first.getMessage()),
+                unanswered,
+                granted,
+                first);
+    }
+
+    private static Set<ClaimId> claims(List<Pending> entries, Predicate<Pending> chosen) {
+        return entries.stream().filter(chosen).map(Pending::claim).collect(Collectors.toSet());
+    }
+
+    private static Set<ClaimId> granted(List<Pending> entries) {
+        return ClaimsLockedException.requireNone(
+                claims(entries, Pending::isLocked), claims(entries, Pending::isGranted));
     }
 
     private void renewBatch(List<Pending> batch) {

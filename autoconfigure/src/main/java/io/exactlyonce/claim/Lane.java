@@ -50,9 +50,10 @@ final class Lane implements AutoCloseable {
     }
 
     /**
-     * Sees to it that each entry is answered. Returns and throws only when no entry is on its way to the store any more.
+     * Sees to it that each entry is answered. Returns and throws only when no entry is on its way to the store any more:
+     * each has its own answer then, or its own failure.
      *
-     * @throws RuntimeException the first one that an entry ended with
+     * @throws ClaimsRefusedException if no entry could be asked
      */
     void ask(List<Pending> entries) {
         if (flushers == null) {
@@ -67,33 +68,27 @@ final class Lane implements AutoCloseable {
         } else {
             queue.call();
         }
-        RuntimeException failure = null;
-        for (Pending entry : entries) {
-            try {
-                await(entry, deadline);
-                entry.requireAnswer();
-            } catch (RuntimeException first) {
-                failure = failure == null ? first : failure;
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+        await(entries, deadline);
     }
 
     /**
-     * Whoever waits in the queue may leave it, when time is up or, with a claim, when it is interrupted. Whoever is on the
-     * way to the store waits for its answer, as it would if it called the store itself: the claim may be made already.
+     * Entries that wait in the queue leave it when time is up or, claims, when their caller is interrupted. One that is on
+     * its way to the store is waited for, as if the caller called the store itself: the claim may be made already.
      */
-    private void await(Pending entry, long deadline) {
+    private void await(List<Pending> entries, long deadline) {
         boolean interrupted = false;
+        boolean late = false;
         try {
-            while (!entry.isSettled()) {
-                long left = deadline - clock.getAsLong();
-                LockSupport.parkNanos(this, entry.isWaiting() ? Math.min(LONG_WAIT_NANOS, left) : Long.MAX_VALUE);
-                interrupted |= Thread.interrupted();
-                if (entry.isWaiting()) {
-                    leaveIfInVain(entry, left, interrupted);
+            for (Pending entry : entries) {
+                while (!entry.isSettled()) {
+                    park(entry, late ? Long.MAX_VALUE : deadline - clock.getAsLong());
+                    interrupted |= Thread.interrupted();
+                    if (!late && deadline - clock.getAsLong() <= 0) {
+                        late = true;
+                        leave(entries, room.busy());
+                    } else if (entry.isWaiting()) {
+                        leaveOrHurry(entry, interrupted);
+                    }
                 }
             }
         } finally {
@@ -103,12 +98,32 @@ final class Lane implements AutoCloseable {
         }
     }
 
-    private void leaveIfInVain(Pending entry, long left, boolean interrupted) {
-        boolean stopping = interrupted && entry.kind() == Pending.Kind.CLAIM;
-        if ((stopping || left <= 0) && queue.withdraw(entry)) {
-            throw stopping ? new ClaimsRefusedException("Interrupted while it waited to claim") : room.busy();
+    private void park(Pending entry, long left) {
+        if (entry.isWaiting()) {
+            LockSupport.parkNanos(this, Math.min(LONG_WAIT_NANOS, left));
+        } else if (left < Long.MAX_VALUE) {
+            LockSupport.parkNanos(this, left);
+        } else {
+            LockSupport.park(this);
         }
-        queue.hurry();
+    }
+
+    private void leaveOrHurry(Pending entry, boolean interrupted) {
+        if (interrupted && entry.kind() == Pending.Kind.CLAIM) {
+            leave(List.of(entry), new ClaimsRefusedException("Interrupted while it waited to claim"));
+        } else {
+            queue.hurry();
+        }
+    }
+
+    /** What is on its way to the store by now is not concerned. */
+    private void leave(List<Pending> entries, RuntimeException why) {
+        for (Pending entry : entries) {
+            if (queue.withdraw(entry)) {
+                entry.fail(why);
+                entry.settle();
+            }
+        }
     }
 
     private synchronized void start() {

@@ -123,19 +123,13 @@ final class Pending {
         LockSupport.unpark(waiter);
     }
 
-    /**
-     * Only once it is settled.
-     *
-     * @throws RuntimeException what it ended with instead of an answer
-     */
-    void requireAnswer() {
-        if (failure != null) {
-            throw failure;
-        }
-        if (!answered) {
-            throw new ClaimsUnansweredException(
+    /** Returns what it ended with instead of an answer, or {@code null}. Only once it is settled. */
+    @Nullable RuntimeException failure() {
+        if (failure == null && !answered) {
+            return new ClaimsUnansweredException(
                     "The store's answer got lost on its way back, for want of memory or stack", null);
         }
+        return failure;
     }
 
     boolean isGranted() {

@@ -2,7 +2,7 @@ package io.exactlyonce.visibility;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.visibility.RenewalObserver.Result;
 import io.exactlyonce.visibility.RenewalObserver.Target;
@@ -66,8 +66,8 @@ final class LeaseRenewer {
         try {
             Set<ClaimId> held = store.renew(renewals);
             due.forEach(lease -> tell(lease, lease.answered(held, begun)));
-        } catch (ClaimsLockedException some) {
-            log.warn("Renewing {} of {} leases failed", some.locked().size(), due.size(), some);
+        } catch (ClaimsPartlyAnsweredException some) {
+            log.warn("Renewing {} of {} leases failed", some.unanswered().size(), due.size(), some);
             due.forEach(lease -> tell(lease, answered(lease, some, begun)));
         } catch (RuntimeException failure) {
             log.warn("Renewing {} leases failed", due.size(), failure);
@@ -75,8 +75,8 @@ final class LeaseRenewer {
         }
     }
 
-    private @Nullable Result answered(RenewedLease lease, ClaimsLockedException some, long begun) {
-        return some.locked().contains(lease.claim())
+    private @Nullable Result answered(RenewedLease lease, ClaimsPartlyAnsweredException some, long begun) {
+        return some.unanswered().contains(lease.claim())
                 ? lease.unanswered(clock.getAsLong(), random.getAsDouble())
                 : lease.answered(some.granted(), begun);
     }

@@ -110,6 +110,54 @@ class CoalescerFailureTests {
     }
 
     @Test
+    void renewalsThatAreNotSentInTimeCostTheOthersOfTheirCallNoAnswer() throws Exception {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush, 1, 1, 10_000, Duration.ofMillis(50))) {
+            List<LeaseRenewal> leases = leases(5);
+            Caller<Set<ClaimId>> renewing = CoalescerRig.call(() -> rig.coalescer.renew(leases));
+            rig.store.next().answer();
+            Batch slow = rig.store.next();
+            // For ever: it has given the others up, and waits for the one that is on its way.
+            Awaitility.await().until(() -> renewing.thread().getState() == Thread.State.WAITING);
+            slow.answer();
+
+            assertPartlyAnswered(renewing, leases, 2, "busy for 50 ms");
+            assertThat(rig.store.entries()).hasSize(2);
+        }
+    }
+
+    @Test
+    void batchOfRenewalsThatFailsCostsTheOthersOfItsCallNoAnswer() throws Exception {
+        try (CoalescerRig rig = new CoalescerRig(callersFlush, 1, 1, 10_000, CoalescerRig.PATIENCE)) {
+            List<LeaseRenewal> leases = leases(3);
+            Caller<Set<ClaimId>> renewing = CoalescerRig.call(() -> rig.coalescer.renew(leases));
+            rig.store.next().answer();
+            rig.store.next().answer();
+            rig.store.next().fail(new IllegalStateException("the database is away"));
+
+            assertPartlyAnswered(renewing, leases, 2, "1 of 3 leases got no answer", "the database is away");
+        }
+    }
+
+    private static List<LeaseRenewal> leases(int count) {
+        return Stream.generate(() -> new LeaseRenewal(request(newKey()).id(), Claims.LEASE))
+                .limit(count)
+                .toList();
+    }
+
+    private static void assertPartlyAnswered(
+            Caller<Set<ClaimId>> renewing, List<LeaseRenewal> leases, int answered, String... reasons) {
+        List<ClaimId> claims = leases.stream().map(LeaseRenewal::claim).toList();
+        assertThatThrownBy(() -> renewing.answer().get())
+                .cause()
+                .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, some -> {
+                    assertThat(some.granted()).containsExactlyInAnyOrderElementsOf(claims.subList(0, answered));
+                    assertThat(some.unanswered())
+                            .containsExactlyInAnyOrderElementsOf(claims.subList(answered, claims.size()));
+                })
+                .hasMessageContainingAll(reasons);
+    }
+
+    @Test
     void failureOfTheStoreIsTheWholeBatchsAndIsNotRepeated() throws Exception {
         try (CoalescerRig rig = new CoalescerRig(callersFlush)) {
             rig.claim(request(newKey()));

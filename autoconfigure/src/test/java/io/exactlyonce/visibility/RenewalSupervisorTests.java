@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
@@ -323,6 +324,27 @@ class RenewalSupervisorTests {
                         RenewalObserver.Result.SUCCEEDED);
         assertThat(store.renewals().get(1)).extracting(LeaseRenewal::claim).containsExactly(locked);
         assertThat(timesTold).hasValue(0);
+    }
+
+    @Test
+    void leaseThatGotNoAnswerIsTriedAgainAloneWhileTheOthersAreRenewedOrLost() {
+        ClaimId unanswered = hold(start("one"), clock.getAsLong());
+        ClaimId renewed = hold(start("two"), clock.getAsLong());
+        hold(start("three"), clock.getAsLong());
+        store.onRenew(requested -> {
+            throw new ClaimsPartlyAnsweredException("too late", Set.of(unanswered), Set.of(renewed), null);
+        });
+
+        tickFor(Duration.ofSeconds(19));
+
+        assertThat(leaseEvents())
+                .containsExactlyInAnyOrder(
+                        RenewalObserver.Result.FAILED,
+                        RenewalObserver.Result.SUCCEEDED,
+                        RenewalObserver.Result.LOST,
+                        RenewalObserver.Result.SUCCEEDED);
+        assertThat(store.renewals().get(1)).extracting(LeaseRenewal::claim).containsExactly(unanswered);
+        assertThat(timesTold).hasValue(1);
     }
 
     @Test
