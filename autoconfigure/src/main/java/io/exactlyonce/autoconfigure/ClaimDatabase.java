@@ -19,8 +19,8 @@ final class ClaimDatabase implements AutoCloseable {
     private final PrimaryPinnedDataSource dataSource;
     private final DatabaseInitializationMode mode;
     private final ReplicaLagMonitor replicas;
-    private final StartUpCheck check = new StartUpCheck(this::requireReady);
-    private volatile boolean ready;
+    private final SharedCheck ready = new SharedCheck(this::check);
+    private final StartUpCheck start = new StartUpCheck(this::requireReady);
 
     ClaimDatabase(PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode, ReplicaLagMonitor replicas) {
         this.dataSource = dataSource;
@@ -30,35 +30,35 @@ final class ClaimDatabase implements AutoCloseable {
 
     /** Begins, and does not wait. */
     void beginCheck() {
-        check.begin();
+        start.begin();
     }
 
     /** Returns when claims can be kept, or throws why they cannot: what {@link #requireReady()} threw once. */
     void awaitCheck() {
-        check.await();
+        start.await();
     }
 
-    /** Makes sure now. What has failed is tried again. */
-    synchronized void requireReady() {
-        if (ready) {
-            return;
-        }
+    /** Makes sure now, with all others that ask meanwhile. What has failed is tried again. */
+    void requireReady() {
+        ready.require();
+    }
+
+    private void check() {
         new PrimaryProbe(dataSource).verify();
         initialize();
         new ClaimSchemaProbe(dataSource).verify();
         replicas.start();
-        ready = true;
     }
 
     /** Tells whether there are listeners, and claims can be kept. */
     boolean isReady() {
-        return ready;
+        return ready.hasPassed();
     }
 
     /** Called before the monitor and the pool are closed, which the check uses. */
     @Override
     public void close() {
-        check.close();
+        start.close();
     }
 
     private void initialize() {

@@ -2,6 +2,8 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryUnavailableException;
@@ -10,9 +12,13 @@ import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -25,6 +31,8 @@ class ClaimDatabaseTests {
     private interface Opening {
         Connection open() throws SQLException;
     }
+
+    private static final Set<Thread.State> STANDING = Set.of(Thread.State.WAITING, Thread.State.BLOCKED);
 
     private final CountDownLatch asked = new CountDownLatch(1);
     private final AtomicBoolean brokenOff = new AtomicBoolean();
@@ -68,6 +76,35 @@ class ClaimDatabaseTests {
         assertThatThrownBy(down::requireReady)
                 .isInstanceOf(PrimaryUnavailableException.class)
                 .hasMessageContaining("try 2");
+    }
+
+    /** As requests of a web application do while its database is away: each waits for what is left of one check. */
+    @Test
+    void callsThatComeDuringACheckGetItsFailureAndMakeNoneOfTheirOwn() throws Exception {
+        CountDownLatch away = new CountDownLatch(1);
+        ClaimDatabase silent = database(() -> {
+            int number = tries.incrementAndGet();
+            try {
+                away.await();
+            } catch (InterruptedException closed) {
+                brokenOff.set(true);
+            }
+            throw new SQLException("try " + number);
+        });
+        List<FutureTask<Throwable>> calls = Stream.generate(
+                        () -> new FutureTask<>(() -> catchThrowable(silent::requireReady)))
+                .limit(5)
+                .toList();
+        List<Thread> callers = calls.stream().map(Thread::new).toList();
+        callers.forEach(Thread::start);
+        await().until(() -> callers.stream().map(Thread::getState).allMatch(STANDING::contains));
+        away.countDown();
+
+        for (FutureTask<Throwable> call : calls) {
+            assertThat(call.get()).isInstanceOf(PrimaryUnavailableException.class).hasMessageContaining("try 1");
+        }
+        assertThat(tries).hasValue(1);
+        assertThatThrownBy(silent::requireReady).hasMessageContaining("try 2");
     }
 
     private static ClaimDatabase database(Opening connections) {
