@@ -21,11 +21,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /** The check of a database that gives no connection: at once, or never. */
 @Timeout(30)
+@ExtendWith(OutputCaptureExtension.class)
 class ClaimDatabaseTests {
 
     private interface Opening {
@@ -76,6 +80,30 @@ class ClaimDatabaseTests {
         assertThatThrownBy(down::requireReady)
                 .isInstanceOf(PrimaryUnavailableException.class)
                 .hasMessageContaining("try 2");
+    }
+
+    /** As where listeners do not start with the application. */
+    @Test
+    void checkThatFailsWhileNothingAwaitsItIsLoggedAtOnce(CapturedOutput output) {
+        ClaimDatabase down = database(() -> {
+            throw new SQLException("no route to host");
+        });
+
+        down.beginCheck();
+
+        await().until(() -> output.getOut().contains("No listener can start: No connection to"));
+        assertThat(output).contains("no route to host");
+    }
+
+    @Test
+    void checkThatFailsWhileAListenerAwaitsItIsTheListenersToTell(CapturedOutput output) {
+        ClaimDatabase down = database(() -> {
+            throw new SQLException("no route to host");
+        });
+
+        assertThatThrownBy(down::awaitCheck).hasMessageContaining("no route to host");
+
+        assertThat(output).doesNotContain("No listener can start");
     }
 
     /** As requests of a web application do while its database is away: each waits for what is left of one check. */
