@@ -14,6 +14,9 @@ public final class ConnectionFailure {
     private static final Set<String> SERVER_GONE =
             Set.of("57P01", "57P02", "57P03", NotPrimaryException.READ_ONLY_SQL_TRANSACTION);
 
+    /** Classes of SQLSTATEs: connection, authorization, catalog name, resources, operator's intervention, system error. */
+    private static final Set<String> REFUSALS = Set.of(CONNECTION_EXCEPTION_CLASS, "28", "3D", "53", "57", "58");
+
     private ConnectionFailure() {}
 
     /**
@@ -35,6 +38,15 @@ public final class ConnectionFailure {
             }
         }
         return stale;
+    }
+
+    /**
+     * Returns whether there was no connection at all: the server did not answer, had none to give, or did not accept the
+     * user, the password or the database. A driver that tells no SQLSTATE does so where it got nothing from a server.
+     */
+    static boolean isRefusal(SQLException failure) {
+        String sqlState = failure.getSQLState();
+        return sqlState == null || sqlState.length() < 2 || REFUSALS.contains(sqlState.substring(0, 2));
     }
 
     private static boolean isStale(String sqlState) {

@@ -13,6 +13,13 @@ import java.util.regex.Pattern;
 record JdbcUrl(String value) {
 
     private static final Pattern CREDENTIALS = Pattern.compile("//[^/@]*@");
+
+    /** Where Oracle's driver has them. */
+    private static final Pattern USER_AND_PASSWORD = Pattern.compile("(?<=:)[^:/@]+/[^@]*@");
+
+    /** Drivers of other databases begin them with a semicolon. */
+    private static final Pattern PARAMETERS = Pattern.compile("[?;]");
+
     private static final String TARGET_SERVER_TYPE = "targetServerType=";
 
     /** The driver's other values accept a replica, at least when no primary answers. */
@@ -20,7 +27,8 @@ record JdbcUrl(String value) {
 
     /** Returns the URL without credentials and parameters, for messages. */
     String withoutSecrets() {
-        return CREDENTIALS.matcher(withoutParameters()).replaceFirst("//");
+        String oracle = USER_AND_PASSWORD.matcher(withoutParameters()).replaceFirst("");
+        return CREDENTIALS.matcher(oracle).replaceFirst("//");
     }
 
     /** Tells whether the URL names several hosts, so that the driver chooses among them. */
@@ -42,8 +50,7 @@ record JdbcUrl(String value) {
     }
 
     private String withoutParameters() {
-        int parameters = value.indexOf('?');
-        return parameters < 0 ? value : value.substring(0, parameters);
+        return PARAMETERS.split(value, 2)[0];
     }
 
     @Override

@@ -109,7 +109,8 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return ownPool != null;
     }
 
-    PoolSource source() {
+    /** Returns who chose the database, and so what has to be changed for another one. */
+    public PoolSource source() {
         return source;
     }
 

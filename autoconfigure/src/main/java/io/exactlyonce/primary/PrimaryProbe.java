@@ -27,8 +27,8 @@ public final class PrimaryProbe {
      * Takes a connection and asks its server. Needs no rights in the database.
      *
      * @return the server that keeps the claims
-     * @throws PrimaryUnavailableException if the database cannot be reached, is a replica or read-only, if some
-     *     statements would go elsewhere, if the URL permits replicas, or if a pooler mixes up prepared statements
+     * @throws PrimaryUnavailableException if the database cannot be reached, is no PostgreSQL, is a replica or read-only,
+     *     if some statements would go elsewhere, if the URL permits replicas, or if a pooler mixes up prepared statements
      */
     public DatabaseServer verify() {
         dataSource.url().flatMap(JdbcUrl::permittedReplicas).ifPresent(type -> {
@@ -84,6 +84,23 @@ public final class PrimaryProbe {
             }
         }
         // The pool says only that it timed out; what the driver said is the cause that helps.
+        return ConnectionFailure.isRefusal(deepest) ? unreachable(deepest, failure) : unfit(deepest, failure);
+    }
+
+    private PrimaryUnavailableException unreachable(SQLException deepest, SQLException failure) {
         return PrimaryUnavailableException.unreachable(dataSource, String.valueOf(deepest.getMessage()), failure);
+    }
+
+    /** It answered, so it can be asked what it is. */
+    private PrimaryUnavailableException unfit(SQLException answer, SQLException failure) {
+        try (Connection connection = dataSource.unproved().getConnection()) {
+            DatabaseProduct product = DatabaseProduct.of(connection);
+            return product.isPostgresql()
+                    ? PrimaryUnavailableException.refused(dataSource, product.toString(), answer)
+                    : PrimaryUnavailableException.notPostgresql(dataSource, product.toString(), failure);
+        } catch (SQLException gone) {
+            failure.addSuppressed(gone);
+            return unreachable(answer, failure);
+        }
     }
 }

@@ -11,6 +11,10 @@ public final class PrimaryUnavailableException extends RuntimeException {
     public enum Reason {
         /** The server did not answer, or refused the connection. */
         UNREACHABLE,
+        /** The server answered, but it is no PostgreSQL. */
+        NOT_POSTGRESQL,
+        /** PostgreSQL answered, but did not do what claims need. */
+        REFUSED,
         /** The server answered, but it is a replica or read-only. */
         NOT_PRIMARY,
         /** Some statements or transactions meet another server than others. */
@@ -51,6 +55,34 @@ public final class PrimaryUnavailableException extends RuntimeException {
                                 .formatted(setting)
                         : "check that the database is up and that the settings of %s are right".formatted(setting),
                 cause);
+    }
+
+    static PrimaryUnavailableException notPostgresql(
+            PrimaryPinnedDataSource claims, String product, Throwable cause) {
+        return new PrimaryUnavailableException(
+                Reason.NOT_POSTGRESQL,
+                null,
+                "Claims need PostgreSQL, but %s is %s".formatted(name(claims), product),
+                switch (claims.source()) {
+                    case APPLICATION -> "set exactly-once.datasource.url to one for claims alone, and .username and .password;"
+                            + " the application's own database stays what it is";
+                    case PROPERTIES -> "let exactly-once.datasource.url lead to a PostgreSQL database";
+                    case MARKED_BEAN -> "mark a DataSource of PostgreSQL with @ExactlyOnceDataSource";
+                },
+                cause);
+    }
+
+    static PrimaryUnavailableException refused(
+            PrimaryPinnedDataSource claims, String product, SQLException failure) {
+        return new PrimaryUnavailableException(
+                Reason.REFUSED,
+                null,
+                "%s (%s) is connected, but refused what claims ask it at the start (SQLSTATE %s, %s)"
+                        .formatted(name(claims), product, failure.getSQLState(), failure.getMessage()),
+                "claims need PostgreSQL 14 or later itself, and a user that may connect to it and call its functions; a"
+                        + " database that only speaks its protocol will not do. If that is not it, the SQLSTATE tells what"
+                        + " to mend",
+                failure);
     }
 
     static PrimaryUnavailableException notPrimary(PrimaryPinnedDataSource claims, NotPrimaryException refused) {

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
+import io.exactlyonce.testing.OtherDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PrimaryProbeTests {
@@ -28,6 +30,37 @@ class PrimaryProbeTests {
                     .hasMessageContaining("refused")
                     .hasMessageNotContaining("secret");
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock = """
+                    APPLICATION | exactly-once.datasource.url to one for claims alone
+                    PROPERTIES | let exactly-once.datasource.url lead to a PostgreSQL database
+                    """)
+    void databaseOfAnotherKindIsToldWithItsProductAndNotTakenForUnreachable(PoolSource source, String remedy) {
+        var target = new ConnectionTarget(source, "jdbc:h2:mem:shop;USER=me;PASSWORD=secret", "me", "secret");
+
+        try (var pool = ImpatientPool.of(target, new OtherDatabase())) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.NOT_POSTGRESQL);
+                        assertThat(refused.problem())
+                                .isEqualTo("Claims need PostgreSQL, but jdbc:h2:mem:shop is H2 2.4.240 (2025-09-22)");
+                        assertThat(refused.remedy()).contains(remedy);
+                    })
+                    .hasMessageNotContaining("secret");
+        }
+    }
+
+    @Test
+    void markedDataSourceOfAnotherKindIsToldWithItsProduct() {
+        var marked = PrimaryPinnedDataSource.around(new OtherDatabase(), 2, SynchronousCommit.ON);
+
+        assertThatThrownBy(() -> new PrimaryProbe(marked).verify())
+                .hasMessageContaining("the DataSource marked @ExactlyOnceDataSource is H2 2.4.240")
+                .hasMessageContaining("mark a DataSource of PostgreSQL with @ExactlyOnceDataSource");
     }
 
     @Test
@@ -83,6 +116,16 @@ class PrimaryProbeTests {
     void urlIsToldWithoutCredentialsAndParameters() {
         assertThat(new JdbcUrl("jdbc:postgresql://me:secret@a:1,b:2/shop?password=secret"))
                 .hasToString("jdbc:postgresql://a:1,b:2/shop");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "jdbc:h2:mem:shop;USER=me;PASSWORD=secret, jdbc:h2:mem:shop",
+        "jdbc:sqlserver://a:1433;databaseName=shop;password=secret, jdbc:sqlserver://a:1433",
+        "jdbc:oracle:thin:me/secret@//a:1521/shop, jdbc:oracle:thin://a:1521/shop"
+    })
+    void urlOfAnotherDriverIsToldWithoutCredentials(String url, String told) {
+        assertThat(new JdbcUrl(url)).hasToString(told);
     }
 
     @Test
