@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnusableTransactionException;
+import io.exactlyonce.primary.DatabaseProduct;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
@@ -9,6 +10,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -24,10 +26,8 @@ public final class PostgresClaimTransactions {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
 
-    private static final String USE_THE_CLAIMS_DATABASE =
-            "use a transaction manager of the DataSource that spring.datasource.url points to, or effects = EXTERNAL";
-
     private final SameDatabase database;
+    private final TransactionRemedies remedies;
     private final BeanFactory beans;
     private final Duration retention;
     private final SynchronousCommit synchronousCommit;
@@ -41,6 +41,7 @@ public final class PostgresClaimTransactions {
     public PostgresClaimTransactions(
             DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
         this.database = new SameDatabase(claims);
+        this.remedies = new TransactionRemedies(claims);
         this.beans = beans;
         this.retention = retention;
         this.synchronousCommit = synchronousCommit;
@@ -75,7 +76,7 @@ public final class PostgresClaimTransactions {
                             .formatted(
                                     name(transactions),
                                     failure.getMostSpecificCause().getMessage()),
-                    USE_THE_CLAIMS_DATABASE,
+                    remedies.forFailure(failure),
                     failure);
         }
     }
@@ -89,16 +90,28 @@ public final class PostgresClaimTransactions {
         }
         DataSource dataSource = bound.get(0);
         JdbcTemplate transaction = new JdbcTemplate(dataSource);
+        requirePostgresql(transactions, transaction);
         if (!database.isSame(transaction)) {
             throw refused(
                     "transactions of %s are of %s, but claims are kept in %s"
                             .formatted(
                                     name(transactions), SameDatabase.describe(transaction), database.describeClaims()),
-                    USE_THE_CLAIMS_DATABASE);
+                    remedies.forAnotherDatabase());
         }
         requireTable(transactions, transaction, dataSource);
         requireJoined(transactions, transaction, application);
         return dataSource;
+    }
+
+    /** Another database would understand none of the questions that follow. */
+    private void requirePostgresql(PlatformTransactionManager transactions, JdbcTemplate transaction) {
+        DatabaseProduct product = transaction.execute((ConnectionCallback<DatabaseProduct>) DatabaseProduct::of);
+        if (product != null && !product.isPostgresql()) {
+            throw refused(
+                    "transactions of %s are of %s, but claims are kept in PostgreSQL: %s"
+                            .formatted(name(transactions), product, database.describeClaims()),
+                    remedies.forAnotherProduct());
+        }
     }
 
     private void requireTable(

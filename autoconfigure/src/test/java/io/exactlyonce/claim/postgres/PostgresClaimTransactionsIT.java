@@ -6,13 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnusableTransactionException;
+import io.exactlyonce.primary.ConnectionTarget;
+import io.exactlyonce.primary.PoolSource;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -107,6 +113,59 @@ class PostgresClaimTransactionsIT {
     }
 
     @Test
+    void databaseOfAnotherKindIsRefusedWithItsProductAndWhatToDo() {
+        assertThatThrownBy(() -> of(claimsBy(PoolSource.PROPERTIES), new OtherDatabase()))
+                .isInstanceOfSatisfying(UnusableTransactionException.class, refused -> {
+                    assertThat(refused.problem())
+                            .isEqualTo(
+                                    "transactions of JdbcTransactionManager are of H2 2.4.240 (2025-09-22), but claims are"
+                                            + " kept in PostgreSQL: " + description());
+                    assertThat(refused.remedy())
+                            .contains("effects = EXTERNAL")
+                            .contains("transactionManager = \"...\"")
+                            .contains("the database that exactly-once.datasource.url leads to")
+                            .doesNotContain("spring.datasource.url");
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "PROPERTIES, remove exactly-once.datasource.url",
+        "MARKED_BEAN, mark the DataSource of this transaction manager with @ExactlyOnceDataSource"
+    })
+    void remedyTellsHowClaimsGetToTheApplicationsDatabase(PoolSource source, String remedy) {
+        try (TestDatabase other = new TestDatabase(2)) {
+            assertThatThrownBy(() -> of(claimsBy(source), other.application()))
+                    .isInstanceOfSatisfying(UnusableTransactionException.class, refused -> assertThat(refused.remedy())
+                            .contains(remedy)
+                            .contains("effects = EXTERNAL")
+                            .doesNotContain("spring.datasource.url"));
+        }
+    }
+
+    private static ClaimTransaction of(PrimaryPinnedDataSource claims, DataSource application) {
+        try (claims) {
+            return new PostgresClaimTransactions(
+                            claims, new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                    .of(new JdbcTransactionManager(application), application);
+        }
+    }
+
+    private static PrimaryPinnedDataSource claimsBy(PoolSource source) {
+        EmbeddedDatabase server = EmbeddedDatabase.shared();
+        return source == PoolSource.MARKED_BEAN
+                ? PrimaryPinnedDataSource.around(DATABASE.application(), 2, SynchronousCommit.ON)
+                : new PrimaryPinnedDataSource(
+                        new ConnectionTarget(source, DATABASE.url(), server.username(), server.password()),
+                        2,
+                        SynchronousCommit.ON);
+    }
+
+    private static String description() {
+        return SameDatabase.describe(DATABASE.jdbc());
+    }
+
+    @Test
     void replicaIsRefusedAlthoughItGrantsLocks() throws Exception {
         EmbeddedDatabase primary = EmbeddedDatabase.shared();
         try (StreamingReplica replica = new StreamingReplica(dataSource(), primary.port())) {
@@ -123,7 +182,7 @@ class PostgresClaimTransactionsIT {
         PGSimpleDataSource down = dataSource();
         down.setPortNumbers(new int[] {1});
 
-        assertRefused(down, "refused", "spring.datasource.url");
+        assertRefused(down, "refused", "check that its database is up");
     }
 
     @Test
@@ -131,7 +190,7 @@ class PostgresClaimTransactionsIT {
         PGSimpleDataSource readOnly = dataSource();
         readOnly.setOptions("-c default_transaction_read_only=on");
 
-        assertRefused(readOnly, "read-only transaction", "spring.datasource.url");
+        assertRefused(readOnly, "read-only transaction", "at the primary");
     }
 
     @Test
@@ -160,7 +219,7 @@ class PostgresClaimTransactionsIT {
         PGSimpleDataSource ordinary = dataSource();
         ordinary.setUser(user);
 
-        assertRefused(ordinary, "permission denied", "spring.datasource.url");
+        assertRefused(ordinary, "permission denied", "GRANT SELECT, INSERT, UPDATE ON exactly_once_claim");
 
         DATABASE.jdbc().execute("GRANT UPDATE ON exactly_once_claim TO " + user);
         assertThat(of(ordinary).execute(TestDatabase.request(), claim -> null)).isInstanceOf(Acquired.class);
