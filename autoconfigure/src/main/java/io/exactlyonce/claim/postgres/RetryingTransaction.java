@@ -72,10 +72,10 @@ final class RetryingTransaction {
     <T> T execute(Supplier<T> work) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return transaction.execute(status -> {
+                return CallersTransaction.setAside(() -> transaction.execute(status -> {
                     begin.run();
                     return work.get();
-                });
+                }));
             } catch (CannotCreateTransactionException noConnection) {
                 // The pool has tried for as long as it may, also if all that it reached was read-only.
                 throw noConnection;

@@ -3,11 +3,13 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -25,6 +27,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claims that occupy every connection that they can get. */
 class BusyConnectionsIT {
@@ -70,6 +75,36 @@ class BusyConnectionsIT {
             acquired += claim.get(10, TimeUnit.SECONDS).get(0) instanceof Acquired ? 1 : 0;
         }
         assertThat(acquired).isEqualTo(1);
+    }
+
+    /** The transaction is the application's, and may last: its connection is enough to keep. */
+    @Test
+    void callWithinACallersTransactionKeepsNoConnectionAndTakesNoPartInIt() {
+        ClaimRequest request = request();
+        List<Integer> kept = new ArrayList<>();
+
+        new TransactionTemplate(new JdbcTransactionManager(DATABASE.application())).executeWithoutResult(status -> {
+            store.claim(List.of(request));
+            kept.add(activeConnections());
+            store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
+            kept.add(activeConnections());
+            store.complete(List.of(new Completion(request.id(), "1")));
+            kept.add(activeConnections());
+            store.look(List.of(request.key()));
+            kept.add(activeConnections());
+            assertThat(TransactionSynchronizationManager.isActualTransactionActive())
+                    .isTrue();
+            status.setRollbackOnly();
+        });
+
+        assertThat(kept).containsExactly(0, 0, 0, 0);
+        assertThat(DATABASE.row(request.key()).get("status")).isEqualTo("COMPLETED");
+    }
+
+    private static int activeConnections() {
+        return ((HikariDataSource) DATABASE.pool().getTargetDataSource())
+                .getHikariPoolMXBean()
+                .getActiveConnections();
     }
 
     private static void insertWithoutCommit(Connection connection, ClaimKey key) throws SQLException {
