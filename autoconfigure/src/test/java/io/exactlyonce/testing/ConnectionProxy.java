@@ -10,6 +10,9 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** A real pooler or balancer between applications and PostgreSQL. */
 public final class ConnectionProxy implements AutoCloseable {
 
+    /** A second user that PgBouncer lets in; the server has to know it, too. */
+    public static final String OTHER_USER = "other_user";
+
     private static final Duration TIME_TO_START = Duration.ofSeconds(20);
 
     private final SystemProgram program;
@@ -29,7 +32,7 @@ public final class ConnectionProxy implements AutoCloseable {
     public static ConnectionProxy pgBouncer(String poolMode, int poolSize) throws IOException {
         int port = SystemProgram.freePort();
         var program = new SystemProgram("TERM");
-        program.file("users", "\"postgres\" \"\"\n");
+        program.file("users", "\"postgres\" \"\"\n\"%s\" \"\"\n".formatted(OTHER_USER));
         program.file("pgbouncer.ini", """
                 [databases]
                 * = host=127.0.0.1 port=%d

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** Claims behind a real pooler that gives each transaction another session, on a database whose default loses commits. */
 @NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
@@ -97,6 +98,29 @@ class PooledTransactionsIT {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    /** What shares the claims' sessions shares their isolation level; a user of the claims' own keeps sessions apart. */
+    @Test
+    void isolationLevelThatIsStricterByDefaultIsLoweredForThoseWhoShareTheClaimsUser() {
+        String url = SERVER.createDatabase();
+        JdbcTemplate database = new JdbcTemplate(SERVER.dataSource(url));
+        database.execute("ALTER DATABASE %s SET default_transaction_isolation = 'serializable'"
+                .formatted(url.substring(url.lastIndexOf('/') + 1)));
+        database.execute("DROP USER IF EXISTS " + ConnectionProxy.OTHER_USER);
+        database.execute("CREATE USER " + ConnectionProxy.OTHER_USER);
+        try (var pool = new PrimaryPinnedDataSource(
+                bouncer.lead(url) + "?prepareThreshold=0", SERVER.username(), SERVER.password(), 1)) {
+            new JdbcTemplate(pool).execute("SELECT 1");
+        }
+
+        assertThat(isolationLevelFor(url, SERVER.username())).isEqualTo("read committed");
+        assertThat(isolationLevelFor(url, ConnectionProxy.OTHER_USER)).isEqualTo("serializable");
+    }
+
+    private static String isolationLevelFor(String url, String user) {
+        var application = new DriverManagerDataSource(bouncer.lead(url) + "?prepareThreshold=0", user, SERVER.password());
+        return new JdbcTemplate(application).queryForObject("SHOW transaction_isolation", String.class);
     }
 
     private static ClaimOutcome claimAndComplete(PostgresClaimStore store, ClaimKey key) {

@@ -25,6 +25,7 @@ import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -242,6 +243,39 @@ class PostgresClaimTransactionIT {
                 }))
                 .isInstanceOf(Acquired.class);
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    /**
+     * The handler waits, in this process, for a claim of a key that a batch has just made; the batch waits, in the database,
+     * for the handler's transaction. No server sees such a cycle: what waits in the database gives up after a second.
+     */
+    @Test
+    void cycleOfWaitsThroughTwoProcessesEndsAfterASecond() throws Throwable {
+        ClaimKey earlier = new ClaimKey(key.scope(), "!" + key.key());
+        List<ClaimOutcome> outcomes = new ArrayList<>();
+
+        long begun = System.nanoTime();
+        again(claim -> {
+            FutureTask<List<ClaimOutcome>> batch =
+                    begin(() -> external.claim(List.of(request(earlier), request(key))));
+            await().until(() -> claimsThatWaitForALock() == 1);
+            outcomes.addAll(inAnotherThread(() -> external.claim(List.of(request(earlier)))));
+            outcomes.addAll(batch.get(20, TimeUnit.SECONDS));
+            return null;
+        });
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
+        assertThat(outcomes).filteredOn(Acquired.class::isInstance).hasSize(1);
+        assertThat(outcomes).filteredOn(HeldElsewhere.class::isInstance).hasSize(2);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    private static int claimsThatWaitForALock() {
+        return DATABASE.jdbc()
+                .queryForObject(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                + " AND application_name = 'exactly-once-claims' AND wait_event_type = 'Lock'",
+                        Integer.class);
     }
 
     @Test
