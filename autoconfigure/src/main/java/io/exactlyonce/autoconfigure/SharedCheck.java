@@ -46,8 +46,11 @@ final class SharedCheck {
 
         void make() {
             try {
-                check.run();
-                passed = true;
+                // Another attempt may have passed just before this one began.
+                if (!passed) {
+                    check.run();
+                    passed = true;
+                }
             } catch (Throwable thrown) {
                 failure = thrown;
                 interrupted = Thread.currentThread().isInterrupted();
