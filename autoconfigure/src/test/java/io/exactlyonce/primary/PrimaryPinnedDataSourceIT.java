@@ -8,6 +8,7 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -143,6 +144,24 @@ class PrimaryPinnedDataSourceIT {
                             PrimaryUnavailableException.class,
                             unavailable -> assertThat(unavailable.reason()).isEqualTo(Reason.UNREACHABLE))
                     .hasMessageContaining("\"nobody\" does not exist");
+        }
+    }
+
+    @Test
+    void serverThatRefusesAQuestionIsNotTakenForUnreachable() {
+        String url = SERVER.createDatabase();
+        String user = "user_" + UUID.randomUUID().toString().replace("-", "");
+        JdbcTemplate database = new JdbcTemplate(SERVER.dataSource(url));
+        database.execute("CREATE USER " + user);
+        database.execute("REVOKE EXECUTE ON FUNCTION pg_postmaster_start_time() FROM PUBLIC");
+
+        try (PrimaryPinnedDataSource pool = pool(url, user)) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.REFUSED);
+                        assertThat(refused.remedy()).contains("a user that may connect to it and call its functions");
+                    })
+                    .hasMessageContainingAll("(PostgreSQL ", "SQLSTATE 42501", "pg_postmaster_start_time");
         }
     }
 
