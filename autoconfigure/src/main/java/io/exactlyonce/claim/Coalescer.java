@@ -54,8 +54,7 @@ public final class Coalescer implements ClaimStore, AutoCloseable {
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
         List<ClaimOutcome> outcomes = new ArrayList<>(requests.size());
-        answered(ask(writes, Kind.CLAIM, requests, ClaimRequest::id))
-                .forEach(entry -> outcomes.add(entry.outcome()));
+        answered(ask(writes, Kind.CLAIM, requests, ClaimRequest::id)).forEach(entry -> outcomes.add(entry.outcome()));
         return outcomes;
     }
 

@@ -57,23 +57,22 @@ public final class PrimaryUnavailableException extends RuntimeException {
                 cause);
     }
 
-    static PrimaryUnavailableException notPostgresql(
-            PrimaryPinnedDataSource claims, String product, Throwable cause) {
+    static PrimaryUnavailableException notPostgresql(PrimaryPinnedDataSource claims, String product, Throwable cause) {
         return new PrimaryUnavailableException(
                 Reason.NOT_POSTGRESQL,
                 null,
                 "Claims need PostgreSQL, but %s is %s".formatted(name(claims), product),
                 switch (claims.source()) {
-                    case APPLICATION -> "set exactly-once.datasource.url to one for claims alone, and .username and .password;"
-                            + " the application's own database stays what it is";
+                    case APPLICATION ->
+                        "set exactly-once.datasource.url to one for claims alone, and .username and .password;"
+                                + " the application's own database stays what it is";
                     case PROPERTIES -> "let exactly-once.datasource.url lead to a PostgreSQL database";
                     case MARKED_BEAN -> "mark a DataSource of PostgreSQL with @ExactlyOnceDataSource";
                 },
                 cause);
     }
 
-    static PrimaryUnavailableException refused(
-            PrimaryPinnedDataSource claims, String product, SQLException failure) {
+    static PrimaryUnavailableException refused(PrimaryPinnedDataSource claims, String product, SQLException failure) {
         return new PrimaryUnavailableException(
                 Reason.REFUSED,
                 null,

@@ -129,7 +129,9 @@ class ClaimDatabaseTests {
         away.countDown();
 
         for (FutureTask<Throwable> call : calls) {
-            assertThat(call.get()).isInstanceOf(PrimaryUnavailableException.class).hasMessageContaining("try 1");
+            assertThat(call.get())
+                    .isInstanceOf(PrimaryUnavailableException.class)
+                    .hasMessageContaining("try 1");
         }
         assertThat(tries).hasValue(1);
         assertThatThrownBy(silent::requireReady).hasMessageContaining("try 2");

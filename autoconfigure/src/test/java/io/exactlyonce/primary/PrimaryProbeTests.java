@@ -33,9 +33,7 @@ class PrimaryProbeTests {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
                     APPLICATION | exactly-once.datasource.url to one for claims alone
                     PROPERTIES | let exactly-once.datasource.url lead to a PostgreSQL database
                     """)

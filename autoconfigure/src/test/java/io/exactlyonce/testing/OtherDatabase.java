@@ -24,8 +24,8 @@ public final class OtherDatabase extends AbstractDataSource {
         return proxy(Connection.class, (connection, method, arguments) -> switch (method.getName()) {
             case "getMetaData" -> metaData();
             case "getAutoCommit", "isValid" -> true;
-            case "createStatement", "prepareStatement" -> throw new SQLSyntaxErrorException(
-                    ANSWER, FUNCTION_NOT_FOUND, Integer.parseInt(FUNCTION_NOT_FOUND));
+            case "createStatement", "prepareStatement" ->
+                throw new SQLSyntaxErrorException(ANSWER, FUNCTION_NOT_FOUND, Integer.parseInt(FUNCTION_NOT_FOUND));
             default -> nothing(method.getReturnType());
         });
     }

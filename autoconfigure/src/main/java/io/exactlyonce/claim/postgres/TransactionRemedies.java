@@ -67,9 +67,10 @@ final class TransactionRemedies {
             return "check that its database is up; or ";
         }
         return switch (sqlState) {
-            case READ_ONLY_SQL_TRANSACTION -> "point its DataSource at the primary, and let its transactions write; or ";
-            case INSUFFICIENT_PRIVILEGE -> "GRANT SELECT, INSERT, UPDATE ON %s to its user; or "
-                    .formatted(ClaimSchema.TABLE);
+            case READ_ONLY_SQL_TRANSACTION ->
+                "point its DataSource at the primary, and let its transactions write; or ";
+            case INSUFFICIENT_PRIVILEGE ->
+                "GRANT SELECT, INSERT, UPDATE ON %s to its user; or ".formatted(ClaimSchema.TABLE);
             default -> "";
         };
     }

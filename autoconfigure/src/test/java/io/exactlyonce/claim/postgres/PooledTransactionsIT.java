@@ -119,7 +119,8 @@ class PooledTransactionsIT {
     }
 
     private static String isolationLevelFor(String url, String user) {
-        var application = new DriverManagerDataSource(bouncer.lead(url) + "?prepareThreshold=0", user, SERVER.password());
+        var application =
+                new DriverManagerDataSource(bouncer.lead(url) + "?prepareThreshold=0", user, SERVER.password());
         return new JdbcTemplate(application).queryForObject("SHOW transaction_isolation", String.class);
     }
 

@@ -256,15 +256,15 @@ class PostgresClaimTransactionIT {
 
         long begun = System.nanoTime();
         again(claim -> {
-            FutureTask<List<ClaimOutcome>> batch =
-                    begin(() -> external.claim(List.of(request(earlier), request(key))));
+            FutureTask<List<ClaimOutcome>> batch = begin(() -> external.claim(List.of(request(earlier), request(key))));
             await().until(() -> claimsThatWaitForALock() == 1);
             outcomes.addAll(inAnotherThread(() -> external.claim(List.of(request(earlier)))));
             outcomes.addAll(batch.get(20, TimeUnit.SECONDS));
             return null;
         });
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
+        assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                .isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
         assertThat(outcomes).filteredOn(Acquired.class::isInstance).hasSize(1);
         assertThat(outcomes).filteredOn(HeldElsewhere.class::isInstance).hasSize(2);
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");

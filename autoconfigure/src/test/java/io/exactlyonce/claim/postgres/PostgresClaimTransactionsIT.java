@@ -136,10 +136,12 @@ class PostgresClaimTransactionsIT {
     void remedyTellsHowClaimsGetToTheApplicationsDatabase(PoolSource source, String remedy) {
         try (TestDatabase other = new TestDatabase(2)) {
             assertThatThrownBy(() -> of(claimsBy(source), other.application()))
-                    .isInstanceOfSatisfying(UnusableTransactionException.class, refused -> assertThat(refused.remedy())
-                            .contains(remedy)
-                            .contains("effects = EXTERNAL")
-                            .doesNotContain("spring.datasource.url"));
+                    .isInstanceOfSatisfying(
+                            UnusableTransactionException.class,
+                            refused -> assertThat(refused.remedy())
+                                    .contains(remedy)
+                                    .contains("effects = EXTERNAL")
+                                    .doesNotContain("spring.datasource.url"));
         }
     }
 
