@@ -4,6 +4,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimIds;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnusableTransactionException;
 import io.exactlyonce.claim.postgres.PostgresClaimTransactions;
@@ -17,7 +18,7 @@ import io.exactlyonce.delivery.Executions;
 import io.exactlyonce.delivery.KeyWatch;
 import io.exactlyonce.delivery.ReturnBackoff;
 import io.exactlyonce.delivery.SafeObservers;
-import io.exactlyonce.delivery.StoreGate;
+import io.exactlyonce.delivery.StoreGates;
 import io.exactlyonce.listener.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
@@ -26,9 +27,11 @@ import io.exactlyonce.listener.ListenerEngine;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.visibility.RenewalSchedule;
 import java.lang.management.ManagementFactory;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -43,6 +46,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.transaction.PlatformTransactionManager;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Makes {@link ExactlyOnceListener} methods work. */
@@ -81,14 +85,17 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    StoreGate exactlyOnceStoreGate(@Qualifier(OBSERVERS) SafeObservers observers) {
-        return new StoreGate(observers);
+    StoreGates exactlyOnceStoreGates(@Qualifier(OBSERVERS) SafeObservers observers) {
+        return new StoreGates(observers);
     }
 
     @Bean
     WatchLifecycle exactlyOnceKeyWatch(
-            ClaimStore store, Deliveries deliveries, StoreGate gate, ExactlyOnceProperties properties) {
-        return new WatchLifecycle(new KeyWatch(store, deliveries.waiters(), gate, terms(properties), System::nanoTime));
+            ClaimStore store, Deliveries deliveries, StoreGates gates, ExactlyOnceProperties properties) {
+        SimpleAsyncTaskExecutor probes = new SimpleAsyncTaskExecutor("exactly-once-probe-");
+        probes.setDaemon(true);
+        return new WatchLifecycle(
+                new KeyWatch(store, deliveries.waiters(), gates, terms(properties), probes, System::nanoTime));
     }
 
     @Bean
@@ -152,12 +159,12 @@ public final class ExactlyOnceAutoConfiguration {
     @Bean
     DeliveryProcessor exactlyOnceProcessor(
             ClaimStore store,
-            StoreGate gate,
+            StoreGates gates,
             ExactlyOnceProperties properties,
             ResultJson results,
             @Qualifier(OBSERVERS) SafeObservers observers) {
         return new DeliveryProcessor(
-                gate.guard(store),
+                gates.guard(store),
                 terms(properties),
                 backoff(properties),
                 results,
@@ -191,11 +198,11 @@ public final class ExactlyOnceAutoConfiguration {
             Environment environment,
             ObjectProvider<ClaimDatabase> database,
             Deliveries deliveries,
-            StoreGate gate,
+            StoreGates gates,
             @Qualifier(OBSERVERS) SafeObservers observers) {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
-                () -> new ListenerEngine(deliveries, gate, observers, System::nanoTime, beginCheck(database)));
+                () -> new ListenerEngine(deliveries, gates, observers, System::nanoTime, beginCheck(database)));
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
@@ -206,20 +213,28 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
-            BeanFactory beans,
+            ListableBeanFactory beans,
             Environment environment,
             ResultJson results,
             ExactlyOnceProperties properties,
-            ObjectProvider<StoreGate> gate,
+            ObjectProvider<StoreGates> gates,
             ObjectProvider<ClaimDatabase> database,
             @Qualifier(ClaimConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
         return new ExactlyOnceListenerConfigurer(beans, environment, results, (manager, named) -> {
             // A transaction proves itself on the table, which may have to be created first.
             database.ifAvailable(ClaimDatabase::awaitCheck);
-            return gate.getObject()
-                    .guard(transactions(beans, claims.getIfAvailable(), properties)
-                            .of(manager, named));
+            ClaimTransaction transaction =
+                    transactions(beans, claims.getIfAvailable(), properties).of(manager, named);
+            return gates.getObject().guard(transaction, nameOf(manager, beans));
         });
+    }
+
+    private static String nameOf(PlatformTransactionManager manager, ListableBeanFactory beans) {
+        return beans.getBeansOfType(PlatformTransactionManager.class, false, false).entrySet().stream()
+                .filter(bean -> bean.getValue() == manager)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElseGet(manager::toString);
     }
 
     private static PostgresClaimTransactions transactions(

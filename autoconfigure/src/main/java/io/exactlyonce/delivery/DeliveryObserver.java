@@ -33,6 +33,10 @@ public interface DeliveryObserver extends RenewalObserver {
     /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
     default void receivesRunOut(Subscription subscription) {}
 
-    /** A subscription polls no more since the claim store does not answer, or polls again. */
-    default void paused(Subscription subscription, boolean paused) {}
+    /**
+     * A subscription polls no more since claims get no answer on its way, or polls again.
+     *
+     * @param way on which its claims are made: {@code claims}, or the name of a transaction manager
+     */
+    default void paused(Subscription subscription, String way, boolean paused) {}
 }

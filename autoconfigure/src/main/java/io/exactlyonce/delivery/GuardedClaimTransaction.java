@@ -1,12 +1,14 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimsUnansweredException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
-/** A transaction whose claims tell a gate whether the database answers. */
+/** A transaction whose claims tell its transaction manager's gate whether they are answered. */
 final class GuardedClaimTransaction implements ClaimTransaction {
 
     private final ClaimTransaction transaction;
@@ -24,7 +26,7 @@ final class GuardedClaimTransaction implements ClaimTransaction {
             ClaimOutcome outcome = transaction.execute(request, claim -> {
                 answered.set(true);
                 gate.answered();
-                return work.run(claim);
+                return run(claim, work);
             });
             gate.answered();
             return outcome;
@@ -34,5 +36,24 @@ final class GuardedClaimTransaction implements ClaimTransaction {
             }
             throw unanswered;
         }
+    }
+
+    private @Nullable String run(Acquired claim, Work work) throws Throwable {
+        gate.workBegins();
+        try {
+            return work.run(claim);
+        } finally {
+            gate.workEnds();
+        }
+    }
+
+    /** Returns the gate of its transaction manager, which others of the same manager share. */
+    StoreGate gate() {
+        return gate;
+    }
+
+    @Override
+    public String toString() {
+        return gate.toString();
     }
 }

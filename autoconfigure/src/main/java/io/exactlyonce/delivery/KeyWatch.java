@@ -10,6 +10,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -17,7 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Watches the keys of all waiting deliveries with one look at the store for all of them, and none when nobody waits. The
- * same look finds out when a store that went away is back.
+ * same look finds out when a store that went away is back. Deliveries whose claims go through a transaction manager of
+ * the application's wait for a probe of that manager besides: that the store answers says nothing of its connections.
  *
  * <p>It has no thread of its own: {@link #tick()} is to be called once in each {@link #INTERVAL}, by one thread.
  */
@@ -33,9 +36,11 @@ public final class KeyWatch {
 
     private final ClaimStore store;
     private final Waiters waiters;
-    private final StoreGate gate;
+    private final StoreGates gates;
     private final RepeatedClaims claims;
     private final Trials trials;
+    private final Function<GuardedClaimTransaction, TransactionProbe> newProbe;
+    private final Map<StoreGate, TransactionProbe> probes = new HashMap<>();
     private final LongSupplier clock;
 
     private int failures;
@@ -44,16 +49,25 @@ public final class KeyWatch {
     /**
      * @param store where the keys' claims are
      * @param waiters who waits for keys
-     * @param gate learns whether the store answers; while it is in doubt, nobody is made visible only to be claimed in vain
+     * @param gates learn whether claims are answered; while one is in doubt, no delivery whose claim would go its way is
+     *     made visible only to be claimed in vain
      * @param terms on which keys are claimed once more, where payloads are to be compared
+     * @param threads for probes of transaction managers, which may wait for connections of the application's
      * @param clock monotonic, in nanoseconds
      */
-    public KeyWatch(ClaimStore store, Waiters waiters, StoreGate gate, ClaimTerms terms, LongSupplier clock) {
+    public KeyWatch(
+            ClaimStore store,
+            Waiters waiters,
+            StoreGates gates,
+            ClaimTerms terms,
+            Executor threads,
+            LongSupplier clock) {
         this.store = store;
         this.waiters = waiters;
-        this.gate = gate;
+        this.gates = gates;
         this.claims = new RepeatedClaims(store, terms, waiters);
-        this.trials = new Trials(gate, claims, clock);
+        this.trials = new Trials(gates.claims(), claims, clock);
+        this.newProbe = transaction -> new TransactionProbe(transaction, terms, threads, clock);
         this.clock = clock;
     }
 
@@ -61,12 +75,13 @@ public final class KeyWatch {
     public void tick() {
         waiters.dropLost();
         boolean areClaimsAnswered = trials.areOver();
+        // Who begins to wait during the look is not judged by it: the look may be older than that claim's answer.
+        List<Waiter> waiting = waiters.all();
+        probe(waiting);
         if (failures > 0 && clock.getAsLong() - notBefore < 0) {
             return;
         }
-        // Who begins to wait during the look is not judged by it: the look may be older than that claim's answer.
-        List<Waiter> waiting = waiters.all();
-        if (waiting.isEmpty() && gate.isOpen()) {
+        if (waiting.isEmpty() && gates.claims().isOpen()) {
             failures = 0;
             return;
         }
@@ -74,15 +89,26 @@ public final class KeyWatch {
         try {
             states = new HashMap<>(store.look(waiting.stream().map(Waiter::key).collect(Collectors.toSet())));
         } catch (RuntimeException failure) {
-            waiting.forEach(Waiter::sawOutage);
+            of(gates.claims(), waiting).forEach(Waiter::sawOutage);
             failed(waiting, failure);
             return;
         }
         if (!areClaimsAnswered) {
-            trials.next(waiting, free(waiting, states));
-            states.values().removeIf(ClaimState.FREE::equals);
+            List<Waiter> claiming = of(gates.claims(), waiting);
+            trials.next(claiming, free(claiming, states));
         }
-        end(waiting, states);
+        end(waiting, states, areClaimsAnswered);
+    }
+
+    private void probe(List<Waiter> waiting) {
+        for (GuardedClaimTransaction transaction : gates.transactions()) {
+            StoreGate gate = transaction.gate();
+            probes.computeIfAbsent(gate, unknown -> newProbe.apply(transaction)).next(of(gate, waiting));
+        }
+    }
+
+    private List<Waiter> of(StoreGate gate, List<Waiter> waiting) {
+        return waiting.stream().filter(waiter -> gates.of(waiter) == gate).toList();
     }
 
     private static List<Waiter> free(List<Waiter> waiting, Map<ClaimKey, ClaimState> states) {
@@ -92,18 +118,24 @@ public final class KeyWatch {
     }
 
     /** Of those who wait for one free key, one goes first: the others would only meet its claim, at the cost of a receive. */
-    private void end(List<Waiter> waiting, Map<ClaimKey, ClaimState> states) {
+    private void end(List<Waiter> waiting, Map<ClaimKey, ClaimState> states, boolean areClaimsAnswered) {
         Set<ClaimKey> exposed = new HashSet<>();
         List<Waiter> compared = new ArrayList<>();
         for (Waiter waiter : waiting) {
             ClaimState state = states.getOrDefault(waiter.key(), ClaimState.HELD);
             if (state == ClaimState.COMPLETED && waiter.comparesPayloads()) {
                 compared.add(waiter);
-            } else if (state != ClaimState.FREE || exposed.add(waiter.key())) {
+            } else if (state != ClaimState.FREE
+                    || (wouldBeAnswered(waiter, areClaimsAnswered) && exposed.add(waiter.key()))) {
                 waiters.end(waiter, state);
             }
         }
         compare(compared);
+    }
+
+    private boolean wouldBeAnswered(Waiter waiter, boolean areClaimsAnswered) {
+        StoreGate gate = gates.of(waiter);
+        return gate == gates.claims() ? areClaimsAnswered : !gate.isInDoubt() && waiter.isProved();
     }
 
     private void compare(List<Waiter> compared) {

@@ -67,8 +67,8 @@ public final class SafeObservers implements DeliveryObserver {
     }
 
     @Override
-    public void paused(Subscription subscription, boolean paused) {
-        tell(observer -> observer.paused(subscription, paused));
+    public void paused(Subscription subscription, String way, boolean paused) {
+        tell(observer -> observer.paused(subscription, way, paused));
     }
 
     /** Returns how often an observer has thrown. */

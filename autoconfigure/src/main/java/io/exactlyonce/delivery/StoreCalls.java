@@ -55,7 +55,8 @@ final class StoreCalls {
         }
     }
 
-    private static boolean slept(long millis) {
+    /** Returns whether the time has passed; the thread may have been interrupted. */
+    static boolean slept(long millis) {
         try {
             TimeUnit.MILLISECONDS.sleep(millis);
             return true;

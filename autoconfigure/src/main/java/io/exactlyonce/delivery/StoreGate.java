@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.HashSet;
@@ -14,9 +13,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 
 /**
- * Closed while the claim store does not answer: listeners poll only while it is open, so that an outage of the store uses
- * up no receives. It closes when a few claims in a row got no answer, and opens with the first answer to a claim. Half
- * open, it closes with the first claim that gets none.
+ * Closed while claims get no answer on one way, through the claim store or through a transaction manager of the
+ * application's: listeners that claim on this way poll only while it is open, so that an outage uses up no receives. It
+ * closes when a few claims in a row got no answer, and opens with the first answer to a claim. Half open, it closes with
+ * the first claim that gets none.
  */
 public final class StoreGate {
 
@@ -25,15 +25,35 @@ public final class StoreGate {
 
     private static final Logger log = LoggerFactory.getLogger(StoreGate.class);
 
+    private static final String CLAIMS = "claims";
+
+    private final String way;
+    private final String description;
     private final DeliveryObserver observer;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition opened = lock.newCondition();
     private final Set<Subscription> subscriptions = new HashSet<>();
     private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicInteger working = new AtomicInteger();
     private volatile boolean inDoubt;
 
-    /** @param observer learns which subscriptions are paused */
+    /**
+     * The gate of the claim store.
+     *
+     * @param observer learns which subscriptions are paused
+     */
     public StoreGate(DeliveryObserver observer) {
+        this(CLAIMS, "the claim store", observer);
+    }
+
+    /** The gate of a transaction manager, which has this name. */
+    StoreGate(String manager, DeliveryObserver observer) {
+        this(manager, "transaction manager '%s'".formatted(manager), observer);
+    }
+
+    private StoreGate(String way, String description, DeliveryObserver observer) {
+        this.way = way;
+        this.description = description;
         this.observer = observer;
     }
 
@@ -42,17 +62,12 @@ public final class StoreGate {
         return new GuardedClaimStore(store, this);
     }
 
-    /** Returns a transaction whose claims tell this gate whether the database answers. */
-    public ClaimTransaction guard(ClaimTransaction transaction) {
-        return new GuardedClaimTransaction(transaction, this);
-    }
-
     /** A listener begins to poll as the gate allows. */
     public void subscribe(Subscription subscription) {
         lock.lock();
         try {
             subscriptions.add(subscription);
-            observer.paused(subscription, !isOpen());
+            observer.paused(subscription, way, !isOpen());
         } finally {
             lock.unlock();
         }
@@ -63,7 +78,7 @@ public final class StoreGate {
         lock.lock();
         try {
             subscriptions.remove(subscription);
-            observer.paused(subscription, false);
+            observer.paused(subscription, way, false);
         } finally {
             lock.unlock();
         }
@@ -114,12 +129,13 @@ public final class StoreGate {
         inDoubt = true;
         for (Subscription subscription : subscriptions) {
             log.warn(
-                    "{} is paused: {} got no answer from the claim store ({}). It polls again, by itself, "
-                            + "when the store answers",
+                    "{} is paused: {} got no answer through {} ({}). It polls again, by itself, when a claim is "
+                            + "answered there",
                     subscription,
                     claims,
+                    description,
                     reason.toString());
-            observer.paused(subscription, true);
+            observer.paused(subscription, way, true);
         }
     }
 
@@ -159,8 +175,27 @@ public final class StoreGate {
     private void open() {
         opened.signalAll();
         for (Subscription subscription : subscriptions) {
-            log.info("{} polls again: the claim store answers", subscription);
-            observer.paused(subscription, false);
+            log.info("{} polls again: {} answers", subscription, description);
+            observer.paused(subscription, way, false);
         }
+    }
+
+    /** A handler works in the transaction that claims its key, and keeps a connection for as long. */
+    void workBegins() {
+        working.incrementAndGet();
+    }
+
+    void workEnds() {
+        working.decrementAndGet();
+    }
+
+    /** Returns whether handlers keep connections, so that a claim may get no answer only for want of one. */
+    boolean isBusy() {
+        return working.get() > 0;
+    }
+
+    @Override
+    public String toString() {
+        return description;
     }
 }

@@ -9,10 +9,14 @@ import io.exactlyonce.claim.Parking;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * Handles deliveries in one transaction with their claim and its completion. It is tried once: after a failure, also one of
- * the commit, the message comes again and finds out what became of it.
+ * Handles deliveries in one transaction with their claim and its completion. A handler is tried once: after a failure, also
+ * one of the commit, the message comes again and finds out what became of it.
+ *
+ * <p>A claim without an answer is repeated where waiting elsewhere would cost the message its chances: while handlers of
+ * other deliveries keep connections, which they will give back, and on the last receive before the dead-letter queue.
  */
 final class TransactionalDelivery {
 
@@ -62,15 +66,40 @@ final class TransactionalDelivery {
             ClaimTransaction transaction,
             TransactionalWork work)
             throws Throwable {
+        BackOffExecution pauses = ClaimKeeper.endlessPauses().start();
+        do {
+            ClaimOutcome outcome = executeOnce(delivery, handling, request, transaction, work);
+            if (outcome != null) {
+                return outcome;
+            }
+        } while (isRepeated(delivery, transaction) && StoreCalls.slept(pauses.nextBackOff()));
+        log.warn("{} waits: the claim of {} got no answer through {}", delivery, request.key(), transaction);
+        delivery.decide(Disposition.waitForStore(request));
+        return null;
+    }
+
+    private static boolean isRepeated(Delivery delivery, ClaimTransaction transaction) {
+        boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
+                && guarded.gate().isBusy();
+        return (isBusy || delivery.isOnItsLastReceive())
+                && delivery.mayHandlerBegin()
+                && delivery.renewal().isInvisible();
+    }
+
+    private @Nullable ClaimOutcome executeOnce(
+            Delivery delivery,
+            Handling handling,
+            ClaimRequest request,
+            ClaimTransaction transaction,
+            TransactionalWork work)
+            throws Throwable {
         try {
             return transaction.execute(request, work);
         } catch (ClaimsUnansweredException unanswered) {
             if (work.isBegun()) {
                 throw unanswered;
             }
-            log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
-            log.debug("Why the claim of {} got no answer", request.key(), unanswered);
-            delivery.decide(Disposition.waitForStore(request));
+            log.debug("The claim of {} got no answer", request.key(), unanswered);
             return null;
         } catch (Throwable failure) {
             if (work.hasFailedByItself() && handling.doubt().parksFor(failure)) {

@@ -10,6 +10,7 @@ final class Waiter {
     private final Delivery delivery;
     private final Disposition.Awaited awaited;
     private volatile boolean sawOutage;
+    private volatile boolean proved;
 
     Waiter(Delivery delivery, Disposition.Awaited awaited) {
         this.delivery = delivery;
@@ -38,6 +39,16 @@ final class Waiter {
 
     ClaimRequest request() {
         return awaited.request();
+    }
+
+    /** A probe that began after this wait was answered on the way on which this one's claim got no answer. */
+    void proved() {
+        proved = true;
+    }
+
+    /** Tells whether its claim can be expected to be answered: the last one was, or a probe after it. */
+    boolean isProved() {
+        return proved || !awaited.unanswered();
     }
 
     /** The store has not answered others either. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener;
 
+import io.exactlyonce.claim.ClaimTransaction;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,7 @@ final class ContainerSettings {
     private volatile @Nullable Duration timeout;
     private volatile boolean batch;
     private volatile @Nullable String scope;
+    private volatile @Nullable ClaimTransaction transaction;
 
     /** Returns the settings of a container that is about to be made. */
     static ContainerSettings begin() {
@@ -23,19 +25,26 @@ final class ContainerSettings {
     }
 
     /** Sets what the method of the container that is being made says. */
-    static void complete(@Nullable Duration timeout, @Nullable String scope, boolean batch) {
+    static void complete(
+            @Nullable Duration timeout, @Nullable String scope, boolean batch, @Nullable ClaimTransaction transaction) {
         ContainerSettings latest = LATEST.get();
         LATEST.remove();
         if (latest != null) {
             latest.timeout = timeout;
             latest.batch = batch;
             latest.scope = scope;
+            latest.transaction = transaction;
         }
     }
 
     /** Returns whose keys the listener's are; {@code null} for those of its queue. */
     @Nullable String scope() {
         return scope;
+    }
+
+    /** Returns in what the handler runs together with its claim; {@code null} if its effects are elsewhere. */
+    @Nullable ClaimTransaction transaction() {
+        return transaction;
     }
 
     /** Returns the longest run of the handler; {@code null} for no timeout. */

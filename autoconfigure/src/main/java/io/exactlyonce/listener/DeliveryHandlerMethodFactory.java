@@ -49,7 +49,7 @@ final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFact
                 original.createInvocableHandlerMethod(bean, interfaceMethods.callable(bean, method));
         ListenerMethod read = methods.read(bean, method, handler.getReturnType().getParameterType());
         boolean batch = read.batch() != null;
-        ContainerSettings.complete(methods.timeout(method), methods.scope(method), batch);
+        ContainerSettings.complete(methods.timeout(method), methods.scope(method), batch, read.transaction());
         return batch ? new BatchHandlerMethod(handler, read) : new DeliveryHandlerMethod(handler, read);
     }
 }

@@ -101,7 +101,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
         subscription = begun;
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
-        engine.gate().subscribe(begun);
+        engine.gates().subscribe(begun, settings.transaction());
         RedrivePolicy.warnOfFewReceives(begun);
         return new ConfirmingAcknowledgementExecutor<>(engine.deliveries(), sqs, url);
     }
@@ -157,7 +157,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
             super.stop();
         } finally {
             ending.end();
-            engine.gate().unsubscribe(ending.subscription());
+            engine.gates().unsubscribe(ending.subscription());
         }
     }
 

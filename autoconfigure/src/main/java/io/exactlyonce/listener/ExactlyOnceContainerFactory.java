@@ -80,7 +80,7 @@ public final class ExactlyOnceContainerFactory
         String listener = Objects.requireNonNull(endpoint.getId());
         tellOfAcknowledgementMode(container.getContainerOptions(), listener);
         container.configure(options -> {
-            configure(container.getContainerOptions(), options, ready.gate());
+            configure(container.getContainerOptions(), options, ready.gates().of(settings.transaction()));
             chooseThreads(container.getContainerOptions(), options, listener);
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope());

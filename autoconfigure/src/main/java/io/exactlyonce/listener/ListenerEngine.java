@@ -2,17 +2,17 @@ package io.exactlyonce.listener;
 
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.StoreGate;
+import io.exactlyonce.delivery.StoreGates;
 import java.util.function.LongSupplier;
 
 /**
  * What containers' components need of the engine.
  *
  * @param deliveries the deliveries in flight
- * @param gate closed while claims cannot be made
+ * @param gates each closed while claims cannot be made on its way
  * @param observer learns of subscriptions
  * @param clock monotonic, in nanoseconds
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
-        Deliveries deliveries, StoreGate gate, DeliveryObserver observer, LongSupplier clock, Runnable readiness) {}
+        Deliveries deliveries, StoreGates gates, DeliveryObserver observer, LongSupplier clock, Runnable readiness) {}

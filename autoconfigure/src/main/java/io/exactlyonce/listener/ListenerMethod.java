@@ -71,6 +71,11 @@ final class ListenerMethod {
         return new Handling(key(received, message, arguments), payload, doubt, transaction);
     }
 
+    /** Returns in what the method runs together with its claim; {@code null} if its effects are elsewhere. */
+    @Nullable ClaimTransaction transaction() {
+        return transaction;
+    }
+
     /** Tells whether the method returns before its work is done, and a future of it. */
     boolean isAsync() {
         return asyncResult != null;

@@ -8,7 +8,7 @@ import io.exactlyonce.delivery.StoreGate;
 import java.time.Duration;
 
 /**
- * Lets a listener poll only while claims can be made. Stopping the container instead would stop its running handlers, too.
+ * Lets a listener poll only while claims can be made on its way. Stopping the container instead would stop its running handlers, too.
  */
 final class PausingBackPressure implements BatchAwareBackPressureHandler, IdentifiableContainerComponent {
 

@@ -72,8 +72,8 @@ public final class ExactlyOnceMetrics implements DeliveryObserver {
     }
 
     @Override
-    public void paused(Subscription subscription, boolean paused) {
-        metersOf(subscription).paused(paused);
+    public void paused(Subscription subscription, String way, boolean paused) {
+        metersOf(subscription).paused(way, paused);
     }
 
     private SubscriptionMeters metersOf(Subscription subscription) {

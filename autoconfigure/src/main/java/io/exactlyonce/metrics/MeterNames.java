@@ -25,6 +25,7 @@ final class MeterNames {
 
     static final String LISTENER = "listener";
     static final String QUEUE = "queue";
+    static final String WAY = "way";
     static final String OUTCOME = "outcome";
     static final String TARGET = "target";
     static final String RESULT = "result";

@@ -16,6 +16,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The meters of one listener on one queue, all there from the start, so that alerts on rates see zeros first. */
 final class SubscriptionMeters {
@@ -33,10 +35,13 @@ final class SubscriptionMeters {
     private final Counter receivesRunOut;
     private volatile VisibilityWindow window;
     private volatile int waiting;
-    private volatile boolean paused;
+    private final Map<String, AtomicBoolean> paused = new ConcurrentHashMap<>();
+    private final MeterRegistry registry;
+    private final Tags tags;
 
     SubscriptionMeters(MeterRegistry registry, Subscription subscription) {
-        Tags tags = Tags.of(MeterNames.LISTENER, subscription.listener(), MeterNames.QUEUE, subscription.queue());
+        this.registry = registry;
+        this.tags = Tags.of(MeterNames.LISTENER, subscription.listener(), MeterNames.QUEUE, subscription.queue());
         window = subscription.window();
         delivery = timer(
                 registry,
@@ -51,7 +56,11 @@ final class SubscriptionMeters {
                 .tags(tags)
                 .register(registry);
         registerGauges(registry, tags);
-        registerStateGauges(registry, tags);
+        Gauge.builder(MeterNames.WAITING, this, meters -> meters.waiting)
+                .description("Deliveries that wait, invisible, for the holder of their key or for the claim store")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
         for (String outcome : OutcomeTag.ALL) {
             claims.put(outcome, registry.counter(MeterNames.CLAIMS, tags.and(MeterNames.OUTCOME, outcome)));
         }
@@ -78,17 +87,15 @@ final class SubscriptionMeters {
                 .register(registry);
     }
 
-    private void registerStateGauges(MeterRegistry registry, Tags tags) {
-        Gauge.builder(MeterNames.WAITING, this, meters -> meters.waiting)
-                .description("Deliveries that wait, invisible, for the holder of their key or for the claim store")
-                .tags(tags)
+    /** The way is known when the listener subscribes to it. */
+    private AtomicBoolean registerPaused(String way) {
+        AtomicBoolean isPaused = new AtomicBoolean();
+        Gauge.builder(MeterNames.LISTENER_PAUSED, isPaused, now -> now.get() ? 1 : 0)
+                .description("Whether polling is paused since claims get no answer on this way")
+                .tags(tags.and(MeterNames.WAY, way))
                 .strongReference(true)
                 .register(registry);
-        Gauge.builder(MeterNames.LISTENER_PAUSED, this, meters -> meters.paused ? 1 : 0)
-                .description("Whether polling is paused since the claim store does not answer")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
+        return isPaused;
     }
 
     private static Timer timer(MeterRegistry registry, String name, Tags tags, String description) {
@@ -121,8 +128,8 @@ final class SubscriptionMeters {
         receivesRunOut.increment();
     }
 
-    void paused(boolean isPaused) {
-        paused = isPaused;
+    void paused(String way, boolean isPaused) {
+        paused.computeIfAbsent(way, this::registerPaused).set(isPaused);
     }
 
     void handled(Duration elapsed) {

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
 final class DeliveryRig implements DeliveryObserver {
@@ -37,7 +38,9 @@ final class DeliveryRig implements DeliveryObserver {
 
     private final ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
     final Deliveries deliveries;
-    final StoreGate gate = new StoreGate(this);
+    final StoreGates gates = new StoreGates(this);
+    final StoreGate gate = gates.claims();
+    Executor probeThreads = Runnable::run;
     KeyWatch watch;
     final List<Integer> waiting = new ArrayList<>();
     final List<Subscription> runOut = new ArrayList<>();
@@ -79,7 +82,8 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     private KeyWatch watch() {
-        return new KeyWatch(store, deliveries.waiters(), gate, terms(), clock);
+        return new KeyWatch(
+                store, deliveries.waiters(), gates, terms(), probe -> probeThreads.execute(probe), clock);
     }
 
     private ClaimTerms terms() {
@@ -87,7 +91,7 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     DeliveryProcessor processor() {
-        return new DeliveryProcessor(gate.guard(store), terms(), backoff, results, this, clock, () -> 0);
+        return new DeliveryProcessor(gates.guard(store), terms(), backoff, results, this, clock, () -> 0);
     }
 
     BatchProcessor batches() {
@@ -174,7 +178,7 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     @Override
-    public void paused(Subscription subscription, boolean isPaused) {
+    public void paused(Subscription subscription, String way, boolean isPaused) {
         paused.add(isPaused);
     }
 

@@ -38,7 +38,7 @@ class SafeObserversTests {
         observers.paused(Duration.ofSeconds(3));
         observers.waiting(orders, 3);
         observers.receivesRunOut(orders);
-        observers.paused(orders, true);
+        observers.paused(orders, "claims", true);
 
         assertThat(told)
                 .containsExactly(
@@ -160,7 +160,7 @@ class SafeObserversTests {
         }
 
         @Override
-        public void paused(Subscription subscription, boolean paused) {
+        public void paused(Subscription subscription, String way, boolean paused) {
             fail();
         }
 
@@ -217,7 +217,7 @@ class SafeObserversTests {
         }
 
         @Override
-        public void paused(Subscription subscription, boolean paused) {
+        public void paused(Subscription subscription, String way, boolean paused) {
             told.add("paused " + subscription.queue() + " " + paused);
         }
     }

@@ -15,6 +15,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimsUnansweredException;
 import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -151,15 +152,18 @@ class TransactionalDeliveryTests {
 
     @Test
     void claimWithoutAnAnswerWaitsForTheDatabaseAndClosesTheGateInTheEnd() throws Throwable {
-        ClaimTransaction unanswered = rig.gate.guard((request, work) -> {
+        ClaimTransaction unanswered = rig.gates.guard((request, work) -> {
             throw new ClaimsUnansweredException("no answer", new IllegalStateException("connection refused"));
-        });
+                },
+                "manager");
+        StoreGate gate = rig.gates.of(unanswered);
         for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
-            assertThat(rig.gate.isOpen()).isTrue();
+            assertThat(gate.isOpen()).isTrue();
             assertThat(process(unanswered, DeliveryRig::neverCalled)).isNull();
         }
 
-        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(gate.isOpen()).isFalse();
+        assertThat(rig.gate.isOpen()).as("the claim store's").isTrue();
         assertThat(returnsAfterSettling()).isEmpty();
         rig.store.failLooks(true);
         for (int second = 0; second < 60; second++) {
@@ -169,6 +173,67 @@ class TransactionalDeliveryTests {
         assertThat(rig.returns()).as("kept invisible").containsExactly(30, 30, 30, 30);
         assertThat(rig.waiting).containsExactly(1);
         assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    /** To come again would be its end, untried. */
+    @Test
+    void claimOnTheLastReceiveIsRepeatedUntilItIsAnswered() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+        ClaimTransaction late = answeringFrom(3);
+
+        Object result = rig.process(
+                last, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, late), claim -> "shipped");
+
+        assertThat(result).isEqualTo("shipped");
+        assertThat(rig.deliveries.settle(last)).isTrue();
+    }
+
+    @Test
+    void claimOnTheLastReceiveIsNotRepeatedAnyMoreWhenItsListenerStops() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+        ClaimTransaction stopping = (request, work) -> {
+            requests.add(request);
+            last.abandon();
+            throw new ClaimsUnansweredException("no answer", null);
+        };
+
+        rig.process(
+                last, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, stopping), DeliveryRig::neverCalled);
+
+        assertThat(requests).hasSize(1);
+    }
+
+    /** The pool is used up by a handler, which gives its connection back when it ends. */
+    @Test
+    void claimIsRepeatedWhileAHandlerKeepsAConnection() throws Throwable {
+        ClaimTransaction late = rig.gates.guard(answeringFrom(3), "manager");
+        rig.gates.of(late).workBegins();
+
+        assertThat(process(late, claim -> "shipped")).isEqualTo("shipped");
+
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void claimIsNotRepeatedWhenNoHandlerKeepsAConnection() throws Throwable {
+        process(rig.gates.guard(answeringFrom(2), "manager"), DeliveryRig::neverCalled);
+
+        assertThat(requests).hasSize(1);
+        assertThat(returnsAfterSettling()).isEmpty();
+    }
+
+    private Subscription lastReceive() {
+        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+    }
+
+    private ClaimTransaction answeringFrom(int attempt) {
+        return (request, work) -> {
+            if (requests.size() + 1 < attempt) {
+                requests.add(request);
+                throw new ClaimsUnansweredException("no answer", null);
+            }
+            return granting.execute(request, work);
+        };
     }
 
     @Test
@@ -215,7 +280,7 @@ class TransactionalDeliveryTests {
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFails() {
         for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
-            assertThatThrownBy(() -> process(rig.gate.guard(granting), claim -> {
+            assertThatThrownBy(() -> process(rig.gates.guard(granting, "manager"), claim -> {
                         throw new ClaimsUnansweredException("of another store", new IllegalStateException());
                     }))
                     .isInstanceOf(ClaimsUnansweredException.class);

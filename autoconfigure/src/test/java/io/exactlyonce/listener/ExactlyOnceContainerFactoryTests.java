@@ -11,7 +11,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.ReturnBackoff;
-import io.exactlyonce.delivery.StoreGate;
+import io.exactlyonce.delivery.StoreGates;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.RenewalSchedule;
 import io.exactlyonce.visibility.RenewalSupervisor;
@@ -147,7 +147,7 @@ class ExactlyOnceContainerFactoryTests {
         Deliveries deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
-                        () -> new ListenerEngine(deliveries, new StoreGate(nobody), nobody, clock, readiness))
+                        () -> new ListenerEngine(deliveries, new StoreGates(nobody), nobody, clock, readiness))
                 .prepare(SqsMessageListenerContainerFactory.builder()
                         .sqsAsyncClient(new NoClient())
                         .configure(configured)

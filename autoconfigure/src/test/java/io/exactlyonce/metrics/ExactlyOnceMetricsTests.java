@@ -68,10 +68,12 @@ class ExactlyOnceMetricsTests {
                 "exactly_once_renewals_total{" + ORDERS + ",result=\"lost\",target=\"lease\"} 0.0",
                 "exactly_once_waiting{" + ORDERS + "} 0.0",
                 "exactly_once_receives_run_out_total{" + ORDERS + "} 0.0",
-                "exactly_once_listener_paused{" + ORDERS + "} 0.0",
+                "exactly_once_listener_paused{" + ORDERS + ",way=\"claims\"} 0.0",
             })
     void everyMeterIsScrapedFromTheSubscriptionOn(String line) {
-        new ExactlyOnceMetrics(prometheus).subscribed(orders);
+        ExactlyOnceMetrics metrics = new ExactlyOnceMetrics(prometheus);
+        metrics.subscribed(orders);
+        metrics.paused(orders, "claims", false);
 
         assertThat(prometheus.scrape().lines()).anyMatch(scraped -> scraped.startsWith(line));
     }
@@ -82,7 +84,7 @@ class ExactlyOnceMetricsTests {
         metrics.subscribed(orders);
 
         metrics.waiting(orders, 3);
-        metrics.paused(orders, true);
+        metrics.paused(orders, "claims", true);
         metrics.receivesRunOut(orders);
         metrics.receivesRunOut(orders);
 
@@ -91,7 +93,7 @@ class ExactlyOnceMetricsTests {
         assertThat(simple.get("exactly.once.receives.run.out").counter().count())
                 .isEqualTo(2);
         metrics.waiting(orders, 0);
-        metrics.paused(orders, false);
+        metrics.paused(orders, "claims", false);
         assertThat(simple.get("exactly.once.waiting").gauge().value()).isZero();
         assertThat(simple.get("exactly.once.listener.paused").gauge().value()).isZero();
     }
@@ -102,6 +104,7 @@ class ExactlyOnceMetricsTests {
         metrics.subscribed(orders);
         metrics.claimed(orders, new AlreadyCompleted("result"));
         metrics.renewed(orders, Target.LEASE, Result.LOST);
+        metrics.paused(orders, "transactionManager", true);
 
         assertThat(simple.getMeters()).hasSizeGreaterThan(10).allSatisfy(meter -> {
             Set<String> tags = meter.getId().getTags().stream().map(Tag::getKey).collect(Collectors.toSet());
@@ -116,6 +119,7 @@ class ExactlyOnceMetricsTests {
             // Simple registries publish percentiles as gauges of their own.
             case "exactly.once.delivery.percentile", "exactly.once.handler.percentile" ->
                 Set.of("listener", "queue", "phi");
+            case "exactly.once.listener.paused" -> Set.of("listener", "queue", "way");
             // The whole JVM pauses.
             case "exactly.once.renewal.pauses" -> Set.of();
             default -> Set.of("listener", "queue");

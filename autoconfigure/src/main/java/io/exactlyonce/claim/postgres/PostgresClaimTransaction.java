@@ -84,7 +84,6 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private ClaimOutcome claimAndWork(ClaimRequest request, Work work) throws Throwable {
-        requireTransaction();
         ClaimOutcome outcome = claim(request);
         if (outcome instanceof Acquired acquired) {
             completion.complete(request.id(), work.run(acquired));
@@ -94,6 +93,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private ClaimOutcome claim(ClaimRequest request) {
         try {
+            requireTransaction();
             return claims.decide(request);
         } catch (DataIntegrityViolationException unstorable) {
             throw new IllegalArgumentException("PostgreSQL cannot store this key", unstorable);

@@ -1,0 +1,58 @@
+package io.exactlyonce.testing;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * A user of the shared server's that can be taken from an application, while others go on using the database: what the
+ * outage of one pool, or of the pooler before it, looks like.
+ */
+public final class DatabaseRole {
+
+    private static final AtomicInteger ROLES = new AtomicInteger();
+
+    private final JdbcTemplate server;
+    private final String name = "application_" + ROLES.incrementAndGet();
+
+    private DatabaseRole(String url) {
+        this.server = new JdbcTemplate(EmbeddedDatabase.shared().dataSource(url));
+        server.execute("CREATE ROLE %s LOGIN SUPERUSER".formatted(name));
+    }
+
+    /**
+     * Creates a user that may do everything.
+     *
+     * @param url from {@link EmbeddedDatabase#createDatabase()}
+     */
+    public static DatabaseRole create(String url) {
+        return new DatabaseRole(url);
+    }
+
+    /** Returns the user's name; it has no password. */
+    public String name() {
+        return name;
+    }
+
+    /** Ends the user's connections, and refuses new ones until {@link #restore()}. */
+    public void shutOut() {
+        server.execute("ALTER ROLE %s NOLOGIN".formatted(name));
+        endSessions();
+    }
+
+    /** Ends the user's connections; in new ones it meets a server that takes no writes, as after a failover. */
+    public void demote() {
+        server.execute("ALTER ROLE %s SET default_transaction_read_only = on".formatted(name));
+        endSessions();
+    }
+
+    /** Gives the user its connections and its rights back. Sessions that are open stay as they are. */
+    public void restore() {
+        server.execute("ALTER ROLE %s LOGIN".formatted(name));
+        server.execute("ALTER ROLE %s RESET default_transaction_read_only".formatted(name));
+    }
+
+    /** Ends the user's connections. */
+    public void endSessions() {
+        server.queryForList("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = ?", name);
+    }
+}
