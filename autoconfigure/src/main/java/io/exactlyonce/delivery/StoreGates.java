@@ -38,8 +38,7 @@ public final class StoreGates {
      */
     public ClaimTransaction guard(ClaimTransaction transaction, String manager) {
         StoreGate gate = managers.computeIfAbsent(
-                        manager,
-                        name -> new GuardedClaimTransaction(transaction, new StoreGate(name, observer)))
+                        manager, name -> new GuardedClaimTransaction(transaction, new StoreGate(name, observer)))
                 .gate();
         return new GuardedClaimTransaction(transaction, gate);
     }

@@ -46,7 +46,7 @@ final class Waiter {
         proved = true;
     }
 
-    /** Tells whether its claim can be expected to be answered: the last one was, or a probe after it. */
+    /** Returns whether its claim can be expected to be answered: the last one was, or a probe after it. */
     boolean isProved() {
         return proved || !awaited.unanswered();
     }

@@ -82,8 +82,7 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     private KeyWatch watch() {
-        return new KeyWatch(
-                store, deliveries.waiters(), gates, terms(), probe -> probeThreads.execute(probe), clock);
+        return new KeyWatch(store, deliveries.waiters(), gates, terms(), probe -> probeThreads.execute(probe), clock);
     }
 
     private ClaimTerms terms() {

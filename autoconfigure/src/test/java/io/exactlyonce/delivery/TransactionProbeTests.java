@@ -129,7 +129,10 @@ class TransactionProbeTests {
     @Test
     void pausedListenerIsResumedAlthoughNobodyWaits() throws Throwable {
         for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
-            rig.deliveries.waiters().all().forEach(waiter -> rig.deliveries.waiters().end(waiter, ClaimState.COMPLETED));
+            rig.deliveries
+                    .waiters()
+                    .all()
+                    .forEach(waiter -> rig.deliveries.waiters().end(waiter, ClaimState.COMPLETED));
             waitForManager();
         }
         rig.deliveries.waiters().endAll(rig.orders);
@@ -147,8 +150,9 @@ class TransactionProbeTests {
 
         rig.watch.tick();
 
-        assertThat(requests).singleElement().satisfies(probe -> assertThat(probe.key())
-                .isNotEqualTo(DeliveryRig.KEY));
+        assertThat(requests)
+                .singleElement()
+                .satisfies(probe -> assertThat(probe.key()).isNotEqualTo(DeliveryRig.KEY));
         assertThat(rolledBack).isEqualTo(1);
         assertThat(rig.outcomes).isEmpty();
     }

@@ -152,8 +152,9 @@ class TransactionalDeliveryTests {
 
     @Test
     void claimWithoutAnAnswerWaitsForTheDatabaseAndClosesTheGateInTheEnd() throws Throwable {
-        ClaimTransaction unanswered = rig.gates.guard((request, work) -> {
-            throw new ClaimsUnansweredException("no answer", new IllegalStateException("connection refused"));
+        ClaimTransaction unanswered = rig.gates.guard(
+                (request, work) -> {
+                    throw new ClaimsUnansweredException("no answer", new IllegalStateException("connection refused"));
                 },
                 "manager");
         StoreGate gate = rig.gates.of(unanswered);
@@ -181,8 +182,8 @@ class TransactionalDeliveryTests {
         Delivery last = rig.receive(lastReceive(), "last", 1);
         ClaimTransaction late = answeringFrom(3);
 
-        Object result = rig.process(
-                last, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, late), claim -> "shipped");
+        Object result =
+                rig.process(last, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, late), claim -> "shipped");
 
         assertThat(result).isEqualTo("shipped");
         assertThat(rig.deliveries.settle(last)).isTrue();
@@ -197,8 +198,7 @@ class TransactionalDeliveryTests {
             throw new ClaimsUnansweredException("no answer", null);
         };
 
-        rig.process(
-                last, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, stopping), DeliveryRig::neverCalled);
+        rig.process(last, new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN, stopping), DeliveryRig::neverCalled);
 
         assertThat(requests).hasSize(1);
     }

@@ -164,11 +164,13 @@ class DatabaseOutageIT {
     /** Handlers that hold all connections are no reason to give messages up that find none. */
     @Test
     void slowHandlersUseTheApplicationsPoolUp() {
-        List<String> twelve = IntStream.range(0, 12).mapToObj(number -> "s" + number).toList();
+        List<String> twelve =
+                IntStream.range(0, 12).mapToObj(number -> "s" + number).toList();
         try (TestApplication running = start(1)) {
             SqsRequests requests = running.bean(SqsRequests.class);
             twelve.forEach(sale -> SQS.send(sales, sale));
-            await().atMost(Duration.ofSeconds(20)).until(() -> !requests.received().isEmpty());
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> !requests.received().isEmpty());
 
             await().during(OUTAGE).atMost(OUTAGE.plusSeconds(10)).until(() -> SQS.size(salesGivenUp) == 0);
             assertOrderIsHandledMeanwhile(running, "o1");
