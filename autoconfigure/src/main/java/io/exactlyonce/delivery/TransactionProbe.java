@@ -106,9 +106,10 @@ final class TransactionProbe {
             waiting.forEach(Waiter::proved);
             return;
         }
-        Duration pause = KeyWatch.INTERVAL.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
+        int before = failures;
+        Duration pause = KeyWatch.INTERVAL.multipliedBy(1L << Math.min(before, MOST_DOUBLINGS));
         notBefore = clock.getAsLong() + pause.toNanos();
-        failures++;
+        failures = before + 1;
         waiting.forEach(Waiter::sawOutage);
         log.debug(
                 "A probe of {}, for which {} deliveries wait, failed; again in {}",

@@ -68,30 +68,30 @@ final class TransactionalDelivery {
             throws Throwable {
         BackOffExecution pauses = ClaimKeeper.endlessPauses().start();
         do {
-            ClaimOutcome outcome = executeOnce(delivery, handling, request, transaction, work);
+            ClaimOutcome outcome = executeOnce(handling, request, transaction, work);
             if (outcome != null) {
                 return outcome;
             }
-        } while (isRepeated(delivery, transaction) && StoreCalls.slept(pauses.nextBackOff()));
+        } while (isToBeRepeated(delivery, request, transaction) && StoreCalls.slept(pauses.nextBackOff()));
         log.warn("{} waits: the claim of {} got no answer through {}", delivery, request.key(), transaction);
         delivery.decide(Disposition.waitForStore(request));
         return null;
     }
 
-    private static boolean isRepeated(Delivery delivery, ClaimTransaction transaction) {
+    private static boolean isToBeRepeated(Delivery delivery, ClaimRequest request, ClaimTransaction transaction) {
         boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
                 && guarded.gate().isBusy();
-        return (isBusy || delivery.isOnItsLastReceive())
+        boolean isRepeated = (isBusy || delivery.isOnItsLastReceive())
                 && delivery.mayHandlerBegin()
                 && delivery.renewal().isInvisible();
+        if (isRepeated) {
+            log.warn("Claiming {} through {} failed; trying again", request.key(), transaction);
+        }
+        return isRepeated;
     }
 
     private @Nullable ClaimOutcome executeOnce(
-            Delivery delivery,
-            Handling handling,
-            ClaimRequest request,
-            ClaimTransaction transaction,
-            TransactionalWork work)
+            Handling handling, ClaimRequest request, ClaimTransaction transaction, TransactionalWork work)
             throws Throwable {
         try {
             return transaction.execute(request, work);
