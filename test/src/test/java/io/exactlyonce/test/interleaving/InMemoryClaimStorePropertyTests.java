@@ -1,59 +1,48 @@
 package io.exactlyonce.test.interleaving;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.Function;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.GenerationMode;
-import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The store in memory under random interleavings; and the proof that they find each guard that a store may lack. */
 class InMemoryClaimStorePropertyTests {
 
     private static final int TRIES = 3_000;
 
-    @Provide
-    Arbitrary<List<Step>> interleavings() {
-        return Step.interleavings();
-    }
-
     /** Through the wrapper that the proof rests on, which thus breaks nothing. */
-    @Property(tries = TRIES)
-    void everyInterleavingKeepsTheRules(@ForAll("interleavings") List<Step> steps) {
-        Interleaving.check(inMemory(WrappedStore::new), steps);
+    @Test
+    void everyInterleavingKeepsTheRules() {
+        check(Seeds.ofThisRun(TRIES), WrappedStore::new);
     }
 
-    @Property(generation = GenerationMode.EXHAUSTIVE)
-    void storeThatLacksAGuardIsFound(@ForAll MissingGuard guard) {
+    @ParameterizedTest
+    @EnumSource
+    void storeThatLacksAGuardIsFound(MissingGuard guard) {
         requireFound(guard, guard::remove);
     }
 
-    @Property(generation = GenerationMode.EXHAUSTIVE)
-    void storeThatLacksAGuardOfDecisionsOrLooksIsFound(@ForAll MissingDecisionGuard guard) {
+    @ParameterizedTest
+    @EnumSource
+    void storeThatLacksAGuardOfDecisionsOrLooksIsFound(MissingDecisionGuard guard) {
         requireFound(guard, guard::remove);
     }
 
-    private void requireFound(Enum<?> guard, Function<InMemoryClaimStore, WrappedStore> removal) {
-        assertThat(interleavings().sampleStream().limit(TRIES))
+    private static void requireFound(Enum<?> guard, Function<InMemoryClaimStore, WrappedStore> removal) {
+        assertThatThrownBy(() -> check(Seeds.ofEachRun(TRIES), removal))
                 .as("interleavings of a store without the guard: %s", guard)
-                .anyMatch(steps -> breaks(inMemory(removal), steps));
+                .isInstanceOf(AssertionError.class)
+                .hasMessageStartingWith("broken: ");
     }
 
-    private static boolean breaks(StoreInTime subject, List<Step> steps) {
-        try {
-            Interleaving.check(subject, steps);
-            return false;
-        } catch (AssertionError found) {
-            assertThat(found).hasMessageStartingWith("broken: ");
-            return true;
-        }
+    private static void check(Seeds seeds, Function<InMemoryClaimStore, WrappedStore> wrapping) {
+        seeds.check(Step::interleaving, steps -> Interleaving.check(inMemory(wrapping), steps));
     }
 
     private static StoreInTime inMemory(Function<InMemoryClaimStore, WrappedStore> wrapping) {

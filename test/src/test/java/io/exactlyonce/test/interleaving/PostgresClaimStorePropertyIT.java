@@ -4,12 +4,8 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.test.PostgresServer;
 import java.time.Duration;
-import java.util.List;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
-import net.jqwik.api.Tag;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /**
  * PostgreSQL under random interleavings. Its clock cannot be set, so its rows grow older instead: a clock jump moves all of
@@ -36,13 +32,8 @@ class PostgresClaimStorePropertyIT {
         }
     };
 
-    @Provide
-    Arbitrary<List<Step>> interleavings() {
-        return Step.interleavings();
-    }
-
-    @Property(tries = 200)
-    void everyInterleavingKeepsTheRules(@ForAll("interleavings") List<Step> steps) {
-        Interleaving.check(POSTGRES, steps);
+    @Test
+    void everyInterleavingKeepsTheRules() {
+        Seeds.ofThisRun(200).check(Step::interleaving, steps -> Interleaving.check(POSTGRES, steps));
     }
 }

@@ -1,12 +1,10 @@
 package io.exactlyonce.test.interleaving;
 
-import static net.jqwik.api.Tuple.of;
-
 import java.util.List;
-import net.jqwik.api.Arbitraries;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.Combinators;
-import net.jqwik.api.RandomDistribution;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * One thing that happens. A worker pauses by not coming up for a while; its next step may come after others took its keys
@@ -44,52 +42,56 @@ record Step(Kind kind, int worker, int key, int variant) {
     private static final int VARIANTS = 4;
     private static final int MOST_STEPS = 50;
 
+    /** How often each kind comes up, in relation to the others. */
+    private static final List<Kind> MIXED = weighted(Map.ofEntries(
+            Map.entry(Kind.CLAIM, 6),
+            Map.entry(Kind.CLAIM_CAUTIOUSLY, 2),
+            Map.entry(Kind.CLAIM_ALL_KEYS, 2),
+            Map.entry(Kind.CLAIM_AGAIN, 2),
+            Map.entry(Kind.RENEW, 3),
+            Map.entry(Kind.COMPLETE, 3),
+            Map.entry(Kind.RELEASE, 3),
+            Map.entry(Kind.RELEASE_IN_DOUBT, 1),
+            Map.entry(Kind.PARK, 2),
+            Map.entry(Kind.PARK_IN_DOUBT, 1),
+            Map.entry(Kind.LOOK, 1),
+            Map.entry(Kind.RELEASE_PARKED, 3),
+            Map.entry(Kind.COMPLETE_PARKED, 1),
+            Map.entry(Kind.CRASH, 1),
+            Map.entry(Kind.CLOCK_JUMP, 6)));
+
+    private static final List<Kind> AROUND_PARKING = weighted(Map.of(
+            Kind.CLAIM, 4,
+            Kind.CLAIM_CAUTIOUSLY, 2,
+            Kind.CLAIM_ALL_KEYS, 4,
+            Kind.PARK, 6,
+            Kind.PARK_IN_DOUBT, 2,
+            Kind.LOOK, 1,
+            Kind.RELEASE_PARKED, 8,
+            Kind.COMPLETE_PARKED, 2,
+            Kind.CLOCK_JUMP, 2));
+
     /** Mixed ones, and ones in which the same key is parked again and again. */
-    static Arbitrary<List<Step>> interleavings() {
-        return Arbitraries.oneOf(interleavings(kinds(), WORKERS, KEYS), interleavings(kindsAroundParking(), 1, 1));
+    static List<Step> interleaving(RandomGenerator random) {
+        return random.nextBoolean()
+                ? interleaving(random, MIXED, WORKERS, KEYS)
+                : interleaving(random, AROUND_PARKING, 1, 1);
     }
 
-    private static Arbitrary<List<Step>> interleavings(Arbitrary<Kind> kinds, int workers, int keys) {
-        return Combinators.combine(
-                        kinds,
-                        Arbitraries.integers().between(0, workers - 1),
-                        Arbitraries.integers().between(0, keys - 1),
-                        Arbitraries.integers().between(0, VARIANTS - 1))
-                .as(Step::new)
-                .list()
-                .ofMaxSize(MOST_STEPS)
-                .withSizeDistribution(RandomDistribution.uniform());
+    private static List<Step> interleaving(RandomGenerator random, List<Kind> kinds, int workers, int keys) {
+        return Stream.generate(() -> new Step(
+                        kinds.get(random.nextInt(kinds.size())),
+                        random.nextInt(workers),
+                        random.nextInt(keys),
+                        random.nextInt(VARIANTS)))
+                .limit(random.nextInt(MOST_STEPS + 1))
+                .toList();
     }
 
-    private static Arbitrary<Kind> kinds() {
-        return Arbitraries.frequency(
-                of(6, Kind.CLAIM),
-                of(2, Kind.CLAIM_CAUTIOUSLY),
-                of(2, Kind.CLAIM_ALL_KEYS),
-                of(2, Kind.CLAIM_AGAIN),
-                of(3, Kind.RENEW),
-                of(3, Kind.COMPLETE),
-                of(3, Kind.RELEASE),
-                of(1, Kind.RELEASE_IN_DOUBT),
-                of(2, Kind.PARK),
-                of(1, Kind.PARK_IN_DOUBT),
-                of(1, Kind.LOOK),
-                of(3, Kind.RELEASE_PARKED),
-                of(1, Kind.COMPLETE_PARKED),
-                of(1, Kind.CRASH),
-                of(6, Kind.CLOCK_JUMP));
-    }
-
-    private static Arbitrary<Kind> kindsAroundParking() {
-        return Arbitraries.frequency(
-                of(4, Kind.CLAIM),
-                of(2, Kind.CLAIM_CAUTIOUSLY),
-                of(4, Kind.CLAIM_ALL_KEYS),
-                of(6, Kind.PARK),
-                of(2, Kind.PARK_IN_DOUBT),
-                of(1, Kind.LOOK),
-                of(8, Kind.RELEASE_PARKED),
-                of(2, Kind.COMPLETE_PARKED),
-                of(2, Kind.CLOCK_JUMP));
+    /** In the order of the kinds: a map has one of its own in each JVM, and a seed must mean the same in all of them. */
+    private static List<Kind> weighted(Map<Kind, Integer> weights) {
+        return Stream.of(Kind.values())
+                .flatMap(kind -> IntStream.range(0, weights.getOrDefault(kind, 0)).mapToObj(each -> kind))
+                .toList();
     }
 }
