@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,7 +46,10 @@ interface ContentionContract extends StoreUnderTest {
         assertEachIsAcquiredOnce(keys, 2);
     }
 
-    /** Threads claim, fail and complete at random until all keys are completed. */
+    /**
+     * Threads claim, fail and complete at random until all keys are completed. The handlers of one call's keys begin
+     * together, and each lasts until its own end is reported.
+     */
     @Test
     default void handlersOfOneKeyNeverOverlapAndOneCompletesIt() throws Exception {
         List<ClaimKey> keys = keys();
@@ -54,31 +58,32 @@ interface ContentionContract extends StoreUnderTest {
         Threads.run(THREADS, () -> {
             while (journal.completions() < keys.size()
                     && !Thread.currentThread().isInterrupted()) {
-                for (ClaimRequest held : claimSome(keys, journal)) {
-                    journal.running(held.key()).close();
+                claimSome(keys, journal).forEach((held, handler) -> {
+                    handler.effect();
+                    handler.close();
                     if (ThreadLocalRandom.current().nextInt(3) > 0) {
                         assertThat(Claims.release(store(), held)).isTrue();
                     } else {
                         journal.completed(held.key());
                         assertThat(Claims.complete(store(), held, "1")).isTrue();
                     }
-                }
+                });
             }
         });
 
         assertThat(keys).allMatch(key -> journal.completions(key) == 1);
     }
 
-    private List<ClaimRequest> claimSome(List<ClaimKey> keys, EffectJournal journal) {
+    private Map<ClaimRequest, EffectJournal.Running> claimSome(List<ClaimKey> keys, EffectJournal journal) {
         List<ClaimRequest> requests =
                 shuffled(keys).stream().limit(10).map(Claims::request).toList();
         List<ClaimOutcome> outcomes = store().claim(requests);
-        List<ClaimRequest> held = new ArrayList<>();
+        Map<ClaimRequest, EffectJournal.Running> held = new HashMap<>();
         for (int i = 0; i < requests.size(); i++) {
             assertThat(outcomes.get(i)).isInstanceOfAny(Acquired.class, HeldElsewhere.class, AlreadyCompleted.class);
             if (outcomes.get(i) instanceof Acquired acquired) {
+                held.put(requests.get(i), journal.running(requests.get(i).key()));
                 journal.acquired(requests.get(i).key(), acquired);
-                held.add(requests.get(i));
             }
         }
         return held;
