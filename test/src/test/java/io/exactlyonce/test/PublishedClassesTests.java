@@ -27,12 +27,17 @@ class PublishedClassesTests {
             .resideInAnyPackage(with(STORE));
 
     @ArchTest
-    static final ArchRule contractKnowsTheSpiAndTestLibrariesOnly = classes()
+    static final ArchRule contractKnowsTheSpiTheEngineThatItDrivesAndTestLibrariesOnly = classes()
             .that()
             .resideInAPackage(CONTRACT)
             .should()
             .onlyDependOnClassesThat()
-            .resideInAnyPackage(with(CONTRACT, "org.junit.jupiter..", "org.assertj.."));
+            .resideInAnyPackage(with(
+                    CONTRACT,
+                    "io.exactlyonce.delivery",
+                    "io.exactlyonce.visibility",
+                    "org.junit.jupiter..",
+                    "org.assertj.."));
 
     private static String[] with(String... more) {
         return Stream.concat(Stream.of(SPI), Stream.of(more)).toArray(String[]::new);

@@ -5,67 +5,89 @@ import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
-import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
-import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.delivery.DoubtPolicy;
 import java.util.List;
-import java.util.UUID;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What every {@link io.exactlyonce.claim.ClaimStore} makes of workers that die: they call it no more. */
+/**
+ * What the engine makes of every {@link io.exactlyonce.claim.ClaimStore} if workers die at any step of a delivery, or pause.
+ * What a worker calls is the engine; one that died calls the store no more.
+ */
 interface CrashContract extends StoreUnderTest {
 
     int WORKERS = 8;
     int KEYS_OF_CRASHING_WORKERS = 12;
+    DoubtPolicy CAUTIOUS = new DoubtPolicy(AbandonedPolicy.PARK, null, List.of());
 
     /** The next worker knows what the one that died may have done, and nothing else. */
     @ParameterizedTest
     @EnumSource
     default void nextWorkerLearnsWhatTheDeadOneMayHaveDone(CrashPoint point) {
+        ClaimKey key = newKey();
         var journal = new EffectJournal();
-        ClaimRequest dead = request(newKey());
-        new CrashingWorker(this, journal, point).deliver(dead);
+        var dead = new CrashingWorker(this, journal, point);
+        var next = new CrashingWorker(this, journal, CrashPoint.NEVER);
 
-        ClaimOutcome next = claim(store(), request(dead.key()));
+        assertThat(dead.deliver(key, DoubtPolicy.RERUN)).isEqualTo(point == CrashPoint.NEVER);
+        assertThat(next.deliver(key, DoubtPolicy.RERUN)).isTrue();
 
         switch (point) {
-            case BEFORE_CLAIM ->
-                assertThat(next).isInstanceOfSatisfying(Acquired.class, first -> {
-                    assertThat(first.attempt()).isEqualTo(1);
-                    assertThat(first.ambiguous()).isFalse();
-                });
-            case AFTER_CLAIM, AFTER_EFFECT, BEFORE_COMPLETION ->
-                assertThat(next).isInstanceOfSatisfying(Acquired.class, second -> {
-                    assertThat(second.attempt()).isEqualTo(2);
-                    assertThat(second.ambiguous()).isTrue();
-                });
-            case BEFORE_ACKNOWLEDGE, NEVER -> assertThat(next).isEqualTo(new AlreadyCompleted("1"));
+            case BEFORE_CLAIM -> assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 1, false));
+            case AFTER_RELEASE -> assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 2, false));
+            case AFTER_CLAIM, BEFORE_EFFECT, AFTER_EFFECT, BEFORE_COMPLETION, BEFORE_RELEASE ->
+                assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 2, true));
+            case AFTER_COMPLETION, BEFORE_ACKNOWLEDGE, NEVER -> assertThat(next.learned()).isNull();
         }
+        assertThat(Stream.of(dead, next).map(CrashingWorker::learned).filter(Objects::nonNull))
+                .allMatch(claim -> claim.downstreamKey().equals(key.hash()));
+        assertThat(journal.completions(key)).isEqualTo(1);
+        assertThat(claim(store(), request(key))).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    private static void assertAttempt(Claim claim, int attempt, boolean ambiguous) {
+        assertThat(claim.attempt()).isEqualTo(attempt);
+        assertThat(claim.isAmbiguous()).isEqualTo(ambiguous);
     }
 
     /** With doubt left to a person, no crash point lets a second effect happen. */
     @ParameterizedTest
     @EnumSource
     default void cautiousWorkersNeverRepeatAnEffect(CrashPoint point) {
+        ClaimKey key = newKey();
         var journal = new EffectJournal();
-        ClaimRequest dead = cautious(newKey());
-        new CrashingWorker(this, journal, point).deliver(dead);
+        var dead = new CrashingWorker(this, journal, point);
+        var next = new CrashingWorker(this, journal, CrashPoint.NEVER);
 
-        new CrashingWorker(this, journal, CrashPoint.NEVER).deliver(cautious(dead.key()));
+        dead.deliver(key, CAUTIOUS);
+        boolean deleted = next.deliver(key, CAUTIOUS);
 
-        assertThat(journal.effects(dead.key())).isLessThanOrEqualTo(1);
-        assertThat(claim(store(), cautious(dead.key()))).isInstanceOfAny(AlreadyCompleted.class, Parked.class);
+        switch (point) {
+            case AFTER_CLAIM, BEFORE_EFFECT, AFTER_EFFECT, BEFORE_COMPLETION, BEFORE_RELEASE -> {
+                assertThat(next.learned()).as("the handler was not called").isNull();
+                assertThat(deleted).isFalse();
+                assertThat(journal.effects(key)).isLessThanOrEqualTo(1);
+                assertThat(claim(store(), request(key))).isEqualTo(new Parked());
+            }
+            case BEFORE_CLAIM, AFTER_RELEASE, AFTER_COMPLETION, BEFORE_ACKNOWLEDGE, NEVER -> {
+                assertThat(deleted).isTrue();
+                assertThat(journal.effects(key)).isEqualTo(1);
+                assertThat(claim(store(), request(key))).isEqualTo(new AlreadyCompleted("1"));
+            }
+        }
     }
 
-    /** All work on one key until it is completed, then on the next. */
+    /** Each has a message of each key delivered until it is deleted. */
     @Test
     default void workersThatDieAnywhereCompleteEachKeyOnceAndNeverOverlap() throws Exception {
         List<ClaimKey> keys =
@@ -74,8 +96,9 @@ interface CrashContract extends StoreUnderTest {
 
         Threads.run(WORKERS, () -> {
             for (ClaimKey key : keys) {
-                while (journal.completions(key) == 0 && !Thread.currentThread().isInterrupted()) {
-                    new CrashingWorker(this, journal, CrashPoint.random()).deliver(request(key));
+                boolean deleted = false;
+                while (!deleted && !Thread.currentThread().isInterrupted()) {
+                    deleted = new CrashingWorker(this, journal, CrashPoint.random()).deliver(key, DoubtPolicy.RERUN);
                 }
             }
         });
@@ -86,32 +109,24 @@ interface CrashContract extends StoreUnderTest {
         });
     }
 
-    /** A worker that pauses longer than its lease runs beside its successor; only one of the two can report. */
+    /** Workers that pause longer than their leases run beside their successors; only one of them can report. */
     @Test
     default void ofWorkersThatOverlapAfterPausesOneCompletesTheKey() throws Exception {
         for (int i = 0; i < KEYS_OF_CRASHING_WORKERS; i++) {
             ClaimKey key = newKey();
             var journal = new EffectJournal();
+            var running = new CountDownLatch(WORKERS);
+            var deleted = new AtomicInteger();
 
             Threads.run(WORKERS, () -> {
-                ClaimRequest request = request(key);
-                ClaimOutcome outcome = claim(store(), request);
-                if (outcome instanceof Acquired acquired) {
-                    journal.acquired(key, acquired);
-                    endLease(request.id());
-                    if (Claims.complete(store(), request, "1")) {
-                        journal.completed(key);
-                    }
-                } else {
-                    assertThat(outcome).isInstanceOfAny(HeldElsewhere.class, AlreadyCompleted.class);
+                var worker = new PausingWorker(this, journal, running);
+                if (worker.deliver(key)) {
+                    deleted.incrementAndGet();
                 }
             });
 
             assertThat(journal.completions(key)).isEqualTo(1);
+            assertThat(deleted).as("messages that were deleted").hasValue(1);
         }
-    }
-
-    private static ClaimRequest cautious(ClaimKey key) {
-        return new ClaimRequest(key, UUID.randomUUID(), "worker", Claims.LEASE, InDoubt.PARK, null);
     }
 }

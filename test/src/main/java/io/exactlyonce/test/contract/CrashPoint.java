@@ -5,15 +5,27 @@ import java.util.concurrent.ThreadLocalRandom;
 /** Where a worker dies, in the order of a delivery's steps. */
 enum CrashPoint {
     BEFORE_CLAIM,
+    /** The claim is recorded; its answer never arrives. */
     AFTER_CLAIM,
+    BEFORE_EFFECT,
     AFTER_EFFECT,
     /** The last renewal was granted, the completion never sent. */
     BEFORE_COMPLETION,
+    /** The completion is recorded; its answer never arrives. */
+    AFTER_COMPLETION,
     /** The completion is recorded; the message comes again all the same. */
     BEFORE_ACKNOWLEDGE,
+    /** The handler has failed by itself, without an effect; the release is never sent. */
+    BEFORE_RELEASE,
+    /** The handler has failed by itself, and the release is recorded; its answer never arrives. */
+    AFTER_RELEASE,
     NEVER;
 
     static CrashPoint random() {
         return values()[ThreadLocalRandom.current().nextInt(values().length)];
+    }
+
+    boolean handlerFails() {
+        return this == BEFORE_RELEASE || this == AFTER_RELEASE;
     }
 }

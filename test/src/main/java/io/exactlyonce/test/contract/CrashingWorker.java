@@ -1,50 +1,72 @@
 package io.exactlyonce.test.contract;
 
+import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DoubtPolicy;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
-/** Works on deliveries as a listener does, and dies at one point: from there on it calls the store no more. */
+/** Has one message of a key delivered to an engine, and dies at one point: from there on it calls the store no more. */
 final class CrashingWorker {
 
-    private final StoreUnderTest underTest;
+    /** A twentieth of the lease is over by then, after which it is renewed. */
+    private static final Duration UNTIL_RENEWED = Claims.LEASE.dividedBy(10);
+
     private final EffectJournal journal;
     private final CrashPoint point;
+    private final DyingStore store;
+    private final Worker worker;
+    private @Nullable Claim learned;
 
     CrashingWorker(StoreUnderTest underTest, EffectJournal journal, CrashPoint point) {
-        this.underTest = underTest;
         this.journal = journal;
         this.point = point;
+        this.store = new DyingStore(underTest, point);
+        this.worker = new Worker(store);
     }
 
-    /** Ends with the lease of a worker that died: nobody can take its key over before. */
-    void deliver(ClaimRequest request) {
-        if (point == CrashPoint.BEFORE_CLAIM) {
-            return;
-        }
-        if (Claims.claim(underTest.store(), request) instanceof Acquired acquired) {
-            journal.acquired(request.key(), acquired);
-            handle(request);
-            underTest.endLease(request.id());
+    /**
+     * Ends with the lease of a worker that died: nobody can take its key over before.
+     *
+     * @return whether the message was deleted; it comes again otherwise
+     */
+    boolean deliver(ClaimKey key, DoubtPolicy doubt) {
+        Delivery delivery = worker.receive();
+        try {
+            worker.process(delivery, key, doubt, claim -> handle(key, claim));
+            store.dieAt(CrashPoint.BEFORE_ACKNOWLEDGE);
+            return worker.settle(delivery);
+        } catch (DyingStore.Death death) {
+            store.endLeases();
+            return false;
+        } finally {
+            if (store.hasCompleted()) {
+                journal.completed(key);
+            }
         }
     }
 
-    private void handle(ClaimRequest request) {
-        ClaimKey key = request.key();
+    /** Returns what the handler learned; {@code null} if it was not called. */
+    @Nullable Claim learned() {
+        return learned;
+    }
+
+    private Object handle(ClaimKey key, Claim claim) {
+        learned = claim;
         try (var running = journal.running(key)) {
-            if (point == CrashPoint.AFTER_CLAIM) {
-                return;
+            journal.acquired(key, new Acquired(claim.attempt(), claim.fencingToken(), claim.isAmbiguous()));
+            store.dieAt(CrashPoint.BEFORE_EFFECT);
+            if (point.handlerFails()) {
+                throw new Worker.HandlerFailure();
             }
+            claim.ensureHeld();
             running.effect();
-            if (point == CrashPoint.AFTER_EFFECT) {
-                return;
-            }
-            journal.require(Claims.renew(underTest.store(), request), "renewed", key);
-            if (point == CrashPoint.BEFORE_COMPLETION) {
-                return;
-            }
+            store.dieAt(CrashPoint.AFTER_EFFECT);
+            worker.pass(UNTIL_RENEWED);
+            journal.require(store.hasRenewed(), "renewed", key);
         }
-        journal.require(Claims.complete(underTest.store(), request, "1"), "completed", key);
-        journal.completed(key);
+        return 1;
     }
 }

@@ -1,0 +1,121 @@
+package io.exactlyonce.test.contract;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * The store as one worker's engine sees it. Once the worker is dead, none of the engine's calls reaches the store, and none
+ * returns.
+ */
+final class DyingStore implements ClaimStore {
+
+    private final StoreUnderTest underTest;
+    private final CrashPoint point;
+    private final Set<ClaimId> claims = ConcurrentHashMap.newKeySet();
+    private final Set<ClaimId> renewed = ConcurrentHashMap.newKeySet();
+    private final Set<ClaimId> completed = ConcurrentHashMap.newKeySet();
+    private volatile boolean dead;
+
+    DyingStore(StoreUnderTest underTest, CrashPoint point) {
+        this.underTest = underTest;
+        this.point = point;
+    }
+
+    /** Dies if this is where the worker is to die. */
+    void dieAt(CrashPoint reached) {
+        dead |= reached == point;
+        if (dead) {
+            throw new Death();
+        }
+    }
+
+    boolean isDead() {
+        return dead;
+    }
+
+    /** Makes the leases of all claims end that were asked for here, as if this worker had been silent for long. */
+    void endLeases() {
+        claims.forEach(underTest::endLease);
+    }
+
+    boolean hasRenewed() {
+        return !renewed.isEmpty();
+    }
+
+    /** Returns whether a completion was recorded, told to the worker or not. */
+    boolean hasCompleted() {
+        return !completed.isEmpty();
+    }
+
+    @Override
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        dieAt(CrashPoint.BEFORE_CLAIM);
+        requests.forEach(request -> claims.add(request.id()));
+        List<ClaimOutcome> outcomes = underTest.store().claim(requests);
+        dieAt(CrashPoint.AFTER_CLAIM);
+        return outcomes;
+    }
+
+    @Override
+    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+        Set<ClaimId> held = alive(() -> underTest.store().renew(renewals));
+        renewed.addAll(held);
+        return held;
+    }
+
+    @Override
+    public Set<ClaimId> complete(List<Completion> completions) {
+        dieAt(CrashPoint.BEFORE_COMPLETION);
+        Set<ClaimId> recorded = underTest.store().complete(completions);
+        completed.addAll(recorded);
+        dieAt(CrashPoint.AFTER_COMPLETION);
+        return recorded;
+    }
+
+    @Override
+    public Set<ClaimId> release(List<Release> releases) {
+        dieAt(CrashPoint.BEFORE_RELEASE);
+        Set<ClaimId> released = underTest.store().release(releases);
+        dieAt(CrashPoint.AFTER_RELEASE);
+        return released;
+    }
+
+    @Override
+    public Set<ClaimId> park(List<Parking> parkings) {
+        return alive(() -> underTest.store().park(parkings));
+    }
+
+    @Override
+    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+        return alive(() -> underTest.store().look(keys));
+    }
+
+    private <T> T alive(Supplier<T> call) {
+        if (dead) {
+            throw new Death();
+        }
+        return call.get();
+    }
+
+    /** Ends all that the worker does. No exception, since the engine makes up for those. */
+    static final class Death extends Error {
+
+        Death() {
+            super("The worker is dead", null, false, false);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.exactlyonce.test.contract;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DoubtPolicy;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Stands still in its handler for longer than its lease, until all others have begun theirs. */
+final class PausingWorker {
+
+    private final EffectJournal journal;
+    private final CountDownLatch running;
+    private final DyingStore store;
+    private final Worker worker;
+    private boolean handled;
+
+    PausingWorker(StoreUnderTest underTest, EffectJournal journal, CountDownLatch running) {
+        this.journal = journal;
+        this.running = running;
+        this.store = new DyingStore(underTest, CrashPoint.NEVER);
+        this.worker = new Worker(store);
+    }
+
+    /** Has the message delivered until its handler has run; returns whether the message was deleted then. */
+    boolean deliver(ClaimKey key) {
+        boolean deleted = false;
+        while (!handled && !Thread.currentThread().isInterrupted()) {
+            Delivery delivery = worker.receive();
+            worker.process(delivery, key, DoubtPolicy.RERUN, claim -> handle(key, claim));
+            deleted = worker.settle(delivery);
+        }
+        if (store.hasCompleted()) {
+            journal.completed(key);
+        }
+        return deleted;
+    }
+
+    private Object handle(ClaimKey key, Claim claim) throws InterruptedException {
+        handled = true;
+        journal.acquired(key, new Acquired(claim.attempt(), claim.fencingToken(), claim.isAmbiguous()));
+        store.endLeases();
+        running.countDown();
+        journal.require(running.await(30, TimeUnit.SECONDS), "run by all of its workers at once", key);
+        return 1;
+    }
+}

@@ -1,0 +1,109 @@
+package io.exactlyonce.test.contract;
+
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.delivery.ClaimTerms;
+import io.exactlyonce.delivery.Deliveries;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryProcessor;
+import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.Handling;
+import io.exactlyonce.delivery.ReturnBackoff;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.QueueVisibility.Result;
+import io.exactlyonce.visibility.RenewalSchedule;
+import io.exactlyonce.visibility.RenewalSupervisor;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+
+/**
+ * A process with the engine in it, on a store: what it receives is claimed, handled, completed, renewed and settled by the
+ * very classes that do so in an application. Its own clock can run ahead; its queue grants everything.
+ */
+final class Worker {
+
+    private static final QueueVisibility QUEUE = changes -> CompletableFuture.completedFuture(
+            changes.stream().collect(Collectors.toMap(Change::receiptHandle, change -> Result.CHANGED)));
+    private static final Subscription ORDERS =
+            new Subscription("contract", "orders", new VisibilityWindow(Claims.LEASE), QUEUE);
+    private static final DeliveryObserver NOTHING = new DeliveryObserver() {};
+    private static final ReturnBackoff BACKOFF = new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
+    private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0, 3);
+    private static final Duration TICK = Duration.ofMillis(100);
+
+    private final AtomicLong ahead = new AtomicLong();
+    private final RenewalSupervisor supervisor;
+    private final Deliveries deliveries;
+    private final DeliveryProcessor processor;
+
+    Worker(ClaimStore store) {
+        supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
+        deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
+        processor = new DeliveryProcessor(
+                store,
+                new ClaimTerms("worker", Claims.LEASE),
+                BACKOFF,
+                String::valueOf,
+                NOTHING,
+                this::now,
+                () -> 0);
+    }
+
+    private long now() {
+        return System.nanoTime() + ahead.get();
+    }
+
+    Delivery receive() {
+        String handle = UUID.randomUUID().toString();
+        Delivery delivery = new Delivery(ORDERS, handle, handle, 1, now());
+        deliveries.begin(List.of(delivery));
+        return delivery;
+    }
+
+    /** Handles a delivery. What its handler throws, and the loss of its claim, is no business of the caller's. */
+    void process(Delivery delivery, ClaimKey key, DoubtPolicy doubt, DeliveryProcessor.Handler handler) {
+        try {
+            processor.process(delivery, new Handling(key, null, doubt), handler);
+        } catch (HandlerFailure | ClaimLostException decided) {
+            // The engine has decided what that means for the delivery.
+        } catch (RuntimeException | Error unexpected) {
+            throw unexpected;
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** Returns whether the message is deleted; it comes again otherwise. */
+    boolean settle(Delivery delivery) {
+        boolean deleted = deliveries.settle(delivery);
+        if (deleted) {
+            deliveries.acknowledged(delivery);
+        }
+        return deleted;
+    }
+
+    /** Lets the worker's time pass, in which it renews what it holds. */
+    void pass(Duration time) {
+        for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(TICK)) {
+            ahead.addAndGet(TICK.toNanos());
+            supervisor.tick();
+        }
+    }
+
+    /** A handler fails by itself, and has had no effect. */
+    static final class HandlerFailure extends RuntimeException {
+
+        HandlerFailure() {
+            super("no effect", null, false, false);
+        }
+    }
+}
