@@ -20,11 +20,11 @@ final class CrashingWorker {
     private final Worker worker;
     private @Nullable Claim learned;
 
-    CrashingWorker(StoreUnderTest underTest, EffectJournal journal, CrashPoint point) {
+    CrashingWorker(StoreUnderTest underTest, Way way, EffectJournal journal, CrashPoint point) {
         this.journal = journal;
         this.point = point;
         this.store = new DyingStore(underTest, point);
-        this.worker = new Worker(store);
+        this.worker = new Worker(way, store);
     }
 
     /**

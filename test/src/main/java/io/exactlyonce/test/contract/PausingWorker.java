@@ -17,11 +17,11 @@ final class PausingWorker {
     private final Worker worker;
     private boolean handled;
 
-    PausingWorker(StoreUnderTest underTest, EffectJournal journal, CountDownLatch running) {
+    PausingWorker(StoreUnderTest underTest, Way way, EffectJournal journal, CountDownLatch running) {
         this.journal = journal;
         this.running = running;
         this.store = new DyingStore(underTest, CrashPoint.NEVER);
-        this.worker = new Worker(store);
+        this.worker = new Worker(way, store);
     }
 
     /** Has the message delivered until its handler has run; returns whether the message was deleted then. */

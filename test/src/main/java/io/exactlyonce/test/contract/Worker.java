@@ -40,12 +40,14 @@ final class Worker {
     private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0, 3);
     private static final Duration TICK = Duration.ofMillis(100);
 
+    private final Way way;
     private final AtomicLong ahead = new AtomicLong();
     private final RenewalSupervisor supervisor;
     private final Deliveries deliveries;
     private final DeliveryProcessor processor;
 
-    Worker(ClaimStore store) {
+    Worker(Way way, ClaimStore store) {
+        this.way = way;
         supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
         processor = new DeliveryProcessor(
@@ -72,7 +74,7 @@ final class Worker {
     /** Handles a delivery. What its handler throws, and the loss of its claim, is no business of the caller's. */
     void process(Delivery delivery, ClaimKey key, DoubtPolicy doubt, DeliveryProcessor.Handler handler) {
         try {
-            processor.process(delivery, new Handling(key, null, doubt), handler);
+            way.process(processor, delivery, new Handling(key, null, doubt), handler);
         } catch (HandlerFailure | ClaimLostException decided) {
             // The engine has decided what that means for the delivery.
         } catch (RuntimeException | Error unexpected) {
