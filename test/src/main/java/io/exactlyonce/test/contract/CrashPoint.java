@@ -28,4 +28,9 @@ enum CrashPoint {
     boolean handlerFails() {
         return this == BEFORE_RELEASE || this == AFTER_RELEASE;
     }
+
+    /** Returns whether its effect has happened, and no completion is recorded. */
+    boolean hasUnrecordedEffect() {
+        return this == AFTER_EFFECT || this == BEFORE_COMPLETION;
+    }
 }
