@@ -53,7 +53,8 @@ interface CrashContract extends StoreUnderTest {
             case AFTER_RELEASE -> assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 2, false));
             case AFTER_CLAIM, BEFORE_EFFECT, AFTER_EFFECT, BEFORE_COMPLETION, BEFORE_RELEASE ->
                 assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 2, true));
-            case AFTER_COMPLETION, BEFORE_ACKNOWLEDGE, NEVER -> assertThat(next.learned()).isNull();
+            case AFTER_COMPLETION, BEFORE_ACKNOWLEDGE, NEVER ->
+                assertThat(next.learned()).isNull();
         }
         assertThat(Stream.of(dead, next).map(CrashingWorker::learned).filter(Objects::nonNull))
                 .allMatch(claim -> claim.downstreamKey().equals(key.hash()));
@@ -110,7 +111,8 @@ interface CrashContract extends StoreUnderTest {
             for (ClaimKey key : keys) {
                 boolean deleted = false;
                 while (!deleted && !Thread.currentThread().isInterrupted()) {
-                    deleted = new CrashingWorker(this, Way.random(), journal, CrashPoint.random()).deliver(key, DoubtPolicy.RERUN);
+                    deleted = new CrashingWorker(this, Way.random(), journal, CrashPoint.random())
+                            .deliver(key, DoubtPolicy.RERUN);
                 }
             }
         });

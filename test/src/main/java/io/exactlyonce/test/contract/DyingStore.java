@@ -37,8 +37,8 @@ final class DyingStore implements ClaimStore {
 
     /** Dies if this is where the worker is to die. */
     void dieAt(CrashPoint reached) {
-        dead |= reached == point;
-        if (dead) {
+        if (dead || reached == point) {
+            dead = true;
             throw new Death();
         }
     }

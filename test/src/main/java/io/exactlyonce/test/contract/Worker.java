@@ -51,13 +51,7 @@ final class Worker {
         supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
         processor = new DeliveryProcessor(
-                store,
-                new ClaimTerms("worker", Claims.LEASE),
-                BACKOFF,
-                String::valueOf,
-                NOTHING,
-                this::now,
-                () -> 0);
+                store, new ClaimTerms("worker", Claims.LEASE), BACKOFF, String::valueOf, NOTHING, this::now, () -> 0);
     }
 
     private long now() {

@@ -44,12 +44,13 @@ class SeedsTests {
 
     @Test
     void seedThatIsToldRepeatsItsSequence() {
-        AssertionError first =
-                catchThrowableOfType(AssertionError.class, () -> new Seeds(0, 1_000).check(SeedsTests::any, THREE_BEFORE_SEVENTEEN));
+        AssertionError first = catchThrowableOfType(
+                AssertionError.class, () -> new Seeds(0, 1_000).check(SeedsTests::any, THREE_BEFORE_SEVENTEEN));
         Matcher told = Pattern.compile("-Dinterleaving.seed=(\\d+)").matcher(first.getMessage());
         assertThat(told.find()).isTrue();
 
-        assertThatThrownBy(() -> repeating(told.group(1), THREE_BEFORE_SEVENTEEN)).hasMessage(first.getMessage());
+        assertThatThrownBy(() -> repeating(told.group(1), THREE_BEFORE_SEVENTEEN))
+                .hasMessage(first.getMessage());
     }
 
     @Test
@@ -59,7 +60,9 @@ class SeedsTests {
         Seeds.ofEachRun(100).check(Step::interleaving, tried::add);
 
         assertThat(tried).hasSize(100);
-        assertThat(tried.stream().filter(steps -> steps.size() > 1)).hasSizeGreaterThan(90).doesNotHaveDuplicates();
+        assertThat(tried.stream().filter(steps -> steps.size() > 1))
+                .hasSizeGreaterThan(90)
+                .doesNotHaveDuplicates();
     }
 
     private static void repeating(String seed, Consumer<List<Integer>> check) {

@@ -91,7 +91,8 @@ record Step(Kind kind, int worker, int key, int variant) {
     /** In the order of the kinds: a map has one of its own in each JVM, and a seed must mean the same in all of them. */
     private static List<Kind> weighted(Map<Kind, Integer> weights) {
         return Stream.of(Kind.values())
-                .flatMap(kind -> IntStream.range(0, weights.getOrDefault(kind, 0)).mapToObj(each -> kind))
+                .flatMap(kind ->
+                        IntStream.range(0, weights.getOrDefault(kind, 0)).mapToObj(each -> kind))
                 .toList();
     }
 }
