@@ -9,10 +9,6 @@ final class QueueUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<Queu
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, QueueUnavailableException failure) {
-        String action = "Create the queue '%s' with a dead-letter queue, or correct queueNames of the listener '%s'; "
-                        .formatted(failure.queue(), failure.listener())
-                + "check region, endpoint and credentials under spring.cloud.aws. Missing queues are created at start-up, "
-                + "without a dead-letter queue, only if spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
-        return new FailureAnalysis(failure.getMessage(), action, failure);
+        return new FailureAnalysis(failure.getMessage(), failure.remedy(), failure);
     }
 }

@@ -77,7 +77,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
         } catch (RuntimeException failure) {
             // Of two reasons for which nothing can be polled, the database's is told.
             engine.readiness().run();
-            throw new QueueUnavailableException(getPollingEndpointName(), listener, failure);
+            throw new QueueUnavailableException(QueueLookup.by(client, getPollingEndpointName(), listener), failure);
         }
     }
 

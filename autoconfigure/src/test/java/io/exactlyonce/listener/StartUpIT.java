@@ -17,14 +17,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProviderChain;
+import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
+import software.amazon.awssdk.profiles.ProfileFile;
+import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
+import software.amazon.awssdk.regions.providers.AwsRegionProvider;
+import software.amazon.awssdk.regions.providers.AwsRegionProviderChain;
 
 /** Mistakes stop the start, with an analysis that names the value and the remedy; messages stay where they are. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class StartUpIT {
 
+    private static final String ENDPOINT = "spring.cloud.aws.sqs.endpoint";
     private static final SqsServer SQS = SqsServer.shared();
+    private static final String REGION =
+            SQS.client().serviceClientConfiguration().region().id();
 
     record Order(String orderId) {}
 
@@ -62,6 +73,27 @@ class StartUpIT {
 
     private final String queue = SQS.createQueue(30);
     private final String database = EmbeddedDatabase.shared().createDatabase();
+
+    /** No provider of the default chain has credentials; here, without asking the machine that runs the test. */
+    static class NoCredentials extends Good {
+        @Bean
+        AwsCredentialsProvider credentials() {
+            return AwsCredentialsProviderChain.of(ProfileCredentialsProvider.builder()
+                    .profileFile(noProfiles())
+                    .build());
+        }
+    }
+
+    static class NoRegion extends Good {
+        @Bean
+        AwsRegionProvider region() {
+            return new AwsRegionProviderChain(new AwsProfileRegionProvider(StartUpIT::noProfiles, "none"));
+        }
+    }
+
+    private static ProfileFile noProfiles() {
+        return ProfileFile.aggregator().build();
+    }
 
     private void assertStopped(
             CapturedOutput output, Class<?> listener, Map<String, String> properties, String... explanation) {
@@ -112,8 +144,64 @@ class StartUpIT {
                 output,
                 Good.class,
                 Map.of("test.queue", "no-such-queue"),
-                "Queue 'no-such-queue' of listener 'orders' is not available",
-                "Create the queue 'no-such-queue' with a dead-letter queue");
+                "Queue 'no-such-queue' of listener 'orders' is not available: there is no such queue (region "
+                        + REGION
+                        + ", endpoint "
+                        + SQS.properties().getOrDefault(ENDPOINT, "of AWS"),
+                "Create the queue 'no-such-queue' with a dead-letter queue",
+                "in another region than '" + REGION + "'");
+    }
+
+    @Test
+    void credentialsThatNoProviderHas(CapturedOutput output) {
+        assertStopped(
+                output,
+                NoCredentials.class,
+                Map.of(),
+                "no AWS credentials were found (region " + REGION + ", endpoint ",
+                "Give the application credentials",
+                "software.amazon.awssdk:sts");
+    }
+
+    @Test
+    void endpointThatRefusesConnections(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of(ENDPOINT, "http://127.0.0.1:1"),
+                "no SQS server answers (region " + REGION + ", endpoint http://127.0.0.1:1)",
+                "Start the SQS server at http://127.0.0.1:1, or correct " + ENDPOINT);
+    }
+
+    @Test
+    void endpointWhoseHostIsUnknown(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of(ENDPOINT, "http://sqs.invalid:9324"),
+                "its server's host name is unknown (region " + REGION + ", endpoint http://sqs.invalid:9324)",
+                "Correct the host of http://sqs.invalid:9324 in " + ENDPOINT);
+    }
+
+    @Test
+    void regionThatAwsHasNot(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of(ENDPOINT, "", "spring.cloud.aws.region.static", "eu-nowhere-1"),
+                "its server's host name is unknown (region eu-nowhere-1, endpoint of AWS",
+                "Correct the region 'eu-nowhere-1' in spring.cloud.aws.region.static");
+    }
+
+    @Test
+    void regionThatIsBlank(CapturedOutput output) {
+        assertStopped(
+                output,
+                NoRegion.class,
+                Map.of("spring.cloud.aws.region.static", "", ENDPOINT, "http://127.0.0.1:1"),
+                "spring.cloud.aws.region.static is blank, and neither environment, profile nor instance has one"
+                        + " (endpoint http://127.0.0.1:1)",
+                "Set spring.cloud.aws.region.static (or AWS_REGION) to the region of the queues");
     }
 
     /** The queue is missed first: containers look their queues up while the database is still being asked. */
