@@ -1,0 +1,55 @@
+package io.exactlyonce.testing;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.platform.commons.support.AnnotationSupport;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Marks a test that fails on one SQS server, because that deviates from what AWS documents: there it is skipped, and log and
+ * report say why. The table of deviations is in {@code docs/testing.md}.
+ */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@ExtendWith(DeviatesOn.Condition.class)
+public @interface DeviatesOn {
+
+    /** The server that deviates. */
+    SqsProduct server();
+
+    /** What it does, and what AWS does. */
+    String reason();
+
+    /** Skips the test where the server deviates, and says why. */
+    final class Condition implements ExecutionCondition {
+
+        @Override
+        public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+            DeviatesOn deviation = AnnotationSupport.findAnnotation(context.getRequiredTestMethod(), DeviatesOn.class)
+                    .orElseThrow();
+            ConditionEvaluationResult result = evaluate(deviation, SqsProduct.current());
+            if (result.isDisabled()) {
+                // Reports name a skipped test's reason in their XML only.
+                LoggerFactory.getLogger(DeviatesOn.class)
+                        .warn(
+                                "Skipping {}.{}: {}",
+                                context.getRequiredTestClass().getSimpleName(),
+                                context.getRequiredTestMethod().getName(),
+                                result.getReason().orElseThrow());
+            }
+            return result;
+        }
+
+        static ConditionEvaluationResult evaluate(DeviatesOn deviation, SqsProduct server) {
+            return server == deviation.server()
+                    ? ConditionEvaluationResult.disabled(server + " deviates from AWS: " + deviation.reason())
+                    : ConditionEvaluationResult.enabled(server + " is not " + deviation.server());
+        }
+    }
+}

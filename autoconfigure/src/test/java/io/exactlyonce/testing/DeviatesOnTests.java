@@ -1,0 +1,79 @@
+package io.exactlyonce.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.platform.commons.support.ReflectionSupport;
+
+class DeviatesOnTests {
+
+    static class Marked {
+        @DeviatesOn(server = SqsProduct.LOCALSTACK, reason = "it hands messages out of order")
+        void test() {}
+    }
+
+    private static ConditionEvaluationResult evaluate(SqsProduct server) {
+        DeviatesOn deviation = ReflectionSupport.findMethod(Marked.class, "test")
+                .orElseThrow()
+                .getAnnotation(DeviatesOn.class);
+        return DeviatesOn.Condition.evaluate(deviation, server);
+    }
+
+    @Test
+    void testIsSkippedWithItsReasonOnTheServerThatDeviatesOnly() {
+        assertThat(evaluate(SqsProduct.LOCALSTACK).isDisabled()).isTrue();
+        assertThat(evaluate(SqsProduct.LOCALSTACK).getReason())
+                .hasValue("LOCALSTACK deviates from AWS: it hands messages out of order");
+        assertThat(evaluate(SqsProduct.MOTO).isDisabled()).isFalse();
+        assertThat(evaluate(SqsProduct.UNKNOWN).isDisabled()).isFalse();
+    }
+
+    /** The pages are those of LocalStack 4.14.0 and of moto 5.2.5, cut short. */
+    @Test
+    void serverAtAnAddressSaysItselfWhatItIs() throws IOException {
+        assertThat(productOf(Map.of("/_localstack/health", "{\"services\": {\"sqs\": \"available\"}}")))
+                .isEqualTo(SqsProduct.LOCALSTACK);
+        assertThat(productOf(Map.of("/moto-api/", "<title>Moto</title>"))).isEqualTo(SqsProduct.MOTO);
+        assertThat(productOf(Map.of())).isEqualTo(SqsProduct.UNKNOWN);
+    }
+
+    @Test
+    void elasticMqByAddressIsTakenForNoOther() {
+        var server = SQSRestServerBuilder.withInterface("127.0.0.1")
+                .withDynamicPort()
+                .start();
+        try {
+            int port = server.waitUntilStarted().localAddress().getPort();
+            assertThat(SqsProduct.at(URI.create("http://127.0.0.1:" + port))).isEqualTo(SqsProduct.UNKNOWN);
+        } finally {
+            server.stopAndWait();
+        }
+    }
+
+    private static SqsProduct productOf(Map<String, String> pages) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            String page = pages.get(exchange.getRequestURI().getPath());
+            byte[] body = (page == null ? "" : page).getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(page == null ? 404 : 200, body.length == 0 ? -1 : body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+        try {
+            return SqsProduct.at(URI.create(
+                    "http://127.0.0.1:" + server.getAddress().getPort()));
+        } finally {
+            server.stop(0);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.exactlyonce.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+
+/** What the SQS server of these tests is: the kind that was wanted says it, or, of a mere address, the server itself. */
+public enum SqsProduct {
+    ELASTICMQ,
+    LOCALSTACK,
+    MOTO,
+    AWS,
+    /** None of those that tell: another ElasticMQ process, for example. */
+    UNKNOWN;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final int OK = 200;
+
+    /** Returns the product of this JVM's server; it is asked once. */
+    static SqsProduct current() {
+        return Holder.CURRENT;
+    }
+
+    private static SqsProduct find() {
+        return switch (SqsServerKind.wanted()) {
+            case ELASTICMQ -> ELASTICMQ;
+            case LOCALSTACK -> LOCALSTACK;
+            case AWS -> AWS;
+            case ENDPOINT -> at(SqsServerKind.endpoint());
+        };
+    }
+
+    /** Asks a server for pages that only one product has. */
+    static SqsProduct at(URI server) {
+        if (answers(server.resolve("/_localstack/health"), "\"services\"")) {
+            return LOCALSTACK;
+        }
+        return answers(server.resolve("/moto-api/"), "Moto") ? MOTO : UNKNOWN;
+    }
+
+    private static boolean answers(URI page, String part) {
+        HttpClient client = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+        HttpRequest request = HttpRequest.newBuilder(page).timeout(PATIENCE).build();
+        try {
+            HttpResponse<String> answer = client.send(request, BodyHandlers.ofString());
+            return answer.statusCode() == OK && answer.body().contains(part);
+        } catch (IOException unreachable) {
+            throw new UncheckedIOException("No SQS server answers at " + page, unreachable);
+        } catch (InterruptedException hurry) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while " + page + " was asked for", hurry);
+        }
+    }
+
+    private static final class Holder {
+        private static final SqsProduct CURRENT = find();
+    }
+}
