@@ -1,0 +1,82 @@
+package io.exactlyonce.autoconfigure;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.health.actuate.endpoint.AdditionalHealthEndpointPath;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
+import org.springframework.boot.health.actuate.endpoint.HttpCodeStatusMapper;
+import org.springframework.boot.health.actuate.endpoint.StatusAggregator;
+
+/**
+ * Leaves the database of claims to the groups that ask for it. While it is away, listeners pause and lose nothing: nothing
+ * that a restart would mend, and no reason to take HTTP requests from the application.
+ *
+ * <p>Boot counts each DataSource as a part of {@code db}. Claims' pool is none in any group: it is {@code exactlyOnce}, which
+ * the health of the whole application leaves out.
+ */
+final class ClaimHealthGroups implements HealthEndpointGroupsPostProcessor {
+
+    /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
+    static final String CONTRIBUTOR = "exactlyOnce";
+
+    private static final String PART_OF_DB = "db/" + ClaimConfiguration.DATA_SOURCE;
+
+    @Override
+    public HealthEndpointGroups postProcessHealthEndpointGroups(HealthEndpointGroups groups) {
+        HealthEndpointGroup primary = new Without(groups.getPrimary(), Set.of(PART_OF_DB, CONTRIBUTOR));
+        return new HealthEndpointGroups() {
+            @Override
+            public HealthEndpointGroup getPrimary() {
+                return primary;
+            }
+
+            @Override
+            public Set<String> getNames() {
+                return groups.getNames();
+            }
+
+            @Override
+            public @Nullable HealthEndpointGroup get(String name) {
+                HealthEndpointGroup group = groups.get(name);
+                return group == null ? null : new Without(group, Set.of(PART_OF_DB));
+            }
+        };
+    }
+
+    /** A group as it was configured, but for some members. */
+    private record Without(HealthEndpointGroup group, Set<String> others) implements HealthEndpointGroup {
+
+        @Override
+        public boolean isMember(String name) {
+            return !others.contains(name) && group.isMember(name);
+        }
+
+        @Override
+        public boolean showComponents(SecurityContext security) {
+            return group.showComponents(security);
+        }
+
+        @Override
+        public boolean showDetails(SecurityContext security) {
+            return group.showDetails(security);
+        }
+
+        @Override
+        public StatusAggregator getStatusAggregator() {
+            return group.getStatusAggregator();
+        }
+
+        @Override
+        public HttpCodeStatusMapper getHttpCodeStatusMapper() {
+            return group.getHttpCodeStatusMapper();
+        }
+
+        @Override
+        public @Nullable AdditionalHealthEndpointPath getAdditionalPath() {
+            return group.getAdditionalPath();
+        }
+    }
+}
