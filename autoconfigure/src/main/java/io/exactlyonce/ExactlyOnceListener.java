@@ -14,8 +14,8 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p>Before the handler runs, its key is claimed in PostgreSQL; while it runs, the message's visibility window and the
  * claim's lease are renewed; after it returned, the claim is completed and only then the message is acknowledged. A
- * delivery whose key is completed is acknowledged without calling the handler; one whose key another delivery holds is
- * returned to the queue. A handler whose claim is lost is interrupted and its result discarded.
+ * delivery whose key is completed is acknowledged without calling the handler; one whose key another delivery holds
+ * waits, invisible and without a thread, until that key is completed or free. A handler whose claim is lost is interrupted and its result discarded.
  *
  * <p>The guarantee holds for effects per key, not for deliveries. A handler that calls other systems can crash between
  * its effect and its completion: the next attempt then sees {@link Claim#isAmbiguous()} and should pass {@link
@@ -25,7 +25,8 @@ import org.springframework.core.annotation.AliasFor;
  * return a value, which is stored with the claim, or a {@code CompletableFuture} of it: then the claim is held until that has
  * ended, and the future is cancelled where a handler would be interrupted. Or it takes a batch: a {@code List<T>} or {@code
  * List<Message<T>>}, optionally a {@code List<Claim>}; it is then given what it acquired, may throw {@link
- * BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code> placeholders.
+ * BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code> placeholders, and
+ * <code>#{...}</code> expressions over beans.
  *
  * <pre>{@code
  * @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")

@@ -49,12 +49,16 @@ final class SubscriptionMeters {
                 tags,
                 "From a message's receive to its confirmed delete, or until it was abandoned");
         handler = timer(registry, MeterNames.HANDLER, tags, "The handler's own time");
-        handlerTimeouts = registry.counter(MeterNames.HANDLER_TIMEOUTS, tags);
-        receivesRunOut = Counter.builder(MeterNames.RECEIVES_RUN_OUT)
-                .description(
-                        "Deliveries that wait although they have at most one receive left before the dead-letter queue")
-                .tags(tags)
-                .register(registry);
+        handlerTimeouts = counter(
+                registry,
+                MeterNames.HANDLER_TIMEOUTS,
+                tags,
+                "Handlers that ran into their listener's timeout, and were interrupted");
+        receivesRunOut = counter(
+                registry,
+                MeterNames.RECEIVES_RUN_OUT,
+                tags,
+                "Deliveries that wait although they have at most one receive left before the dead-letter queue");
         registerGauges(registry, tags);
         Gauge.builder(MeterNames.WAITING, this, meters -> meters.waiting)
                 .description("Deliveries that wait, invisible, for the holder of their key or for the claim store")
@@ -62,12 +66,15 @@ final class SubscriptionMeters {
                 .strongReference(true)
                 .register(registry);
         for (String outcome : OutcomeTag.ALL) {
-            claims.put(outcome, registry.counter(MeterNames.CLAIMS, tags.and(MeterNames.OUTCOME, outcome)));
+            Tags both = tags.and(MeterNames.OUTCOME, outcome);
+            claims.put(outcome, counter(registry, MeterNames.CLAIMS, both, "Claims on keys, by what they met"));
         }
         for (RenewalObserver.Target target : RenewalObserver.Target.values()) {
             for (RenewalObserver.Result result : RenewalObserver.Result.values()) {
                 Tags both = tags.and(MeterNames.TARGET, tag(target), MeterNames.RESULT, tag(result));
-                renewals.put(tag(target) + tag(result), registry.counter(MeterNames.RENEWALS, both));
+                renewals.put(
+                        tag(target) + tag(result),
+                        counter(registry, MeterNames.RENEWALS, both, "Renewals of visibility windows and of leases"));
             }
         }
     }
@@ -96,6 +103,10 @@ final class SubscriptionMeters {
                 .strongReference(true)
                 .register(registry);
         return isPaused;
+    }
+
+    private static Counter counter(MeterRegistry registry, String name, Tags tags, String description) {
+        return Counter.builder(name).description(description).tags(tags).register(registry);
     }
 
     private static Timer timer(MeterRegistry registry, String name, Tags tags, String description) {

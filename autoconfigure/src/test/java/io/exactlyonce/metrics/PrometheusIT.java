@@ -68,7 +68,8 @@ class PrometheusIT {
                                     .formatted(queue))
                     .contains(
                             "exactly_once_renewals_total{listener=\"orders\",queue=\"%s\",result=\"lost\",target=\"lease\"} 0.0"
-                                    .formatted(queue)));
+                                    .formatted(queue))
+                    .doesNotContainPattern("# HELP exactly_once_\\S+ *\n"));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.RetentionObserver;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
@@ -29,6 +31,11 @@ import org.springframework.transaction.TransactionException;
 public final class ClaimRetention {
 
     private static final Logger log = LoggerFactory.getLogger(ClaimRetention.class);
+
+    private static final String INSUFFICIENT_PRIVILEGE = "42501";
+
+    private static final String REMEDY = " GRANT DELETE ON " + ClaimSchema.TABLE
+            + " TO the database user, or set exactly-once.claim.cleanup.enabled=false";
 
     /** Waits between two batches. */
     public interface Pause {
@@ -129,10 +136,14 @@ public final class ClaimRetention {
         failing = true;
         log.warn(
                 "Expired claims could not be deleted, so their table grows until this works again. It is tried again, and"
-                        + " reported again only after a success. If the permission is missing: GRANT DELETE ON {} TO the"
-                        + " database user, or set exactly-once.claim.cleanup.enabled=false",
-                ClaimSchema.TABLE,
+                        + " reported again only after a success.{}",
+                isForbidden(failure) ? REMEDY : "",
                 failure);
+    }
+
+    private static boolean isForbidden(RuntimeException failure) {
+        return NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException sql
+                && INSUFFICIENT_PRIVILEGE.equals(sql.getSQLState());
     }
 
     private void recovered() {

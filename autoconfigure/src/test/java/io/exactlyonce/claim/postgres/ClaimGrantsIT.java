@@ -107,7 +107,7 @@ class ClaimGrantsIT {
     }
 
     @Test
-    void withoutDeleteClaimsGoOnAndNothingIsDeleted() throws Exception {
+    void withoutDeleteClaimsGoOnAndNothingIsDeleted(CapturedOutput output) throws Exception {
         database.jdbc().execute("REVOKE DELETE ON exactly_once_claim FROM " + user);
         new ClaimSchemaProbe(pool).verify();
         ClaimRequest claim = request();
@@ -117,6 +117,7 @@ class ClaimGrantsIT {
         retention().sweep();
 
         assertThat(sweeps.failures).isOne();
+        assertThat(output).contains("GRANT DELETE ON exactly_once_claim TO the database user");
         assertThat(store.claim(List.of(request(claim.key())))).hasSize(1);
     }
 
