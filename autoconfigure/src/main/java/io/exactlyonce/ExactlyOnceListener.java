@@ -25,8 +25,8 @@ import org.springframework.core.annotation.AliasFor;
  * return a value, which is stored with the claim, or a {@code CompletableFuture} of it: then the claim is held until that has
  * ended, and the future is cancelled where a handler would be interrupted. Or it takes a batch: a {@code List<T>} or {@code
  * List<Message<T>>}, optionally a {@code List<Claim>}; it is then given what it acquired, may throw {@link
- * BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code> placeholders, and
- * <code>#{...}</code> expressions over beans.
+ * BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code> placeholders;
+ * those that {@link SqsListener} has, too, also take <code>#{...}</code> expressions over beans.
  *
  * <pre>{@code
  * @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")
