@@ -15,7 +15,8 @@ import org.springframework.core.annotation.AliasFor;
  * <p>Before the handler runs, its key is claimed in PostgreSQL; while it runs, the message's visibility window and the
  * claim's lease are renewed; after it returned, the claim is completed and only then the message is acknowledged. A
  * delivery whose key is completed is acknowledged without calling the handler; one whose key another delivery holds
- * waits, invisible and without a thread, until that key is completed or free. A handler whose claim is lost is interrupted and its result discarded.
+ * waits, invisible and without a thread, until that key is completed or free. A handler whose claim is lost is interrupted
+ * and its result discarded.
  *
  * <p>The guarantee holds for effects per key, not for deliveries. A handler that calls other systems can crash between
  * its effect and its completion: the next attempt then sees {@link Claim#isAmbiguous()} and should pass {@link

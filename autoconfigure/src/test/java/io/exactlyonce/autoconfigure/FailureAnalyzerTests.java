@@ -82,7 +82,8 @@ class FailureAnalyzerTests {
     void serverThatDoesNotAnswerIsABlockedNetworkUnlessAnEndpointIsSet() {
         Throwable silence = SdkClientException.create("", new ConnectException("Connection timed out"));
 
-        assertThat(ofQueue(null, silence).getAction()).startsWith("Let this machine reach SQS in region 'eu-central-1'");
+        assertThat(ofQueue(null, silence).getAction())
+                .startsWith("Let this machine reach SQS in region 'eu-central-1'");
         assertThat(ofQueue("http://localhost:4566", silence).getAction())
                 .startsWith("Start the SQS server at http://localhost:4566");
     }

@@ -41,8 +41,8 @@ class HealthIT {
         String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
         URI uri = URI.create("http://127.0.0.1:" + port + "/actuator/health" + group);
         try {
-            var answer = HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
+            var answer =
+                    HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
             return answer.statusCode() + " " + answer.body();
         } catch (Exception failure) {
             throw new AssertionError("No health at " + uri, failure);
@@ -54,7 +54,10 @@ class HealthIT {
         try (TestApplication application = start(Map.of())) {
             SERVER.disconnect(claims);
 
-            assertThat(health(application, "")).startsWith("200").contains("\"db\"").doesNotContain("exactlyOnce");
+            assertThat(health(application, ""))
+                    .startsWith("200")
+                    .contains("\"db\"")
+                    .doesNotContain("exactlyOnce");
             assertThat(health(application, "/readiness")).startsWith("200");
             assertThat(health(application, "/liveness")).startsWith("200");
         }

@@ -165,8 +165,9 @@ class BatchIT {
     @Test
     @DeviatesOn(
             server = SqsProduct.LOCALSTACK,
-            reason = "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
-                    + " in flight; AWS does not")
+            reason =
+                    "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
+                            + " in flight; AWS does not")
     void groupStaysInOrderAlthoughTheFirstOfItWaitsForAnotherWorker() {
         send("a", "a1", 0);
         send("a", "a2", 0);

@@ -11,8 +11,8 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.testing.DeviatesOn;
 import io.exactlyonce.testing.EmbeddedDatabase;
-import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsProduct;
+import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -131,8 +131,9 @@ class FifoIT {
     @Test
     @DeviatesOn(
             server = SqsProduct.LOCALSTACK,
-            reason = "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
-                    + " in flight; AWS does not")
+            reason =
+                    "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
+                            + " in flight; AWS does not")
     void failedMessageStopsTheRestOfItsGroupWhichIsVisibleAgainAtOnce() {
         send("a", Step.quick("a1"));
         send("a", Step.failing("a2", 1));

@@ -13,7 +13,10 @@ public final class ListenerFailures {
     public static QueueUnavailableException queueUnavailable(
             String queue, String listener, @Nullable String endpoint, Throwable cause) {
         QueueLookup lookup = new QueueLookup(
-                queue, listener, Optional.of("eu-central-1"), Optional.ofNullable(endpoint).map(URI::create));
+                queue,
+                listener,
+                Optional.of("eu-central-1"),
+                Optional.ofNullable(endpoint).map(URI::create));
         return new QueueUnavailableException(lookup, cause);
     }
 

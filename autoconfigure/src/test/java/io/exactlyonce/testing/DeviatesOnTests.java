@@ -22,9 +22,8 @@ class DeviatesOnTests {
     }
 
     private static ConditionEvaluationResult evaluate(SqsProduct server) {
-        DeviatesOn deviation = ReflectionSupport.findMethod(Marked.class, "test")
-                .orElseThrow()
-                .getAnnotation(DeviatesOn.class);
+        DeviatesOn deviation =
+                ReflectionSupport.findMethod(Marked.class, "test").orElseThrow().getAnnotation(DeviatesOn.class);
         return DeviatesOn.Condition.evaluate(deviation, server);
     }
 
@@ -70,8 +69,8 @@ class DeviatesOnTests {
         });
         server.start();
         try {
-            return SqsProduct.at(URI.create(
-                    "http://127.0.0.1:" + server.getAddress().getPort()));
+            return SqsProduct.at(
+                    URI.create("http://127.0.0.1:" + server.getAddress().getPort()));
         } finally {
             server.stop(0);
         }
