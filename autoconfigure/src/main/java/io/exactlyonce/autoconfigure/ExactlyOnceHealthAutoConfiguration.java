@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -14,7 +15,11 @@ import org.springframework.context.annotation.Configuration;
 
 /** Tells where Actuator is used whether claims can be kept: in each health group that names it. */
 @AutoConfiguration(after = ExactlyOnceAutoConfiguration.class)
-@ConditionalOnClass({HealthEndpointGroupsPostProcessor.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnClass({
+    HealthEndpointGroupsPostProcessor.class,
+    ConditionalOnEnabledHealthIndicator.class,
+    SecurityContext.class
+})
 @ConditionalOnBean(name = ClaimConfiguration.DATA_SOURCE)
 public final class ExactlyOnceHealthAutoConfiguration {
 

@@ -29,8 +29,9 @@ final class RegionMissingFailureAnalyzer extends AbstractFailureAnalyzer<SdkClie
         String description = "No AWS region is known: %s is %s, and neither environment, profile nor instance has one"
                         .formatted(REGION, environment.containsProperty(REGION) ? "blank" : "not set")
                 + " (endpoint %s)".formatted(StringUtils.hasText(endpoint) ? endpoint : "of AWS, as none is set");
-        String action = "Set %s (or AWS_REGION) to the region of the queues, such as eu-central-1; an emulator takes any."
-                .formatted(REGION);
+        String action =
+                "Set %s (or AWS_REGION) to the region of the queues, such as eu-central-1; an emulator takes any."
+                        .formatted(REGION);
         return new FailureAnalysis(description, action, failure);
     }
 }

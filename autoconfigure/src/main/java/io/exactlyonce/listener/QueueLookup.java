@@ -15,8 +15,7 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
  * @param region the region that the client asks, if it has one
  * @param endpoint the address that was configured; AWS's for the region, if there is none
  */
-record QueueLookup(
-        String queue, String listener, Optional<String> region, Optional<URI> endpoint) {
+record QueueLookup(String queue, String listener, Optional<String> region, Optional<URI> endpoint) {
 
     static QueueLookup by(@Nullable SqsAsyncClient client, String queue, String listener) {
         Optional<AwsServiceClientConfiguration> configuration =

@@ -27,10 +27,12 @@ enum QueueProblem {
         @Override
         String remedy(QueueLookup lookup) {
             return lookup.endpoint()
-                    .map(endpoint -> "Correct the host of %s in %s, or this machine's DNS.".formatted(endpoint, ENDPOINTS))
-                    .orElseGet(() -> ("Correct the region '%s' in spring.cloud.aws.region.static (or AWS_REGION), such as"
-                                    + " eu-central-1; if AWS has it, check this machine's DNS.")
-                            .formatted(lookup.regionOrUnknown()));
+                    .map(endpoint ->
+                            "Correct the host of %s in %s, or this machine's DNS.".formatted(endpoint, ENDPOINTS))
+                    .orElseGet(
+                            () -> ("Correct the region '%s' in spring.cloud.aws.region.static (or AWS_REGION), such as"
+                                            + " eu-central-1; if AWS has it, check this machine's DNS.")
+                                    .formatted(lookup.regionOrUnknown()));
         }
     },
     /** The credentials' signature names another region than the server that was asked. */
@@ -46,11 +48,13 @@ enum QueueProblem {
         @Override
         String remedy(QueueLookup lookup) {
             return lookup.endpoint()
-                    .map(endpoint -> "Start the SQS server at %s, or correct %s to an address that this machine reaches."
-                            .formatted(endpoint, ENDPOINTS))
-                    .orElseGet(() -> ("Let this machine reach SQS in region '%s' (NAT, proxy, or a VPC endpoint); for an"
-                                    + " emulator set %s.")
-                            .formatted(lookup.regionOrUnknown(), ENDPOINTS));
+                    .map(endpoint ->
+                            "Start the SQS server at %s, or correct %s to an address that this machine reaches."
+                                    .formatted(endpoint, ENDPOINTS))
+                    .orElseGet(
+                            () -> ("Let this machine reach SQS in region '%s' (NAT, proxy, or a VPC endpoint); for an"
+                                            + " emulator set %s.")
+                                    .formatted(lookup.regionOrUnknown(), ENDPOINTS));
         }
     },
     /** SQS knows the caller not, or does not let it. */
@@ -82,8 +86,9 @@ enum QueueProblem {
     };
 
     private static final String ENDPOINTS = "spring.cloud.aws.sqs.endpoint (or spring.cloud.aws.endpoint)";
-    private static final String CREATION = "Missing queues are created at start-up, without a dead-letter queue, only if "
-            + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
+    private static final String CREATION =
+            "Missing queues are created at start-up, without a dead-letter queue, only if "
+                    + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
 
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_ALLOWED = 403;
