@@ -6,9 +6,13 @@ import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactory;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
 import io.exactlyonce.delivery.StoreGate;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * Lets a listener poll only while claims can be made on its way. Stopping the container instead would stop its running handlers, too.
+ * Lets a listener poll only while claims can be made on its way. Stopping the container instead would stop its running
+ * handlers, too.
+ *
+ * <p>Messages that gave their permits back while they waited take them back: see {@link OwedPermits}.
  */
 final class PausingBackPressure implements BatchAwareBackPressureHandler, IdentifiableContainerComponent {
 
@@ -17,11 +21,14 @@ final class PausingBackPressure implements BatchAwareBackPressureHandler, Identi
 
     private final BatchAwareBackPressureHandler original;
     private final StoreGate gate;
+    private final OwedPermits owed;
     private String id = getClass().getSimpleName();
 
-    PausingBackPressure(BatchAwareBackPressureHandler original, StoreGate gate) {
+    /** @param most how many messages may be handled at once */
+    PausingBackPressure(BatchAwareBackPressureHandler original, StoreGate gate, int most) {
         this.original = original;
         this.gate = gate;
+        this.owed = new OwedPermits(most);
     }
 
     /** Returns a factory of the application's own handlers with the gate before them. */
@@ -30,7 +37,7 @@ final class PausingBackPressure implements BatchAwareBackPressureHandler, Identi
             BackPressureHandler handler = original.createBackPressureHandler(options);
             // Awspring accepts no other kind, and says so.
             return handler instanceof BatchAwareBackPressureHandler batches
-                    ? new PausingBackPressure(batches, gate)
+                    ? new PausingBackPressure(batches, gate, options.getMaxConcurrentMessages())
                     : handler;
         };
     }
@@ -53,18 +60,27 @@ final class PausingBackPressure implements BatchAwareBackPressureHandler, Identi
         if (permits == 0 || gate.isOpen()) {
             return permits;
         }
-        original.release(permits, ReleaseReason.NONE_FETCHED);
+        release(permits, ReleaseReason.NONE_FETCHED);
         return 0;
     }
 
     @Override
     public void release(int amount, ReleaseReason reason) {
-        original.release(amount, reason);
+        original.release(owed.pay(amount), reason);
     }
 
+    /** Completes when a message may go on that has released its permit meanwhile. */
+    CompletableFuture<Void> takeBack() {
+        return owed.owe();
+    }
+
+    /** The whole of the permits may be there although messages go on that have taken theirs back. */
     @Override
     public boolean drain(Duration timeout) {
-        return original.drain(timeout);
+        long begun = System.nanoTime();
+        boolean paid = owed.awaitPaid(timeout);
+        Duration left = timeout.minusNanos(System.nanoTime() - begun);
+        return original.drain(left.isNegative() ? Duration.ZERO : left) && paid;
     }
 
     @Override

@@ -85,7 +85,7 @@ class PausingBackPressureTests {
 
     @Test
     void handlerWithoutAnIdIsGivenNone() {
-        PausingBackPressure around = new PausingBackPressure(new ClosingMeanwhile(handler, () -> {}), gate);
+        PausingBackPressure around = new PausingBackPressure(new ClosingMeanwhile(handler, () -> {}), gate, 10);
 
         around.setId("orders");
 
@@ -95,7 +95,7 @@ class PausingBackPressureTests {
     @Test
     void permitsThatCameAfterTheGateClosedAreGivenBack() throws Exception {
         BatchAwareBackPressureHandler slow =
-                new PausingBackPressure(new ClosingMeanwhile(handler, this::closeGate), gate);
+                new PausingBackPressure(new ClosingMeanwhile(handler, this::closeGate), gate, 10);
 
         assertThat(slow.requestBatch()).isZero();
         guarded.claim(List.of());
