@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /** Deliveries whose key somebody else holds: another handler of ours, or a worker of which only its claim is seen. */
@@ -187,10 +188,17 @@ class WaitingIT {
             SQS.send(queue, "o1");
             awaitWaiting(application, 1);
 
+            SqsRequests requests = application.bean(SqsRequests.class);
             application.container("orders").stop();
 
             assertThat(waiting(application)).isZero();
             await().atMost(SOON).until(() -> SQS.visible(queue) == 1);
+            List<ChangeMessageVisibilityBatchRequest> changes = requests.of(ChangeMessageVisibilityBatchRequest.class);
+            assertThat(changes).as("renewed until then, returned at last").isNotEmpty();
+            // A renewal would come within half a window, and hide the message from the others that want it.
+            Duration window = Duration.ofSeconds(WINDOW_SECONDS);
+            await().during(window).atMost(window.plus(SOON)).until(() -> SQS.visible(queue) == 1);
+            assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class)).isEqualTo(changes);
             application.container("orders").start();
             awaitWaiting(application, 1);
             assertThat(application.bean(SqsRequests.class).mostReceives()).isEqualTo(2);
