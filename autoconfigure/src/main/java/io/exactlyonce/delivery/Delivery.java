@@ -71,7 +71,8 @@ public final class Delivery {
         return renewal().choose(wanted, request);
     }
 
-    int receiveCount() {
+    /** Returns how often SQS has delivered the message, from 1. */
+    public int receiveCount() {
         return receiveCount;
     }
 
@@ -105,7 +106,8 @@ public final class Delivery {
         this.disposition = disposition;
     }
 
-    @Nullable Disposition disposition() {
+    @Nullable
+    Disposition disposition() {
         return disposition;
     }
 
@@ -123,6 +125,11 @@ public final class Delivery {
             case RETURN -> decided.awaited() == null && isOnItsLastReceive();
             case ABANDON -> false;
         };
+    }
+
+    /** Tells, once it is settled, whether its key is completed, and its message to be deleted. */
+    public boolean isAcknowledged() {
+        return Disposition.ACKNOWLEDGE.equals(disposition);
     }
 
     /** Tells, once it is settled, whether it waits for others although it will not be delivered once more. */

@@ -1,11 +1,12 @@
 package io.exactlyonce.listener;
 
-import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.source.AbstractSqsMessageSource;
+import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.ListenerStop;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -13,27 +14,25 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
-import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /** Polls a queue, and notes of each message what SQS itself says of it, before any sender's header can interfere. */
-final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
-
-    /** A message's window begins when SQS sends it, so this much earlier than it is here. */
-    private static final Duration ON_ITS_WAY = Duration.ofMillis(200);
+final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> implements MessageOrigin {
 
     private final ListenerEngine engine;
     private final String listener;
     private final ContainerSettings settings;
 
     private @Nullable SqsAsyncClient client;
-    private @Nullable Duration configuredWindow;
+    private @Nullable SqsContainerOptions options;
     private @Nullable Class<?> payloadType;
-    private volatile @Nullable Subscription subscription;
+    private @Nullable PausingBackPressure permits;
+    private volatile @Nullable WatchedQueue watched;
+    private volatile @Nullable Receiver receiver;
     private volatile @Nullable ListenerStop stop;
 
     DeliveryMessageSource(ListenerEngine engine, String listener, ContainerSettings settings) {
@@ -49,23 +48,21 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
     }
 
     @Override
+    public void setBackPressureHandler(BackPressureHandler backPressureHandler) {
+        super.setBackPressureHandler(backPressureHandler);
+        this.permits = backPressureHandler instanceof PausingBackPressure pausing ? pausing : null;
+    }
+
+    @Override
     protected void doConfigure(ContainerOptions<?, ?> options) {
         super.doConfigure(options);
-        this.configuredWindow = ((SqsContainerOptions) options).getMessageVisibility();
+        this.options = (SqsContainerOptions) options;
     }
 
     @Override
     public void setPayloadDeserializationType(@Nullable Class<?> payloadDeserializationType) {
         super.setPayloadDeserializationType(payloadDeserializationType);
         this.payloadType = payloadDeserializationType;
-    }
-
-    /** On a FIFO queue, a receive whose reply is lost can be repeated with this id, instead of waiting for the window's end. */
-    @Override
-    protected void customizeRequest(ReceiveMessageRequest.Builder builder) {
-        if (FifoUtils.isFifo(getPollingEndpointName())) {
-            builder.receiveRequestAttemptId(UUID.randomUUID().toString());
-        }
     }
 
     @Override
@@ -84,61 +81,77 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> {
     @Override
     protected AcknowledgementExecutor<T> createAndConfigureAcknowledgementExecutor(QueueAttributes queue) {
         SqsAsyncClient sqs = client;
-        if (sqs == null) {
-            throw new IllegalStateException("awspring started a message source without a client");
+        SqsContainerOptions configured = options;
+        if (sqs == null || configured == null) {
+            throw new IllegalStateException("awspring started a message source without a client or options");
         }
         // The queue has been looked up meanwhile; nothing is subscribed or polled before claims are known to be kept.
         engine.readiness().run();
+        WatchedQueue begunOn = watch(queue, sqs, configured.getMessageVisibility());
+        Subscription begun = begunOn.current();
+        stop = engine.deliveries().stop(begun);
+        engine.observer().subscribed(begun);
+        engine.gates().subscribe(begun, settings.transaction());
+        RedrivePolicy.warnOfFewReceives(begun);
+        watched = begunOn;
+        receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning);
+        return new ConfirmingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl());
+    }
+
+    private WatchedQueue watch(QueueAttributes queue, SqsAsyncClient sqs, @Nullable Duration configuredWindow) {
         String url = queue.getQueueUrl();
-        VisibilityWindow window = ListenerWindow.of(configuredWindow, queue, listener, getPollingEndpointName());
+        VisibilityWindow window = ListenerWindow.of(
+                configuredWindow,
+                queue.getQueueAttribute(QueueAttributeName.VISIBILITY_TIMEOUT),
+                listener,
+                getPollingEndpointName());
+        SqsQueueVisibility visibility = new SqsQueueVisibility(sqs, url, window);
         Subscription begun = new Subscription(
                 listener,
                 url.substring(url.lastIndexOf('/') + 1),
                 window,
                 settings.timeout(),
-                new SqsQueueVisibility(sqs, url, window),
-                RedrivePolicy.maxReceiveCount(queue));
-        subscription = begun;
-        stop = engine.deliveries().stop(begun);
-        engine.observer().subscribed(begun);
-        engine.gates().subscribe(begun, settings.transaction());
-        RedrivePolicy.warnOfFewReceives(begun);
-        return new ConfirmingAcknowledgementExecutor<>(engine.deliveries(), sqs, url);
+                visibility,
+                RedrivePolicy.maxReceiveCount(queue.getQueueAttribute(QueueAttributeName.REDRIVE_POLICY)));
+        return new WatchedQueue(sqs, url, begun, visibility, configuredWindow, engine.observer(), engine.clock());
     }
 
     /** The container ends polls that are still under way after its timeout. */
     @Override
     protected CompletableFuture<Collection<software.amazon.awssdk.services.sqs.model.Message>> doPollForMessages(
             int most) {
-        return Poll.of(super.doPollForMessages(most), this::returnLate);
+        Receiver started = receiver;
+        return started == null
+                ? CompletableFuture.completedFuture(List.of())
+                : Poll.of(started.receive(most), late -> polled(late).returnAll());
     }
 
-    private void returnLate(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        Subscription current = subscription;
-        if (current != null) {
-            long receivedAt = receivedAt();
-            messages.forEach(message -> reader().returnUnread(message, current, receivedAt));
-        }
-    }
-
-    /** Takes the time once for the whole batch, before the first message is converted. */
     @Override
     protected Collection<Message<T>> convertMessages(
             Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        Subscription current = subscription;
-        if (current == null) {
-            return List.of();
-        }
-        return new PolledMessages<>(reader(), current, receivedAt()).read(messages);
+        return polled(messages).read();
     }
 
-    private long receivedAt() {
-        return engine.clock().getAsLong() - ON_ITS_WAY.toNanos();
+    private PolledMessages<T> polled(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
+        // Awspring makes a collection of its own for a poll that failed.
+        return new PolledMessages<>(reader(), messages instanceof Answers answers ? answers : new Answers(List.of()));
     }
 
     private MessageReader<T> reader() {
         return new MessageReader<>(
-                getMessagingMessageConverter(), getMessageConversionContext(), payloadType, engine.deliveries());
+                getMessagingMessageConverter(), getMessageConversionContext(), payloadType, engine.deliveries(), this);
+    }
+
+    @Override
+    public CompletableFuture<Boolean> givesUp(Delivery delivery) {
+        WatchedQueue queue = watched;
+        return queue == null ? CompletableFuture.completedFuture(false) : queue.givesUpAfter(delivery.receiveCount());
+    }
+
+    @Override
+    public CompletableFuture<Void> takePermitBack() {
+        PausingBackPressure released = permits;
+        return released == null ? CompletableFuture.completedFuture(null) : released.takeBack();
     }
 
     /**

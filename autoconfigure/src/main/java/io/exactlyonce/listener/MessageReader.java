@@ -30,6 +30,7 @@ final class MessageReader<T> {
     private final @Nullable MessageConversionContext context;
     private final @Nullable Class<?> payloadType;
     private final Deliveries deliveries;
+    private final MessageOrigin origin;
 
     /**
      * Makes a reader.
@@ -38,16 +39,19 @@ final class MessageReader<T> {
      * @param context for converters that want one
      * @param payloadType what the handler takes, if it is known
      * @param deliveries where unreadable messages are returned
+     * @param origin where the messages were polled
      */
     MessageReader(
             MessagingMessageConverter<Message> converter,
             @Nullable MessageConversionContext context,
             @Nullable Class<?> payloadType,
-            Deliveries deliveries) {
+            Deliveries deliveries,
+            MessageOrigin origin) {
         this.converter = converter;
         this.context = context;
         this.payloadType = payloadType;
         this.deliveries = deliveries;
+        this.origin = origin;
     }
 
     /** Returns the message with its delivery attached, or nothing if it cannot be read. */
@@ -56,8 +60,9 @@ final class MessageReader<T> {
         Delivery delivery = delivery(message, subscription, receivedAt);
         try {
             org.springframework.messaging.Message<T> converted = convert(SenderAttributes.tame(message));
-            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body())
-                    .attachTo(converted, DeliveryVisibility.header(converted, delivery, context)));
+            return Optional.of(
+                    new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body(), origin)
+                            .attachTo(converted, DeliveryVisibility.header(converted, delivery, context)));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
@@ -107,7 +112,7 @@ final class MessageReader<T> {
         return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, "");
     }
 
-    private static int receiveCount(Message message) {
+    static int receiveCount(Message message) {
         return Integer.parseInt(attribute(message, MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"));
     }
 

@@ -1,8 +1,7 @@
 package io.exactlyonce.listener;
 
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.listener.Answers.Answer;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -16,33 +15,41 @@ import org.springframework.messaging.Message;
 final class PolledMessages<T> {
 
     private final MessageReader<T> reader;
-    private final Subscription subscription;
-    private final long receivedAt;
+    private final Answers answers;
     private final Set<String> stoppedGroups = new HashSet<>();
 
-    PolledMessages(MessageReader<T> reader, Subscription subscription, long receivedAt) {
+    PolledMessages(MessageReader<T> reader, Answers answers) {
         this.reader = reader;
-        this.subscription = subscription;
-        this.receivedAt = receivedAt;
+        this.answers = answers;
     }
 
     /** Returns what can be handled. */
-    List<Message<T>> read(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        List<Message<T>> readable = new ArrayList<>(messages.size());
-        messages.forEach(message -> read(message).ifPresent(readable::add));
+    List<Message<T>> read() {
+        List<Message<T>> readable = new ArrayList<>(answers.size());
+        for (Answer answer : answers.each()) {
+            answer.messages().forEach(message -> read(message, answer).ifPresent(readable::add));
+        }
         return readable;
     }
 
-    private Optional<Message<T>> read(software.amazon.awssdk.services.sqs.model.Message message) {
+    private Optional<Message<T>> read(software.amazon.awssdk.services.sqs.model.Message message, Answer answer) {
         String group = MessageReader.group(message);
         if (stoppedGroups.contains(group)) {
-            reader.returnUnread(message, subscription, receivedAt);
+            reader.returnUnread(message, answer.subscription(), answer.receivedAt());
             return Optional.empty();
         }
-        Optional<Message<T>> read = reader.read(message, subscription, receivedAt);
-        if (read.isEmpty() && !group.isEmpty() && !reader.isOnItsLastReceive(message, subscription)) {
+        Optional<Message<T>> read = reader.read(message, answer.subscription(), answer.receivedAt());
+        if (read.isEmpty() && !group.isEmpty() && !reader.isOnItsLastReceive(message, answer.subscription())) {
             stoppedGroups.add(group);
         }
         return read;
+    }
+
+    /** Makes all visible again at once. */
+    void returnAll() {
+        for (Answer answer : answers.each()) {
+            answer.messages()
+                    .forEach(message -> reader.returnUnread(message, answer.subscription(), answer.receivedAt()));
+        }
     }
 }

@@ -18,14 +18,20 @@ import org.springframework.messaging.support.GenericMessage;
  * @param keyAttribute the message attribute that carries the idempotency key, if there is one
  * @param group the message's group on a FIFO queue, empty on a standard one
  * @param body the body as SQS delivered it
+ * @param origin where it was polled
  */
-record ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group, String body) {
+record ReceivedMessage(
+        Delivery delivery, @Nullable String keyAttribute, String group, String body, MessageOrigin origin) {
 
     /** The message attribute that senders may put the idempotency key into. */
     static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
 
     /** The header under which it travels. */
     static final String HEADER = "ExactlyOnce_ReceivedMessage";
+
+    ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group, String body) {
+        this(delivery, keyAttribute, group, body, MessageOrigin.UNKNOWN);
+    }
 
     /** Leaves the body out: it travels among the headers, which applications may log. */
     @Override

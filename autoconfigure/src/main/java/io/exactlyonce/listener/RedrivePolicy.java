@@ -1,13 +1,11 @@
 package io.exactlyonce.listener;
 
-import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.exactlyonce.visibility.Subscription;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /** What a queue's redrive policy says; SQS gives it as JSON, with its number quoted or not. */
 final class RedrivePolicy {
@@ -21,12 +19,10 @@ final class RedrivePolicy {
     private RedrivePolicy() {}
 
     /** Returns after how many receives a message is moved to the dead-letter queue, or {@code null} if there is none. */
-    static @Nullable Integer maxReceiveCount(QueueAttributes queue) {
-        String policy = queue.getQueueAttribute(QueueAttributeName.REDRIVE_POLICY);
-        return policy == null ? null : maxReceiveCount(policy);
-    }
-
-    static @Nullable Integer maxReceiveCount(String policy) {
+    static @Nullable Integer maxReceiveCount(@Nullable String policy) {
+        if (policy == null) {
+            return null;
+        }
         Matcher matcher = MAX_RECEIVE_COUNT.matcher(policy);
         return matcher.find() ? Integer.valueOf(matcher.group(1)) : null;
     }

@@ -30,7 +30,7 @@ public final class SqsQueueVisibility implements QueueVisibility {
 
     private final SqsAsyncClient client;
     private final String queueUrl;
-    private final Duration timeout;
+    private volatile Duration timeout;
 
     /**
      * Makes an adapter.
@@ -43,9 +43,18 @@ public final class SqsQueueVisibility implements QueueVisibility {
     public SqsQueueVisibility(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
         this.queueUrl = queueUrl;
+        this.timeout = timeoutFor(window);
+    }
+
+    /** The window of the queue's messages is another one from now on. */
+    public void adapt(VisibilityWindow window) {
+        timeout = timeoutFor(window);
+    }
+
+    private static Duration timeoutFor(VisibilityWindow window) {
         Duration share = window.length().dividedBy(6);
         Duration capped = share.compareTo(LONGEST_TIMEOUT) < 0 ? share : LONGEST_TIMEOUT;
-        this.timeout = capped.compareTo(SHORTEST_TIMEOUT) > 0 ? capped : SHORTEST_TIMEOUT;
+        return capped.compareTo(SHORTEST_TIMEOUT) > 0 ? capped : SHORTEST_TIMEOUT;
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Map;
@@ -13,8 +12,8 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 class ListenerWindowTests {
 
     private static VisibilityWindow window(Duration configured, Map<QueueAttributeName, String> attributes) {
-        QueueAttributes queue = new QueueAttributes("orders", "http://localhost/orders", attributes);
-        return ListenerWindow.of(configured, queue, "listener", "orders");
+        return ListenerWindow.of(
+                configured, attributes.get(QueueAttributeName.VISIBILITY_TIMEOUT), "listener", "orders");
     }
 
     /** Trap: a default of 30 s overrode the queue's own setting. */

@@ -58,7 +58,7 @@ class MessageReaderTests {
             MessagingMessageConverter<Message> converter, Message message) {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Order.class);
-        return new MessageReader<>(converter, context, Order.class, deliveries)
+        return new MessageReader<>(converter, context, Order.class, deliveries, MessageOrigin.UNKNOWN)
                 .read(message, subscription, clock.getAsLong());
     }
 

@@ -1,0 +1,125 @@
+package io.exactlyonce.listener;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchResponse;
+import software.amazon.awssdk.services.sqs.model.GetQueueAttributesRequest;
+import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlResponse;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
+
+/** An SQS that answers receives when a test says so, and everything else at once. */
+final class FakeReceives implements SqsAsyncClient {
+
+    final Map<QueueAttributeName, String> attributes = new HashMap<>();
+
+    private final List<ReceiveMessageRequest> requests = new ArrayList<>();
+    private final List<CompletableFuture<ReceiveMessageResponse>> answers = new ArrayList<>();
+    private final List<ChangeMessageVisibilityBatchRequestEntry> changes = new ArrayList<>();
+
+    private Supplier<CompletableFuture<GetQueueAttributesResponse>> reads =
+            () -> CompletableFuture.completedFuture(GetQueueAttributesResponse.builder()
+                    .attributes(Map.copyOf(attributes))
+                    .build());
+
+    /** Has later reads of attributes answered like this. */
+    void answerReads(Supplier<CompletableFuture<GetQueueAttributesResponse>> reads) {
+        this.reads = reads;
+    }
+
+    List<ReceiveMessageRequest> requests() {
+        return requests;
+    }
+
+    ReceiveMessageRequest latest() {
+        return requests.get(requests.size() - 1);
+    }
+
+    void answer(int request, Message... messages) {
+        answers.get(request)
+                .complete(ReceiveMessageResponse.builder().messages(messages).build());
+    }
+
+    void fail(int request) {
+        answers.get(request).completeExceptionally(new IllegalStateException("connection reset"));
+    }
+
+    /** Returns what was asked for so far, as handle and seconds, and forgets it. */
+    Map<String, Integer> takeChanges() {
+        Map<String, Integer> taken = new HashMap<>();
+        changes.forEach(change -> taken.put(change.receiptHandle(), change.visibilityTimeout()));
+        changes.clear();
+        return taken;
+    }
+
+    static Message[] messages(String prefix, int count) {
+        Message[] messages = new Message[count];
+        Arrays.setAll(messages, index -> message(prefix + index, "", 1));
+        return messages;
+    }
+
+    static Message message(String name, String group, int receives) {
+        Map<MessageSystemAttributeName, String> attributes = new HashMap<>();
+        attributes.put(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, String.valueOf(receives));
+        if (!group.isEmpty()) {
+            attributes.put(MessageSystemAttributeName.MESSAGE_GROUP_ID, group);
+        }
+        return Message.builder()
+                .messageId(UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8))
+                        .toString())
+                .receiptHandle(name)
+                .body(name)
+                .attributes(attributes)
+                .build();
+    }
+
+    @Override
+    public CompletableFuture<ReceiveMessageResponse> receiveMessage(ReceiveMessageRequest request) {
+        requests.add(request);
+        answers.add(new CompletableFuture<>());
+        return answers.get(answers.size() - 1);
+    }
+
+    @Override
+    public CompletableFuture<GetQueueUrlResponse> getQueueUrl(GetQueueUrlRequest request) {
+        return CompletableFuture.completedFuture(GetQueueUrlResponse.builder()
+                .queueUrl("http://localhost/1/" + request.queueName())
+                .build());
+    }
+
+    @Override
+    public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
+        return reads.get();
+    }
+
+    @Override
+    public CompletableFuture<ChangeMessageVisibilityBatchResponse> changeMessageVisibilityBatch(
+            ChangeMessageVisibilityBatchRequest request) {
+        changes.addAll(request.entries());
+        return CompletableFuture.completedFuture(
+                ChangeMessageVisibilityBatchResponse.builder().build());
+    }
+
+    @Override
+    public String serviceName() {
+        return "sqs";
+    }
+
+    @Override
+    public void close() {}
+}
