@@ -6,10 +6,10 @@ import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.Delivery;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
 import org.springframework.messaging.Message;
 
 /**
@@ -18,10 +18,15 @@ import org.springframework.messaging.Message;
  * flight, so that the order holds however long the stopped one stays away.
  *
  * <p>One that failed on its last receive does not stay: its queue moves it to the dead-letter queue instead of handing it
- * out again. The rest, which has been received as often, would go with it if it did not go on now. One that waits on its
- * last receive keeps the rest, invisible and without a thread, until its wait is over; then they go on for the same reason.
+ * out again. The rest, which has been received as often, would go with it if it did not go on now. Since the redrive policy
+ * may have been changed, it is read again first; where that fails, the rest is stopped: order comes first.
+ *
+ * <p>One that waits on its last receive keeps the rest, invisible, without a thread and without a permit, until its wait is
+ * over; then they go on for the same reason.
  */
 final class MessageGroupSink<T> extends OrderedMessageSink<T> {
+
+    private static final CompletableFuture<Void> NOTHING_LEFT = CompletableFuture.completedFuture(null);
 
     private final Deliveries deliveries;
 
@@ -34,6 +39,11 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         return super.emit(group, context).whenComplete((done, failure) -> returnRest(group));
     }
 
+    @Override
+    protected CompletableFuture<Void> doEmit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
+        return handle(List.copyOf(group), context);
+    }
+
     /** What is not settled by now has not begun. */
     private void returnRest(Collection<Message<T>> group) {
         for (Message<T> message : group) {
@@ -41,30 +51,63 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         }
     }
 
-    @Override
-    protected CompletableFuture<Void> execute(Message<T> message, MessageProcessingContext<T> context) {
-        return CompletableFutures.handleCompose(super.execute(message, context), (done, failure) -> {
-            settleLeft(message, context);
-            return goOn(message, failure);
+    /** Each of these has a permit. */
+    private CompletableFuture<Void> handle(List<Message<T>> group, MessageProcessingContext<T> context) {
+        if (group.isEmpty()) {
+            return NOTHING_LEFT;
+        }
+        List<Message<T>> rest = group.subList(1, group.size());
+        return run(group.get(0), context, head -> {
+            if (head.waits()) {
+                releasePermits(rest, context);
+                return waitBehind(head, rest, context);
+            }
+            return head.leaves(head.seemsGone()).thenCompose(leaves -> {
+                if (leaves) {
+                    return handle(rest, context);
+                }
+                releasePermits(rest, context);
+                return NOTHING_LEFT;
+            });
         });
     }
 
-    private CompletableFuture<Void> goOn(Message<T> message, @Nullable Throwable failure) {
-        Optional<Delivery> delivery = delivery(message);
-        if (delivery.filter(Delivery::waitsOnItsLastReceive).isPresent()) {
-            return delivery.get().gone().thenCompose(gone -> goOn(gone, message, failure));
+    /** None of these has a permit; each takes one back when its turn comes. */
+    private CompletableFuture<Void> waitBehind(Head head, List<Message<T>> rest, MessageProcessingContext<T> context) {
+        if (rest.isEmpty()) {
+            return NOTHING_LEFT;
         }
-        return goOn(delivery.filter(Delivery::leavesItsQueue).isPresent(), message, failure);
+        Message<T> next = rest.get(0);
+        // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
+        return head.gone()
+                .thenCompose(gone -> origin(next)
+                        .takePermitBack()
+                        .thenCompose(taken -> head.leaves(gone))
+                        .thenCompose(leaves -> {
+                            if (leaves) {
+                                return run(
+                                        next,
+                                        context,
+                                        ended -> waitBehind(ended, rest.subList(1, rest.size()), context));
+                            }
+                            context.runBackPressureReleaseCallback();
+                            return NOTHING_LEFT;
+                        }));
     }
 
-    private CompletableFuture<Void> goOn(boolean leavesItsQueue, Message<T> message, @Nullable Throwable failure) {
-        if (!leavesItsQueue) {
-            return CompletableFuture.failedFuture(failure == null ? new GroupStopped() : failure);
-        }
-        if (failure != null) {
-            logError(failure, message);
-        }
-        return CompletableFuture.completedFuture(null);
+    private CompletableFuture<Void> run(
+            Message<T> message, MessageProcessingContext<T> context, Function<Head, CompletableFuture<Void>> then) {
+        return CompletableFutures.handleCompose(execute(message, context), (done, failure) -> {
+            settleLeft(message, context);
+            if (failure != null) {
+                logError(failure, message);
+            }
+            return then.apply(new Head(delivery(message), origin(message)));
+        });
+    }
+
+    private static <T> void releasePermits(List<Message<T>> messages, MessageProcessingContext<T> context) {
+        messages.forEach(message -> context.runBackPressureReleaseCallback());
     }
 
     /** An interceptor that throws keeps a message from the pipeline's last stage. */
@@ -78,19 +121,31 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         return ReceivedMessage.of(message).map(ReceivedMessage::delivery);
     }
 
-    @Override
-    protected Void logError(Throwable failure, Message<T> message) {
-        Throwable cause = failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
-        return cause instanceof GroupStopped ? null : super.logError(failure, message);
+    private static MessageOrigin origin(Message<?> message) {
+        return ReceivedMessage.of(message).map(ReceivedMessage::origin).orElse(MessageOrigin.UNKNOWN);
     }
 
-    /** A signal rather than a failure: the message that stops its group has said why, as far as there is anything to say. */
-    private static final class GroupStopped extends RuntimeException {
+    /** The message that the rest of its group depends on, once it has left its pipeline. */
+    private record Head(Optional<Delivery> delivery, MessageOrigin origin) {
 
-        private static final long serialVersionUID = 1;
+        boolean waits() {
+            return delivery.filter(Delivery::waitsOnItsLastReceive).isPresent();
+        }
 
-        GroupStopped() {
-            super("The group's rest waits for a message that was not deleted", null, false, false);
+        /** Completes when its wait is over, with whether it will not come again, as far as its delivery knows. */
+        CompletableFuture<Boolean> gone() {
+            return waits() ? delivery.orElseThrow().gone() : CompletableFuture.completedFuture(seemsGone());
+        }
+
+        boolean seemsGone() {
+            return delivery.filter(Delivery::leavesItsQueue).isPresent();
+        }
+
+        /** Completes with whether it will not come again: it is deleted, or its queue gives it up. */
+        CompletableFuture<Boolean> leaves(boolean seemsGone) {
+            return seemsGone && delivery.filter(Delivery::isAcknowledged).isEmpty()
+                    ? origin.givesUp(delivery.orElseThrow())
+                    : CompletableFuture.completedFuture(seemsGone);
         }
     }
 }

@@ -17,12 +17,16 @@ import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -83,7 +87,7 @@ class FifoIT {
         @Override
         @ExactlyOnceListener(
                 id = "steps",
-                queueNames = "${test.queue}",
+                queueNames = {"${test.queue}", "${test.restored}"},
                 key = "#headers['Sqs_Msa_MessageDeduplicationId']",
                 scope = "all")
         void handle(Step step, Claim claim) {
@@ -98,11 +102,15 @@ class FifoIT {
     }
 
     private static TestApplication start(Class<?> listener, String queue, String atOnce) {
-        return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue, "spring.cloud.aws.sqs.listener.auto-startup", atOnce),
-                listener,
-                SqsRequests.class);
+        return start(listener, queue, atOnce, Map.of());
+    }
+
+    private static TestApplication start(
+            Class<?> listener, String queue, String atOnce, Map<String, String> properties) {
+        Map<String, String> all = new HashMap<>(properties);
+        all.put("test.queue", queue);
+        all.put("spring.cloud.aws.sqs.listener.auto-startup", atOnce);
+        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), all, listener, SqsRequests.class);
     }
 
     private void send(String group, String body) {
@@ -212,6 +220,89 @@ class FifoIT {
         }
     }
 
+    /** Two handlers that wait for each other: both have to run at the same time. */
+    static class Pairs extends Steps {
+        private final CyclicBarrier both = new CyclicBarrier(2);
+
+        @Override
+        @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name")
+        void handle(Step step, Claim claim) throws InterruptedException {
+            calls().add(step.name());
+            if (step.millis() > 0) {
+                meet(step);
+            }
+        }
+
+        private void meet(Step step) throws InterruptedException {
+            try {
+                both.await(step.millis(), TimeUnit.MILLISECONDS);
+                calls().add(step.name() + " met");
+            } catch (BrokenBarrierException | TimeoutException alone) {
+                both.reset();
+            }
+        }
+    }
+
+    @Test
+    void restOfAGroupWhoseHeadWaitsOnItsLastReceiveHoldsNoPermit() {
+        String oneReceive = SQS.createFifoQueue(WINDOW_SECONDS, 1);
+        for (int i = 1; i <= 4; i++) {
+            SQS.send(oneReceive, "a", "a" + i, Step.quick("a" + i));
+        }
+        try (TestApplication application = start(
+                Pairs.class,
+                oneReceive,
+                "false",
+                Map.of(
+                        "spring.cloud.aws.sqs.listener.max-concurrent-messages", "4",
+                        "spring.cloud.aws.sqs.listener.max-messages-per-poll", "4"))) {
+            ClaimStore store = application.bean(ClaimStore.class);
+            ClaimRequest held = new ClaimRequest(
+                    new ClaimKey(oneReceive, "a1"), UUID.randomUUID(), "another worker", Duration.ofSeconds(60));
+            store.claim(List.of(held));
+            application.container("steps").start();
+            Pairs pairs = application.bean(Pairs.class);
+            await().until(() -> application.gauge("exactly.once.waiting", "listener", "steps") == 1);
+
+            SQS.send(oneReceive, "b", "b1", Step.slow("b1", 10_000));
+            SQS.send(oneReceive, "c", "c1", Step.slow("c1", 10_000));
+            await().atMost(Duration.ofSeconds(15)).until(() -> pairs.calls().containsAll(List.of("b1 met", "c1 met")));
+            assertThat(pairs.callsOf("a")).isEmpty();
+
+            store.complete(List.of(new Completion(held.id(), null)));
+            await().until(() -> SQS.size(oneReceive) == 0);
+            assertThat(pairs.callsOf("a")).containsExactly("a2", "a3", "a4");
+            assertThat(SQS.size(SqsServer.deadLettersOf(oneReceive))).isZero();
+        }
+    }
+
+    /** Raises the limit of receives while the first message is on its last one, which then is not its last. */
+    static class RaisesTheLimit extends Steps {
+        private static volatile String queue = "";
+
+        @Override
+        @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name")
+        void handle(Step step, Claim claim) throws InterruptedException {
+            if (claim.attempt() == 1 && step.failures() > 0) {
+                SQS.setMaxReceiveCount(queue, 10);
+            }
+            super.handle(step, claim);
+        }
+    }
+
+    @Test
+    void messageThatFailsOnWhatWasItsLastReceiveKeepsItsGroupBackOnceThePolicyAllowsMore() {
+        String oneReceive = SQS.createFifoQueue(WINDOW_SECONDS, 1);
+        RaisesTheLimit.queue = oneReceive;
+        SQS.send(oneReceive, "a", "1", Step.failing("a1", 1));
+        SQS.send(oneReceive, "a", "2", Step.quick("a2"));
+        try (TestApplication application = start(RaisesTheLimit.class, oneReceive, "true")) {
+            await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(oneReceive) == 0);
+
+            assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a1", "a2");
+        }
+    }
+
     @Test
     void duplicateIsDroppedByTheQueueWithinFiveMinutesAndByItsClaimAfterwards() {
         try (TestApplication application = start(Steps.class)) {
@@ -229,10 +320,18 @@ class FifoIT {
 
     @Test
     void deduplicationIdCanBeTheKey() {
-        try (TestApplication application = start(ByDeduplicationId.class)) {
+        // On one queue SQS itself would drop the second one; here both come, under one key of one scope.
+        String restored = SQS.createFifoQueue(WINDOW_SECONDS, RECEIVES);
+        try (TestApplication application =
+                start(ByDeduplicationId.class, queue, "true", Map.of("test.restored", restored))) {
             SQS.send(queue, "a", "order-7", Step.quick("a1"));
+            awaitEmptyQueue();
 
-            await().until(() -> application.bean(Steps.class).calls().equals(List.of("order-7")));
+            SQS.send(restored, "a", "order-7", Step.quick("a1"));
+            SQS.send(restored, "a", "order-8", Step.quick("a1"));
+            await().until(() -> SQS.size(restored) == 0);
+
+            assertThat(application.bean(Steps.class).calls()).containsExactly("order-7", "order-8");
         }
     }
 

@@ -163,6 +163,11 @@ public final class SqsServer {
         return name;
     }
 
+    /** Changes after how many receives the messages of a FIFO queue go to its dead-letter queue. */
+    public void setMaxReceiveCount(String queue, int maxReceiveCount) {
+        redrive(queue, deadLettersOf(queue), maxReceiveCount);
+    }
+
     private void redrive(String queue, String deadLetters, int maxReceiveCount) {
         String policy = "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"
                 .formatted(arnOf(deadLetters), maxReceiveCount);
