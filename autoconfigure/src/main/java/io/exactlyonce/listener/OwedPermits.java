@@ -66,18 +66,26 @@ final class OwedPermits {
         return left;
     }
 
-    /** Returns whether none is owed within a time. */
-    boolean awaitPaid(Duration timeout) {
+    /** Waits until none is owed, for so long at most; returns how much of the time is left. */
+    Duration awaitPaid(Duration timeout) {
         long left = timeout.toNanos();
         lock.lock();
         try {
             while (owed > 0 && left > 0) {
                 left = paid.awaitNanos(left);
             }
-            return owed == 0;
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
-            return false;
+        } finally {
+            lock.unlock();
+        }
+        return Duration.ofNanos(Math.max(0, left));
+    }
+
+    boolean isPaid() {
+        lock.lock();
+        try {
+            return owed == 0;
         } finally {
             lock.unlock();
         }

@@ -77,10 +77,8 @@ final class PausingBackPressure implements BatchAwareBackPressureHandler, Identi
     /** The whole of the permits may be there although messages go on that have taken theirs back. */
     @Override
     public boolean drain(Duration timeout) {
-        long begun = System.nanoTime();
-        boolean paid = owed.awaitPaid(timeout);
-        Duration left = timeout.minusNanos(System.nanoTime() - begun);
-        return original.drain(left.isNegative() ? Duration.ZERO : left) && paid;
+        Duration left = owed.awaitPaid(timeout);
+        return original.drain(left) && owed.isPaid();
     }
 
     @Override
