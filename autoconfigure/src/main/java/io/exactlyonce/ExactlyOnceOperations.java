@@ -39,7 +39,8 @@ public interface ExactlyOnceOperations {
      *
      * <p>The first call returns what the action returned; later ones what was stored of it as JSON, read as the type. An
      * action that throws gives the key up, so that the next call runs it again. A call that dies, or loses its claim,
-     * leaves a doubt, which the next one's {@link Claim#isAmbiguous()} tells.
+     * leaves a doubt, which the next one's {@link Claim#isAmbiguous()} tells: {@link #onAbandoned(AbandonedPolicy)} parks
+     * the key instead.
      *
      * <p>If the database is away when the action has ended, its completion is repeated for as long as the lease lasts;
      * what the database threw then means that the effect has happened and is not on record.
@@ -60,6 +61,18 @@ public interface ExactlyOnceOperations {
      */
     <T, X extends Throwable> @Nullable T execute(
             String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X;
+
+    /**
+     * Returns these operations with another policy for keys whose earlier attempt was abandoned, by a call or by a listener of
+     * the same scope: {@link AbandonedPolicy#RERUN} without one. A scope's calls and listeners should agree, since whichever
+     * comes first to a key in doubt decides by its own policy.
+     *
+     * @param policy {@link AbandonedPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException}, and so does
+     *     each later one until a person has decided
+     * @throws IllegalArgumentException for {@link AbandonedPolicy#RECONCILE}: an action can look for itself what was done,
+     *     where {@link Claim#isAmbiguous()}
+     */
+    ExactlyOnceOperations onAbandoned(AbandonedPolicy policy);
 
     /**
      * Lists parked claims, those first that have waited longest.

@@ -38,8 +38,8 @@ public record ClaimTerms(String owner, @Nullable Duration lease, MismatchPolicy 
     }
 
     /** A request for an action, which compares the payload if there is one. */
-    ClaimRequest request(ClaimKey key, @Nullable String payload) {
-        return request(key, LEASE_WITHOUT_WINDOW, InDoubt.TAKE_OVER, payload);
+    ClaimRequest request(Handling action) {
+        return request(action.key(), LEASE_WITHOUT_WINDOW, action.doubt().inDoubt(), action.payload());
     }
 
     private ClaimRequest request(ClaimKey key, Duration fallback, InDoubt inDoubt, @Nullable String payload) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
@@ -20,6 +21,7 @@ public final class ClaimingOperations implements ExactlyOnceOperations {
     private final ParkedClaims parked;
     private final ResultWriter results;
     private final Runnable store;
+    private final DoubtPolicy doubt;
 
     /**
      * @param executions run actions
@@ -28,10 +30,25 @@ public final class ClaimingOperations implements ExactlyOnceOperations {
      * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
      */
     public ClaimingOperations(Executions executions, ParkedClaims parked, ResultWriter results, Runnable store) {
+        this(executions, parked, results, store, DoubtPolicy.RERUN);
+    }
+
+    private ClaimingOperations(
+            Executions executions, ParkedClaims parked, ResultWriter results, Runnable store, DoubtPolicy doubt) {
         this.executions = executions;
         this.parked = parked;
         this.results = results;
         this.store = store;
+        this.doubt = doubt;
+    }
+
+    @Override
+    public ExactlyOnceOperations onAbandoned(AbandonedPolicy policy) {
+        if (policy == AbandonedPolicy.RECONCILE) {
+            throw new IllegalArgumentException("onAbandoned (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
+                    + " for itself what was done, where claim.isAmbiguous()");
+        }
+        return new ClaimingOperations(executions, parked, results, store, new DoubtPolicy(policy, null, List.of()));
     }
 
     @Override
@@ -45,7 +62,7 @@ public final class ClaimingOperations implements ExactlyOnceOperations {
             String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X {
         ClaimKey checked = checked(scope, key);
         store.run();
-        return executions.execute(checked, payload, type, action);
+        return executions.execute(new Handling(checked, payload, doubt), type, action);
     }
 
     @Override

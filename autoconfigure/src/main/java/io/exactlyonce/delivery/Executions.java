@@ -4,6 +4,7 @@ import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations.Action;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -55,13 +56,14 @@ public final class Executions {
     }
 
     <T, X extends Throwable> @Nullable T execute(
-            ClaimKey key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X {
+            Handling wanted, Class<T> type, Action<T, X> action) throws X {
         requireNoTransaction();
-        ClaimRequest request = terms.request(key, payload);
+        ClaimKey key = wanted.key();
+        ClaimRequest request = terms.request(wanted);
         long begun = clock.getAsLong();
         Next<T, X> next = keeper.claim(request)
                 .<Next<T, X>>match(
-                        acquired -> () -> run(request, begun, acquired, action),
+                        acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),
                         completed -> () -> replayed.read(key, completed.result(), type),
                         mismatch -> {
                             throw new KeyReusedException(key.scope(), key.hash());
@@ -85,12 +87,12 @@ public final class Executions {
     }
 
     private <T, X extends Throwable> @Nullable T run(
-            ClaimRequest request, long begun, Acquired acquired, Action<T, X> action) throws X {
+            ClaimRequest request, DoubtPolicy doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
         HandlerRun run = new HandlerRun();
         HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::interrupt);
         try {
             DeliveryClaim claim = new DeliveryClaim(request.id(), acquired, lease::isHeld, keeper::fence);
-            T result = act(request, claim, lease, run, action);
+            T result = act(request.id(), doubt, claim, lease, run, action);
             complete(request, claim, lease, result);
             return result;
         } finally {
@@ -99,7 +101,8 @@ public final class Executions {
     }
 
     private <T, X extends Throwable> @Nullable T act(
-            ClaimRequest request, DeliveryClaim claim, HeldLease lease, HandlerRun run, Action<T, X> action) throws X {
+            ClaimId id, DoubtPolicy doubt, DeliveryClaim claim, HeldLease lease, HandlerRun run, Action<T, X> action)
+            throws X {
         boolean called = false;
         try (run) {
             claim.ensureHeld();
@@ -107,8 +110,11 @@ public final class Executions {
             return action.run(claim);
         } catch (Throwable failure) {
             lease.letGo();
-            boolean stopped = run.wasInterrupted() || FailedAttempt.learnedOfLoss(request.id(), failure);
-            keeper.release(new Release(request.id(), failure.toString(), called && stopped));
+            if (called) {
+                new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
+            } else {
+                keeper.release(new Release(id, "the action was not called", false));
+            }
             throw failure;
         }
     }

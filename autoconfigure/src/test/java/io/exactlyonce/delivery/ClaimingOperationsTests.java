@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.ParkedClaims;
 import java.util.ArrayList;
@@ -67,6 +69,19 @@ class ClaimingOperationsTests {
             parked,
             new LimitedResults(result -> "\"" + result + "\"", 8),
             checks::incrementAndGet);
+
+    @Test
+    void doubtsAreRunAgainUnlessTheCallerWantsThemParked() {
+        operations.execute("orders", "A-1", String.class, claim -> "done");
+        operations.onAbandoned(AbandonedPolicy.PARK).execute("orders", "A-2", String.class, claim -> "done");
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::inDoubt)
+                .containsExactly(InDoubt.TAKE_OVER, InDoubt.PARK);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operations.onAbandoned(AbandonedPolicy.RECONCILE))
+                .withMessageContaining("must be RERUN or PARK");
+    }
 
     @Test
     void longKeysAreKeptByTheirHash() {

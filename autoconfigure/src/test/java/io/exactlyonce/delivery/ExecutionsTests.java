@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ClaimLostException;
@@ -18,10 +19,12 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 class ExecutionsTests {
+
+    private static final DoubtPolicy PARKING = new DoubtPolicy(AbandonedPolicy.PARK, null, List.of());
 
     private final DeliveryRig rig = new DeliveryRig();
     private final AtomicReference<ResultWriter> writer = new AtomicReference<>(Object::toString);
@@ -40,6 +45,8 @@ class ExecutionsTests {
             (json, type) -> json.equals("null") ? null : Integer.valueOf(json),
             rig.clock);
 
+    private DoubtPolicy doubt = DoubtPolicy.RERUN;
+
     @AfterEach
     void noInterruptIsLeftBehind() {
         assertThat(Thread.interrupted()).isFalse();
@@ -49,7 +56,8 @@ class ExecutionsTests {
     void callWithinATransactionIsRefusedSinceItMayStillBeRolledBack() {
         TransactionSynchronizationManager.setActualTransactionActive(true);
         try {
-            assertThatThrownBy(() -> executions.execute(DeliveryRig.KEY, null, String.class, claim -> "paid"))
+            assertThatThrownBy(() -> executions.execute(
+                            new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN), String.class, claim -> "paid"))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("call it outside");
         } finally {
@@ -126,7 +134,7 @@ class ExecutionsTests {
         rig.store.onClaim(() -> new AlreadyCompleted(null));
         rig.store.onClaim(() -> new AlreadyCompleted(null));
 
-        assertThat(executions.execute(DeliveryRig.KEY, null, Void.class, claim -> null))
+        assertThat(executions.execute(new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN), Void.class, claim -> null))
                 .isNull();
         assertThatThrownBy(() -> execute(null, ExecutionsTests::neverCalled))
                 .isInstanceOf(StoredResultException.class)
@@ -150,7 +158,8 @@ class ExecutionsTests {
     void primitiveTypeIsReadAsItsWrapper() {
         rig.store.onClaim(() -> new AlreadyCompleted("7"));
 
-        assertThat(executions.<Integer, RuntimeException>execute(DeliveryRig.KEY, null, int.class, claim -> 8))
+        assertThat(executions.<Integer, RuntimeException>execute(
+                        new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN), int.class, claim -> 8))
                 .isEqualTo(7);
     }
 
@@ -211,6 +220,40 @@ class ExecutionsTests {
         assertThat(rig.store.releases())
                 .singleElement()
                 .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+    }
+
+    @Test
+    void actionThatIsStoppedParksItsKeyIfDoubtsAreToBeParked() {
+        doubt = PARKING;
+
+        assertThatThrownBy(() -> execute(null, claim -> {
+                    loseLease();
+                    assertThat(Thread.interrupted()).isTrue();
+                    throw new InterruptedException("stopped");
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.claims()).extracting(ClaimRequest::inDoubt).containsExactly(InDoubt.PARK);
+        assertThat(rig.store.parkings()).singleElement().satisfies(parking -> {
+            assertThat(parking.claim()).isEqualTo(claimed());
+            assertThat(parking.ambiguous()).isTrue();
+        });
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    @Test
+    void actionThatFailsByItselfFreesItsKeyUnderAnyPolicy() {
+        doubt = PARKING;
+
+        assertThatThrownBy(() -> execute(null, claim -> {
+                    throw new IllegalStateException("declined");
+                }))
+                .hasMessage("declined");
+
+        assertThat(rig.store.parkings()).isEmpty();
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isFalse());
     }
 
     @Test
@@ -280,7 +323,7 @@ class ExecutionsTests {
     }
 
     private <X extends Throwable> Integer execute(String payload, Action<Integer, X> action) throws X {
-        return executions.execute(DeliveryRig.KEY, payload, Integer.class, action);
+        return executions.execute(new Handling(DeliveryRig.KEY, payload, doubt), Integer.class, action);
     }
 
     private ClaimId claimed() {

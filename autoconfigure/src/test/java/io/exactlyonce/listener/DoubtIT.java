@@ -1,6 +1,7 @@
 package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.AbandonedPolicy;
@@ -8,6 +9,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.ParkedException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
@@ -146,6 +148,29 @@ class DoubtIT {
 
     private TestApplication start(Class<?>... beans) {
         return TestApplication.start(database, Map.of("test.queue", queue), beans);
+    }
+
+    /** It would be the first to meet the doubt of a listener that parks. */
+    @Test
+    void callOfASharedScopeLeavesADoubtToAPersonIfToldTo() {
+        abandon();
+        try (TestApplication application = start()) {
+            ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
+
+            assertThatThrownBy(() -> operations
+                            .onAbandoned(AbandonedPolicy.PARK)
+                            .execute(queue, "o1", String.class, claim -> "charged again"))
+                    .isInstanceOf(ParkedException.class);
+            assertThat(operations.findParked(queue, "o1")).isPresent();
+            assertThat(operations.releaseParked(operations.findParked(queue, "o1").orElseThrow()))
+                    .isTrue();
+
+            assertThat(operations
+                            .onAbandoned(AbandonedPolicy.PARK)
+                            .<String, RuntimeException>execute(
+                                    queue, "o1", String.class, claim -> "ambiguous=" + claim.isAmbiguous()))
+                    .isEqualTo("ambiguous=true");
+        }
     }
 
     private TestApplication reconcile(Reconciliation answer) {
