@@ -1,8 +1,9 @@
 package io.exactlyonce;
 
 /**
- * A delivery has no usable idempotency key, so its handler was not called and the message was not acknowledged: it will
- * be redelivered, and ends in the dead-letter queue if there is one.
+ * A call of {@link ExactlyOnceOperations} has no usable idempotency key. A delivery that has none is logged with the same
+ * message, and throws nothing: its handler is not called and its message not deleted, so that it comes again, and ends in the
+ * dead-letter queue if there is one.
  */
 public final class InvalidKeyException extends RuntimeException {
 

@@ -24,7 +24,6 @@ final class BatchCall implements BatchProcessor.Handler {
     private final BatchShape shape;
     private final MethodInvocation invocation;
     private final List<?> resolved;
-    private final List<InvalidKeyException> withoutKey = new ArrayList<>();
 
     BatchCall(CurrentBatch batch, BatchShape shape, MethodInvocation invocation) {
         this.batch = batch;
@@ -37,24 +36,9 @@ final class BatchCall implements BatchProcessor.Handler {
         }
     }
 
-    /**
-     * Processes the batch.
-     *
-     * @throws InvalidKeyException if a message has no usable key, after all others were processed
-     */
+    /** Processes the batch; a message of it that has no usable key is told of, and left to its end. */
     void process(BatchProcessor processor) throws Throwable {
-        List<BatchItem> items = items();
-        try {
-            processor.process(items, this);
-        } catch (Throwable failure) {
-            withoutKey.forEach(failure::addSuppressed);
-            throw failure;
-        }
-        if (!withoutKey.isEmpty()) {
-            InvalidKeyException first = withoutKey.get(0);
-            withoutKey.stream().skip(1).forEach(first::addSuppressed);
-            throw first;
-        }
+        processor.process(items(), this);
     }
 
     private List<BatchItem> items() {
@@ -72,7 +56,7 @@ final class BatchCall implements BatchProcessor.Handler {
         try {
             return batch.method().itemHandling(received, message, BatchShape.payload(item));
         } catch (InvalidKeyException unusable) {
-            withoutKey.add(unusable);
+            KeyFailure.tell(received.delivery(), unusable);
             return null;
         }
     }

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener;
 
+import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryProcessor;
@@ -36,8 +37,14 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
                             .formatted(ClassUtils.getQualifiedMethodName(invocation.getMethod())));
         }
         ListenerMethod method = current.method();
-        Handling handling = method.handling(current.received(), current.message(), invocation.getArguments());
         Delivery delivery = current.received().delivery();
+        Handling handling;
+        try {
+            handling = method.handling(current.received(), current.message(), invocation.getArguments());
+        } catch (InvalidKeyException unusable) {
+            KeyFailure.tell(delivery, unusable);
+            return method.nothing();
+        }
         MethodHandler handler = new MethodHandler(method, invocation);
         if (method.isAsync()) {
             return asyncProcessor.get().process(delivery, handling, handler);

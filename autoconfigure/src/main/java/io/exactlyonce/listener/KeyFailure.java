@@ -1,6 +1,7 @@
 package io.exactlyonce.listener;
 
 import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.delivery.Delivery;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
@@ -18,8 +19,15 @@ final class KeyFailure {
 
     private KeyFailure() {}
 
+    /** Says why a delivery is not handled: it is returned with backoff, like one that was refused for its claim. */
+    static void tell(Delivery delivery, InvalidKeyException unusable) {
+        log.error("{} is returned, and ends in the dead-letter queue if there is one: {}", delivery, unusable.getMessage());
+    }
+
     static InvalidKeyException of(KeyExpression key, Throwable failure) {
-        log.debug("Why the key expression '{}' failed", key, failure);
+        if (log.isDebugEnabled()) {
+            log.debug("Why the key expression '{}' failed", key, FailureOutline.of(failure));
+        }
         return new InvalidKeyException(
                 "The key expression '%s' failed on this message: %s".formatted(key, reason(failure)));
     }

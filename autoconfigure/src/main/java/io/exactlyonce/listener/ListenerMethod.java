@@ -12,11 +12,14 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
 import org.springframework.util.ClassUtils;
 
 /** An {@link io.exactlyonce.ExactlyOnceListener} method, checked and ready to say the key of its messages. */
@@ -67,8 +70,11 @@ final class ListenerMethod {
 
     /** @throws InvalidKeyException if the message has no usable key */
     Handling handling(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
-        String payload = enveloped ? SnsPayload.of(received.body(), results) : received.body();
-        return new Handling(key(received, message, arguments), payload, doubt, transaction);
+        return new Handling(key(received, message, arguments), payload(received), doubt, transaction);
+    }
+
+    private String payload(ReceivedMessage received) {
+        return enveloped ? SnsPayload.of(received.body(), results) : received.body();
     }
 
     /** Returns in what the method runs together with its claim; {@code null} if its effects are elsewhere. */
@@ -110,7 +116,7 @@ final class ListenerMethod {
      */
     Handling itemHandling(ReceivedMessage received, Message<?> message, @Nullable Object payload) {
         ClaimKey itemKey = key(received, expression -> expression.evaluateItem(payload, message));
-        return new Handling(itemKey, received.body(), doubt);
+        return new Handling(itemKey, payload(received), doubt);
     }
 
     private ClaimKey key(ReceivedMessage received, Function<KeyExpression, @Nullable Object> evaluation) {
@@ -159,11 +165,19 @@ final class ListenerMethod {
 
     /** Returns what a method returns whose handler was not called. */
     @Nullable Object nothing() {
+        if (isAsync()) {
+            return CompletableFuture.completedFuture(null);
+        }
         Class<?> type = method.getReturnType();
         if (!type.isPrimitive() || type == void.class) {
             return null;
         }
         return Array.get(Array.newInstance(type, 1), 0);
+    }
+
+    /** Returns what is wrong with the header that the method cannot be given, if it is one of those. */
+    Optional<String> unfitHeader(MessageHeaders headers) {
+        return HeaderArguments.unfit(method, headers);
     }
 
     @Override

@@ -12,7 +12,6 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
@@ -97,12 +96,15 @@ final class MessageReader<T> {
 
     private void returnUnreadable(Delivery delivery, Throwable unreadable) {
         log.error(
-                "{} cannot be read as {} ({}). It is returned, and ends in the dead-letter queue if there is one. Send what "
-                        + "the handler takes, or correct its parameter",
+                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send what "
+                        + "the handler takes, or correct its parameter (DEBUG of {} tells more)",
                 delivery,
                 payloadType == null ? "its payload type" : payloadType.getName(),
-                NestedExceptionUtils.getMostSpecificCause(unreadable).getClass().getName());
-        log.debug("Why {} cannot be read", delivery, unreadable);
+                UnreadableReason.of(unreadable),
+                log.getName());
+        if (log.isDebugEnabled()) {
+            log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
+        }
         deliveries.begin(List.of(delivery));
         deliveries.settle(delivery);
     }

@@ -4,9 +4,12 @@ import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.delivery.ResultReader;
 import java.lang.reflect.Method;
-import java.lang.reflect.Parameter;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.messaging.Message;
 
 /**
  * What was published to SNS, as an SQS message carries it in an envelope. The envelope is another one each time: only what is
@@ -20,12 +23,22 @@ final class SnsPayload {
 
     /** Tells whether a method takes messages out of their envelopes. */
     static boolean isTakenBy(Method method) {
-        return Arrays.stream(method.getParameters()).anyMatch(SnsPayload::isTaken);
+        return IntStream.range(0, method.getParameterCount())
+                .mapToObj(index -> new MethodParameter(method, index))
+                .anyMatch(SnsPayload::isTaken);
     }
 
-    private static boolean isTaken(Parameter parameter) {
-        return parameter.isAnnotationPresent(SnsNotificationMessage.class)
-                || SnsNotification.class.isAssignableFrom(parameter.getType());
+    private static boolean isTaken(MethodParameter parameter) {
+        return parameter.hasParameterAnnotation(SnsNotificationMessage.class)
+                || carriesNotifications(ResolvableType.forMethodParameter(parameter));
+    }
+
+    /** Returns whether a type is a notification, or a list or a message of such. */
+    private static boolean carriesNotifications(ResolvableType type) {
+        Class<?> raw = type.toClass();
+        return SnsNotification.class.isAssignableFrom(raw)
+                || ((raw == List.class || Message.class.isAssignableFrom(raw))
+                        && carriesNotifications(type.getGeneric(0)));
     }
 
     /** Returns what the envelope carries; a body that is no envelope as it is. */

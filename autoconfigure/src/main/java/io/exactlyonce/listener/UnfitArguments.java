@@ -2,7 +2,7 @@ package io.exactlyonce.listener;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
+import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
 
@@ -21,17 +21,17 @@ final class UnfitArguments {
      *
      * @param message names the message
      * @param method that it was for
+     * @param headers those of the message, if it was a single one
      * @param failure thrown before the method's proxy was called
      */
-    static MessagingException withoutContent(Object message, ListenerMethod method, RuntimeException failure) {
-        log.debug("Why {} cannot be handed to {}", message, method, failure);
+    static MessagingException withoutContent(
+            Object message, ListenerMethod method, MessageHeaders headers, RuntimeException failure) {
+        if (log.isDebugEnabled()) {
+            log.debug("Why {} cannot be handed to {}", message, method, FailureOutline.of(failure));
+        }
+        String reason = method.unfitHeader(headers).orElseGet(() -> UnreadableReason.of(failure));
         return new MessageConversionException(
-                "%s cannot be handed to %s (%s); send what it takes, or correct its parameters"
-                        .formatted(
-                                message,
-                                method,
-                                NestedExceptionUtils.getMostSpecificCause(failure)
-                                        .getClass()
-                                        .getName()));
+                "%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG of %s tells more)"
+                        .formatted(message, method, reason, log.getName()));
     }
 }

@@ -21,6 +21,18 @@ final class CapturedLog implements AutoCloseable {
     private final ByteArrayOutputStream written = new ByteArrayOutputStream();
     private final OutputStreamAppender<ILoggingEvent> appender = new OutputStreamAppender<>();
 
+    private final List<Logger> verbose = new ArrayList<>();
+
+    /** Everything that some classes log, too. */
+    CapturedLog(Class<?>... verbose) {
+        this();
+        for (Class<?> each : verbose) {
+            Logger logger = (Logger) LoggerFactory.getLogger(each);
+            logger.setLevel(Level.DEBUG);
+            this.verbose.add(logger);
+        }
+    }
+
     CapturedLog() {
         root.iteratorForAppenders().forEachRemaining(others::add);
         others.forEach(root::detachAppender);
@@ -44,6 +56,7 @@ final class CapturedLog implements AutoCloseable {
 
     @Override
     public void close() {
+        verbose.forEach(logger -> logger.setLevel(null));
         root.detachAppender(appender);
         appender.stop();
         others.forEach(root::addAppender);

@@ -2,11 +2,9 @@ package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -22,9 +20,9 @@ import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.RenewalSchedule;
 import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.ScriptedStore;
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -240,10 +238,16 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
-    void messageOfABatchWithoutAKeyIsToldAfterTheOthersWereHandled() {
+    void messageOfABatchWithoutAKeyIsToldInOneLineAndTheOthersAreHandled() {
         bindBatch("A-1", " ", "A-3");
 
-        assertThatThrownBy(() -> proxy.batch(List.of("A-1", " ", "A-3"), null)).isInstanceOf(InvalidKeyException.class);
+        try (CapturedLog log = new CapturedLog()) {
+            proxy.batch(List.of("A-1", " ", "A-3"), null);
+            assertThat(log.text().strip().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "is blank");
+        }
 
         assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
         assertThat(store.completions()).hasSize(2);
@@ -284,7 +288,13 @@ class ExactlyOnceInterceptorTests {
     void messageWithoutAKeyIsNotClaimed() {
         bind("fulfil");
 
-        assertThatThrownBy(() -> proxy.fulfil(" ", null)).isInstanceOf(InvalidKeyException.class);
+        try (CapturedLog log = new CapturedLog()) {
+            proxy.fulfil(" ", null);
+            assertThat(log.text().strip().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "is blank");
+        }
 
         assertThat(target.handled).isEmpty();
         assertThat(store.claims()).isEmpty();

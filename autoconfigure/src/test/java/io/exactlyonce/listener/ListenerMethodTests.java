@@ -3,13 +3,17 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.Handling;
 import io.exactlyonce.delivery.ResultReader;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +56,10 @@ class ListenerMethodTests {
         boolean flag(Parcel parcel);
 
         String text(Parcel parcel);
+
+        void notification(SnsNotification<String> order);
+
+        void notifications(List<SnsNotification<String>> orders);
     }
 
     private static final ResultReader NO_RESULTS = (json, type) -> null;
@@ -59,6 +67,28 @@ class ListenerMethodTests {
     private final Object[] arguments = {new Parcel()};
     private final Message<String> message = ListenerRig.message(Map.of());
     private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
+
+    /** The envelope is another one each time, and would pass for another payload under the same key. */
+    @Test
+    void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
+        ResultReader json = (text, type) -> Map.of("MessageId", text, "Message", "published");
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}");
+
+        assertThat(payloads(json, received)).containsExactly("published", "published");
+    }
+
+    private static List<String> payloads(ResultReader json, ReceivedMessage received) {
+        Message<String> message = ListenerRig.message(Map.of());
+        ListenerMethod single = new ListenerMethod(
+                ListenerRig.method(Handlers.class, "notification"), null, null, null, DoubtPolicy.RERUN, null, json);
+        ListenerMethod batch = new ListenerMethod(
+                ListenerRig.method(Handlers.class, "notifications"), null, null, null, DoubtPolicy.RERUN, null, json);
+        return Stream.of(
+                        single.handling(received, message, new Object[] {null}),
+                        batch.itemHandling(received, message, null))
+                .map(Handling::payload)
+                .toList();
+    }
 
     @Test
     void keyIsWhatTheExpressionSays() {

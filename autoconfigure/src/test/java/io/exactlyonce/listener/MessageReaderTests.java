@@ -17,6 +17,7 @@ import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -24,6 +25,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
@@ -88,6 +90,34 @@ class MessageReaderTests {
         assertThat(returned).isBetween(50, 290);
         assertThat(queue.changes()).hasSize(returned);
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
+    }
+
+    record Line(int amount) {}
+
+    record Basket(List<Line> lines, Map<String, Line> byCard) {}
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"lines\":[{\"amount\":1},{\"amount\":\"4111\"},{\"amount\":\"x4111\"}]} | at $.lines[2].amount",
+                "{\"byCard\":{\"4111\":{\"amount\":\"x\"}}} | at $.byCard.*.amount",
+                "{\"lines\" 4111        | at line 1, column",
+            })
+    void reasonNamesThePlaceAndNeverWhatStandsThere(String body, String place) {
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setPayloadClass(Basket.class);
+        try (CapturedLog log = new CapturedLog(MessageReader.class)) {
+            assertThat(new MessageReader<>(converter(), context, Basket.class, deliveries)
+                            .read(message(body, Map.of()), subscription, clock.getAsLong()))
+                    .isEmpty();
+
+            assertThat(log.text())
+                    .contains("cannot be read as " + Basket.class.getName(), place, "DEBUG of", "Why message")
+                    .contains("at tools.jackson")
+                    .doesNotContain("4111", "handle,");
+        }
     }
 
     static Stream<Supplier<Throwable>> unreadable() {

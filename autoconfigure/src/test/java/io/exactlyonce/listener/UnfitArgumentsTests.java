@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessagingException;
@@ -42,6 +43,28 @@ class UnfitArgumentsTests {
         factory.afterPropertiesSet();
         var listener = new ListenerMethod(method, null, null, null, DoubtPolicy.RERUN, null, (json, type) -> null);
         return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(new Handlers(), method), listener);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "header, the header 'tenant' cannot be converted to int",
+        "absent, the header 'absent' is missing",
+        "payload, java.lang.NumberFormatException"
+    })
+    void reasonNamesTheHeader(String name, String reason) {
+        assertThatThrownBy(() -> handler(name).invoke(message)).hasMessageContaining(reason);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"header", "absent", "payload"})
+    void debugSaysWhereItFailedAndShowsNothingOfTheMessage(String name) {
+        try (CapturedLog log = new CapturedLog(UnfitArguments.class)) {
+            assertThatThrownBy(() -> handler(name).invoke(message)).isInstanceOf(MessagingException.class);
+
+            assertThat(log.text())
+                    .contains("Why message message-id", "at io.exactlyonce.listener.DeliveryHandlerMethod.invoke")
+                    .doesNotContain("4111", "FORGED", "payload=", "handle,");
+        }
     }
 
     @ParameterizedTest
