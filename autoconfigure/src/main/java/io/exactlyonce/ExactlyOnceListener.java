@@ -29,6 +29,10 @@ import org.springframework.core.annotation.AliasFor;
  * BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code> placeholders;
  * those that {@link SqsListener} has, too, also take <code>#{...}</code> expressions over beans.
  *
+ * <p>On a class it is for all of the class's {@link io.awspring.cloud.sqs.annotation.SqsHandler} methods, which are one listener:
+ * a message goes to the method that takes its payload's type. On an annotation of the application's own it makes that one a
+ * listener's.
+ *
  * <pre>{@code
  * @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")
  * void fulfil(Order order, Claim claim) {
@@ -36,7 +40,7 @@ import org.springframework.core.annotation.AliasFor;
  * }
  * }</pre>
  */
-@Target(ElementType.METHOD)
+@Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @SqsListener

@@ -23,18 +23,23 @@ import io.exactlyonce.listener.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
+import io.exactlyonce.listener.ListenerBeans;
 import io.exactlyonce.listener.ListenerEngine;
+import io.exactlyonce.listener.PlainListenerWarning;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.visibility.RenewalSchedule;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -253,9 +258,26 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
+    PlainListenerWarning exactlyOncePlainListenerWarning(ListableBeanFactory beans) {
+        return new PlainListenerWarning(beans);
+    }
+
+    /** With lazy initialisation nothing else would make a listener's bean, and nothing would say that its queue is not read. */
+    @Bean
+    static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy() {
+        return (name, definition, type) -> ListenerBeans.isListener(type);
+    }
+
+    @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(
-            ObjectProvider<DeliveryProcessor> processor, ObjectProvider<AsyncDeliveryProcessor> asyncProcessor) {
-        return new ExactlyOnceAdvisor(processor::getObject, asyncProcessor::getObject);
+            ObjectProvider<DeliveryProcessor> processor,
+            ObjectProvider<AsyncDeliveryProcessor> asyncProcessor,
+            BeanFactory beans) {
+        return new ExactlyOnceAdvisor(
+                processor::getObject,
+                asyncProcessor::getObject,
+                () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class)
+                        .isProxyTargetClass());
     }
 }

@@ -7,7 +7,6 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.function.UnaryOperator;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * Who may delete a message: the engine, once its key's completion is recorded. A handler that deletes it earlier, or a mode
@@ -18,9 +17,8 @@ final class AcknowledgementRules {
     private AcknowledgementRules() {}
 
     /** @throws InvalidListenerException if the method wants to acknowledge in another way */
-    static void require(Method method, UnaryOperator<String> placeholders) {
-        SqsListener annotation = AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class);
-        String mode = annotation == null ? "" : placeholders.apply(annotation.acknowledgementMode());
+    static void require(Method method, SqsListener seen, UnaryOperator<String> placeholders) {
+        String mode = placeholders.apply(seen.acknowledgementMode());
         if (!mode.isEmpty() && !mode.equals(AcknowledgementMode.ON_SUCCESS.name())) {
             throw new InvalidListenerException(
                     method,

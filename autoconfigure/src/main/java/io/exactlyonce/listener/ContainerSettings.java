@@ -1,5 +1,6 @@
 package io.exactlyonce.listener;
 
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.claim.ClaimTransaction;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ final class ContainerSettings {
     private volatile boolean batch;
     private volatile @Nullable String scope;
     private volatile @Nullable ClaimTransaction transaction;
+    private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
 
     /** Returns the settings of a container that is about to be made. */
     static ContainerSettings begin() {
@@ -26,7 +28,11 @@ final class ContainerSettings {
 
     /** Sets what the method of the container that is being made says. */
     static void complete(
-            @Nullable Duration timeout, @Nullable String scope, boolean batch, @Nullable ClaimTransaction transaction) {
+            @Nullable Duration timeout,
+            @Nullable String scope,
+            AbandonedPolicy onAbandoned,
+            boolean batch,
+            @Nullable ClaimTransaction transaction) {
         ContainerSettings latest = LATEST.get();
         LATEST.remove();
         if (latest != null) {
@@ -34,6 +40,7 @@ final class ContainerSettings {
             latest.batch = batch;
             latest.scope = scope;
             latest.transaction = transaction;
+            latest.onAbandoned = onAbandoned;
         }
     }
 
@@ -45,6 +52,11 @@ final class ContainerSettings {
     /** Returns in what the handler runs together with its claim; {@code null} if its effects are elsewhere. */
     @Nullable ClaimTransaction transaction() {
         return transaction;
+    }
+
+    /** Returns what becomes of keys in doubt. */
+    AbandonedPolicy onAbandoned() {
+        return onAbandoned;
     }
 
     /** Returns the longest run of the handler; {@code null} for no timeout. */

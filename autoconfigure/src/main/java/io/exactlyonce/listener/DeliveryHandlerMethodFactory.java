@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
@@ -10,7 +11,7 @@ import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
  * Makes handler methods as the application's own factory does, and wraps those of {@link
- * io.exactlyonce.ExactlyOnceListener} methods only. It is a {@link DefaultMessageHandlerMethodFactory} since awspring
+ * io.exactlyonce.ExactlyOnceListener}s only. It is a {@link DefaultMessageHandlerMethodFactory} since awspring
  * configures no other; what it is configured with goes on to the original.
  */
 final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {
@@ -42,14 +43,20 @@ final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFact
 
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
-        if (!ListenerMethodFactory.isExactlyOnce(method)) {
+        ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
+        if (declared == null) {
             return original.createInvocableHandlerMethod(bean, method);
         }
         InvocableHandlerMethod handler =
                 original.createInvocableHandlerMethod(bean, interfaceMethods.callable(bean, method));
-        ListenerMethod read = methods.read(bean, method, handler.getReturnType().getParameterType());
+        ListenerMethod read = methods.read(bean, declared, handler.getReturnType().getParameterType());
         boolean batch = read.batch() != null;
-        ContainerSettings.complete(methods.timeout(method), methods.scope(method), batch, read.transaction());
+        ContainerSettings.complete(
+                methods.timeout(declared),
+                methods.scope(declared),
+                declared.annotation().onAbandoned(),
+                batch,
+                read.transaction());
         return batch ? new BatchHandlerMethod(handler, read) : new DeliveryHandlerMethod(handler, read);
     }
 }

@@ -3,9 +3,9 @@ package io.exactlyonce.listener;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.DeliveryProcessor;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.core.Ordered;
 
 /**
@@ -22,10 +22,14 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
      *
      * @param processor for handlers that return when their work is done; resolved at the first message
      * @param asyncProcessor for handlers that return futures; resolved at the first message
+     * @param classProxies whether proxies are subclasses, also of beans with interfaces
      */
-    public ExactlyOnceAdvisor(Supplier<DeliveryProcessor> processor, Supplier<AsyncDeliveryProcessor> asyncProcessor) {
+    public ExactlyOnceAdvisor(
+            Supplier<DeliveryProcessor> processor,
+            Supplier<AsyncDeliveryProcessor> asyncProcessor,
+            BooleanSupplier classProxies) {
         super(
-                new AnnotationMatchingPointcut(null, ExactlyOnceListener.class, true),
+                new ListenerPointcut(classProxies),
                 new ExactlyOnceInterceptor(processor, asyncProcessor));
         setOrder(ORDER);
     }

@@ -2,6 +2,7 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
+import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.ListenerMode;
@@ -70,6 +71,9 @@ public final class ExactlyOnceContainerFactory
 
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
+        if (endpoint instanceof MultiMethodSqsEndpoint several) {
+            HandlerRules.requireSingleMessages(several.getMethods());
+        }
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
         SqsMessageListenerContainer<Object> container = original.get()
@@ -83,7 +87,7 @@ public final class ExactlyOnceContainerFactory
             configure(container.getContainerOptions(), options, ready.gates().of(settings.transaction()));
             chooseThreads(container.getContainerOptions(), options, listener);
         });
-        scopes.add(listener, endpoint.getLogicalNames(), settings.scope());
+        scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
         container.setComponentFactories(List.of(
                 new DeliveryComponentFactory<>(ready, listener, settings),
                 new FifoDeliveryComponentFactory<>(ready, listener, settings)));

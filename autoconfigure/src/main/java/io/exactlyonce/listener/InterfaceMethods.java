@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The methods of interfaces by which listener methods are called whose beans have JDK proxies. The annotation may be on the
- * class's method only.
+ * The methods by which listener methods are called: those of interfaces, where their beans have JDK proxies. The annotation may
+ * be on the class's method only, or on the class.
  */
 final class InterfaceMethods {
 
@@ -25,6 +25,7 @@ final class InterfaceMethods {
      */
     Method callable(Object bean, Method method) {
         if (!AopUtils.isJdkDynamicProxy(bean)) {
+            called.add(method);
             return method;
         }
         Method found;

@@ -22,7 +22,6 @@ import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -99,7 +98,7 @@ class ExactlyOnceInterceptorTests {
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor, () -> asyncProcessor));
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor, () -> asyncProcessor, () -> true));
         proxy = (Listener) proxies.getProxy();
         target.self = proxy;
     }
@@ -319,13 +318,13 @@ class ExactlyOnceInterceptorTests {
     }
 
     private ListenerMethod read(String name) {
-        Method method = ListenerRig.method(Listener.class, name);
+        ListenerDeclaration declared = ListenerRig.declared(Listener.class, name);
         return new ListenerMethodFactory(
                         text -> text,
                         factory -> true,
                         new Reconcilers(new StaticListableBeanFactory()),
                         ListenerRig.NO_TRANSACTIONS,
                         (json, type) -> Integer.valueOf(json))
-                .read(proxy, method, method.getReturnType());
+                .read(proxy, declared, declared.method().getReturnType());
     }
 }

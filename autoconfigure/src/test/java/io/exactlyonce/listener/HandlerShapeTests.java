@@ -1,5 +1,7 @@
 package io.exactlyonce.listener;
 
+import static io.exactlyonce.AbandonedPolicy.PARK;
+import static io.exactlyonce.AbandonedPolicy.RERUN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,12 +10,14 @@ import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
+import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.ExactlyOnceListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -24,6 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.scheduling.annotation.Async;
 
@@ -67,18 +73,29 @@ class HandlerShapeTests {
             return new CompletableFuture<>();
         }
 
+        @SqsListener("orders")
         String text() {
             return "";
         }
 
+        @SqsListener("orders")
         void acknowledging(String order, Acknowledgement acknowledgement) {}
 
+        @SqsListener("orders")
         void batchAcknowledging(String order, BatchAcknowledgement<String> acknowledgement) {}
 
         @WithMode
         void withMode(String order) {}
 
         void enveloped(@SnsNotificationMessage String order) {}
+
+        void notification(SnsNotification<String> order) {}
+
+        void notifications(List<SnsNotification<String>> orders) {}
+
+        void notificationMessages(List<Message<SnsNotification<String>>> orders) {}
+
+        void envelopedBatch(@SnsNotificationMessage List<String> orders) {}
     }
 
     interface Fulfilment {
@@ -169,8 +186,11 @@ class HandlerShapeTests {
     }
 
     private static void requireAcknowledgement(String name, String mode) {
+        Method method = ListenerRig.method(Handlers.class, name);
         AcknowledgementRules.require(
-                ListenerRig.method(Handlers.class, name), text -> text.equals("${mode}") ? mode : text);
+                method,
+                Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class)),
+                text -> text.equals("${mode}") ? mode : text);
     }
 
     @Test
@@ -203,8 +223,8 @@ class HandlerShapeTests {
     /** Each publication is in an envelope of its own, which would look like another payload. */
     @Test
     void payloadOfAnSnsEnvelopeIsWhatWasPublished() {
-        assertThat(SnsPayload.isTakenBy(ListenerRig.method(Handlers.class, "enveloped")))
-                .isTrue();
+        assertThat(List.of("enveloped", "notification", "notifications", "notificationMessages", "envelopedBatch"))
+                .allMatch(name -> SnsPayload.isTakenBy(ListenerRig.method(Handlers.class, name)));
         assertThat(SnsPayload.isTakenBy(ListenerRig.method(Handlers.class, "withMode")))
                 .isFalse();
         assertThat(SnsPayload.of("{...}", (json, type) -> Map.of("MessageId", "1", "Message", "o1")))
@@ -221,12 +241,30 @@ class HandlerShapeTests {
     void listenersOnOneQueueWithDifferentScopesAreWarnedOf(CapturedOutput output) {
         QueueScopes scopes = new QueueScopes();
 
-        scopes.add("first", List.of("https://sqs/1/orders", "bills"), null);
-        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), "orders");
+        scopes.add("first", List.of("https://sqs/1/orders", "bills"), null, RERUN);
+        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), "orders", RERUN);
         assertThat(output).doesNotContain("second");
-        scopes.add("third", List.of("orders"), "fulfilment");
+        scopes.add("third", List.of("orders"), "fulfilment", RERUN);
 
         assertThat(output)
                 .contains("Listener 'third' on queue 'orders' has the scope 'fulfilment'", "'first' has 'orders'");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void listenersOfOneScopeThatDisagreeOnDoubtsAreWarnedOf(CapturedOutput output) {
+        QueueScopes scopes = new QueueScopes();
+
+        scopes.add("careful", List.of("orders"), "fulfilment", PARK);
+        scopes.add("alike", List.of("returns"), "fulfilment", PARK);
+        scopes.add("elsewhere", List.of("bills"), null, RERUN);
+        assertThat(output).doesNotContain("onAbandoned");
+        scopes.add("careless", List.of("refunds"), "fulfilment", RERUN);
+
+        assertThat(output)
+                .contains(
+                        "Listener 'careless' of scope 'fulfilment' has onAbandoned = RERUN",
+                        "listener 'careful' has PARK",
+                        "Give both the same, or each a scope of its own");
     }
 }

@@ -15,7 +15,6 @@ import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.DoubtPolicy;
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -184,7 +183,7 @@ class ListenerMethodFactoryTests {
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
     void timeoutIsReadAsADuration(String method, @Nullable Duration timeout) {
-        assertThat(factory.timeout(ListenerRig.method(Listeners.class, method))).isEqualTo(timeout);
+        assertThat(factory.timeout(ListenerRig.declared(Listeners.class, method))).isEqualTo(timeout);
     }
 
     @ParameterizedTest
@@ -197,7 +196,7 @@ class ListenerMethodFactoryTests {
         "hugeTimeout, 999999999999999999d, is no duration"
     })
     void timeoutOutOfBoundsIsRefusedWithValueAndRemedy(String method, String value, String problem) {
-        assertThatThrownBy(() -> factory.timeout(ListenerRig.method(Listeners.class, method)))
+        assertThatThrownBy(() -> factory.timeout(ListenerRig.declared(Listeners.class, method)))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
                 .hasMessageContaining("its timeout '" + value + "' " + problem)
@@ -227,9 +226,8 @@ class ListenerMethodFactoryTests {
                 .isTrue();
         assertThat(ListenerMethodFactory.isExactlyOnce(ListenerRig.method(Listeners.class, "notAnnotated")))
                 .isFalse();
-        assertThatThrownBy(() -> read(proxy(new Listeners()), "notAnnotated"))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("notAnnotated");
+        assertThat(ListenerDeclaration.find(Listeners.class, ListenerRig.method(Listeners.class, "notAnnotated")))
+                .isNull();
     }
 
     @Test
@@ -239,14 +237,6 @@ class ListenerMethodFactoryTests {
         assertThatThrownBy(() -> read(proxy(new Listeners()), "reconciledInOneTransaction"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("leaves no key in doubt");
-    }
-
-    @Test
-    void methodThatIsNotOursHasNeitherTimeoutNorScope() {
-        Method notOurs = ListenerRig.method(Listeners.class, "notAnnotated");
-
-        assertThat(factory.timeout(notOurs)).isNull();
-        assertThat(factory.scope(notOurs)).isNull();
     }
 
     @Test
@@ -325,7 +315,7 @@ class ListenerMethodFactoryTests {
                 (json, type) -> null);
 
         assertThatThrownBy(() -> tooLong.read(
-                        proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders"), void.class))
+                        proxy(new Listeners()), ListenerRig.declared(Listeners.class, "placeholders"), void.class))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("scope has 513 characters, more than 512");
     }
@@ -340,7 +330,7 @@ class ListenerMethodFactoryTests {
                 (json, type) -> null);
 
         assertThatThrownBy(() -> withNul.read(
-                        proxy(new Listeners()), ListenerRig.method(Listeners.class, "placeholders"), void.class))
+                        proxy(new Listeners()), ListenerRig.declared(Listeners.class, "placeholders"), void.class))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("scope contains a NUL character");
     }
@@ -351,7 +341,7 @@ class ListenerMethodFactoryTests {
                 text -> text, "anotherFactory"::equals, reconcilers, ListenerRig.NO_TRANSACTIONS, (json, type) -> null);
 
         assertThatThrownBy(() ->
-                        others.read(proxy(new Listeners()), ListenerRig.method(Listeners.class, "plain"), void.class))
+                        others.read(proxy(new Listeners()), ListenerRig.declared(Listeners.class, "plain"), void.class))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("'exactlyOnceListenerContainerFactory' does not prepare containers");
     }
@@ -428,8 +418,8 @@ class ListenerMethodFactoryTests {
     }
 
     private ListenerMethod read(Object bean, String method) {
-        Method read = ListenerRig.method(Listeners.class, method);
-        return factory.read(bean, read, read.getReturnType());
+        ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
+        return factory.read(bean, read, read.method().getReturnType());
     }
 
     private static Object proxy(Object target) {

@@ -7,6 +7,7 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
@@ -29,6 +30,10 @@ final class ListenerRig {
                 .orElseThrow();
     }
 
+    static ListenerDeclaration declared(Class<?> type, String name) {
+        return Objects.requireNonNull(ListenerDeclaration.find(type, method(type, name)));
+    }
+
     static Delivery delivery() {
         Subscription subscription =
                 new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
@@ -47,6 +52,7 @@ final class ListenerRig {
                 },
                 () -> {
                     throw new IllegalStateException();
-                });
+                },
+                () -> true);
     }
 }

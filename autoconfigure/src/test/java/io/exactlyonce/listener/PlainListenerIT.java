@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
 
 /** Plain {@code @SqsListener} methods in the same application behave as if the starter were not there. */
@@ -70,6 +73,23 @@ class PlainListenerIT {
                     .allSatisfy(
                             message -> assertThat(ReceivedMessage.of(message)).isEmpty());
         }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void plainListenerOnAQueueOfOneThatClaimsIsWarnedOf(CapturedOutput output) {
+        start().close();
+        assertThat(output).doesNotContain("claims no keys");
+
+        TestApplication.start(
+                        EmbeddedDatabase.shared().createDatabase(),
+                        Map.of("test.plain", queue, "test.queue", SQS.urlOf(queue)),
+                        Plain.class,
+                        Ours.class)
+                .close();
+
+        assertThat(output)
+                .contains("Listener 'plain' on queue '%s' claims no keys, and listener 'ours' does".formatted(queue));
     }
 
     @Test

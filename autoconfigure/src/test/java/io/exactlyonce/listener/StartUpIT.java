@@ -3,6 +3,8 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
@@ -12,9 +14,12 @@ import io.exactlyonce.testing.UsesSqs;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -64,6 +69,41 @@ class StartUpIT {
     static class FinalMethod {
         @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId")
         final void handle(Order order) {}
+    }
+
+    static final class FinalClass {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
+    record RecordListener(ObjectProvider<String> anything) {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
+    static class NoQueue {
+        @ExactlyOnceListener(key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
+    static class ListensTwice {
+        @SqsHandler
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
+    @ExactlyOnceListener(queueNames = "${test.queue}")
+    static class BatchOfAClass {
+        @SqsHandler
+        void handle(List<Order> orders, List<Claim> claims) {}
+    }
+
+    @ExactlyOnceListener(queueNames = "${test.queue}")
+    static class FutureOfAClass {
+        @SqsHandler
+        CompletableFuture<Void> handle(Order order) {
+            return CompletableFuture.completedFuture(null);
+        }
     }
 
     static class TimesOutAtOnce {
@@ -126,6 +166,51 @@ class StartUpIT {
     void methodThatNoProxyCanIntercept(CapturedOutput output) {
         assertStopped(
                 output, FinalMethod.class, Map.of(), "would run unclaimed", "make it a non-final instance method");
+    }
+
+    @Test
+    void classThatNoProxyCanExtend(CapturedOutput output) {
+        assertStopped(
+                output,
+                FinalClass.class,
+                Map.of(),
+                "@ExactlyOnceListener method io.exactlyonce.listener.StartUpIT$FinalClass.handle: its class",
+                "is final, of which there can be no proxy that claims keys",
+                "make the class non-final");
+        assertThat(output).doesNotContain("Could not generate CGLIB subclass");
+    }
+
+    @Test
+    void recordThatListens(CapturedOutput output) {
+        assertStopped(output, RecordListener.class, Map.of(), "RecordListener is a record", "make it an ordinary class");
+    }
+
+    @Test
+    void listenerWithoutAQueue(CapturedOutput output) {
+        assertStopped(
+                output, NoQueue.class, Map.of(), "StartUpIT$NoQueue.handle: it names no queue", "set queueNames");
+    }
+
+    @Test
+    void methodThatWouldListenTwice(CapturedOutput output) {
+        assertStopped(
+                output, ListensTwice.class, Map.of(), "ListensTwice.handle: it has @SqsHandler", "leave @SqsHandler off");
+    }
+
+    @Test
+    void handlerOfAClassThatTakesBatches(CapturedOutput output) {
+        assertStopped(
+                output, BatchOfAClass.class, Map.of(), "BatchOfAClass.handle: it takes batches", "take a single message");
+    }
+
+    @Test
+    void handlerOfAClassThatIsAsynchronous(CapturedOutput output) {
+        assertStopped(
+                output,
+                FutureOfAClass.class,
+                Map.of(),
+                "FutureOfAClass.handle: its result is asynchronous",
+                "return when the work is done");
     }
 
     @Test

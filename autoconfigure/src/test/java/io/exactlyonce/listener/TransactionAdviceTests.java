@@ -7,7 +7,6 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnusableTransactionException;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -117,19 +116,20 @@ class TransactionAdviceTests {
     private ListenerMethod read(String method, boolean transactionOutside) {
         ProxyFactory proxies = new ProxyFactory(new Listeners());
         proxies.setProxyTargetClass(true);
-        var claiming = new ExactlyOnceAdvisor(TransactionAdviceTests::noMessage, TransactionAdviceTests::noMessage);
+        var claiming = new ExactlyOnceAdvisor(
+                TransactionAdviceTests::noMessage, TransactionAdviceTests::noMessage, () -> true);
         var transactional = new DefaultPointcutAdvisor(new TransactionInterceptor(
                 (TransactionManager) first, new AnnotationTransactionAttributeSource(false)));
         proxies.addAdvisors(
                 transactionOutside ? transactional : claiming, transactionOutside ? claiming : transactional);
-        Method read = ListenerRig.method(Listeners.class, method);
+        ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
         return new ListenerMethodFactory(
                         text -> text,
                         factory -> true,
                         new Reconcilers(beans),
                         new HandlerTransactions(beans, this::create),
                         (json, type) -> null)
-                .read(proxies.getProxy(), read, read.getReturnType());
+                .read(proxies.getProxy(), read, read.method().getReturnType());
     }
 
     private static <T> T noMessage() {
