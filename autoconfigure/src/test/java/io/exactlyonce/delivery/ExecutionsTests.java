@@ -134,7 +134,8 @@ class ExecutionsTests {
         rig.store.onClaim(() -> new AlreadyCompleted(null));
         rig.store.onClaim(() -> new AlreadyCompleted(null));
 
-        assertThat(executions.execute(new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN), Void.class, claim -> null))
+        assertThat(executions.execute(
+                        new Handling(DeliveryRig.KEY, null, DoubtPolicy.RERUN), Void.class, claim -> null))
                 .isNull();
         assertThatThrownBy(() -> execute(null, ExecutionsTests::neverCalled))
                 .isInstanceOf(StoredResultException.class)

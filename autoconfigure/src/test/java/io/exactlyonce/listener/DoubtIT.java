@@ -162,7 +162,8 @@ class DoubtIT {
                             .execute(queue, "o1", String.class, claim -> "charged again"))
                     .isInstanceOf(ParkedException.class);
             assertThat(operations.findParked(queue, "o1")).isPresent();
-            assertThat(operations.releaseParked(operations.findParked(queue, "o1").orElseThrow()))
+            assertThat(operations.releaseParked(
+                            operations.findParked(queue, "o1").orElseThrow()))
                     .isTrue();
 
             assertThat(operations

@@ -183,7 +183,8 @@ class ListenerMethodFactoryTests {
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
     void timeoutIsReadAsADuration(String method, @Nullable Duration timeout) {
-        assertThat(factory.timeout(ListenerRig.declared(Listeners.class, method))).isEqualTo(timeout);
+        assertThat(factory.timeout(ListenerRig.declared(Listeners.class, method)))
+                .isEqualTo(timeout);
     }
 
     @ParameterizedTest

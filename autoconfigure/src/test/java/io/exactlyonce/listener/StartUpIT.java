@@ -182,25 +182,33 @@ class StartUpIT {
 
     @Test
     void recordThatListens(CapturedOutput output) {
-        assertStopped(output, RecordListener.class, Map.of(), "RecordListener is a record", "make it an ordinary class");
+        assertStopped(
+                output, RecordListener.class, Map.of(), "RecordListener is a record", "make it an ordinary class");
     }
 
     @Test
     void listenerWithoutAQueue(CapturedOutput output) {
-        assertStopped(
-                output, NoQueue.class, Map.of(), "StartUpIT$NoQueue.handle: it names no queue", "set queueNames");
+        assertStopped(output, NoQueue.class, Map.of(), "StartUpIT$NoQueue.handle: it names no queue", "set queueNames");
     }
 
     @Test
     void methodThatWouldListenTwice(CapturedOutput output) {
         assertStopped(
-                output, ListensTwice.class, Map.of(), "ListensTwice.handle: it has @SqsHandler", "leave @SqsHandler off");
+                output,
+                ListensTwice.class,
+                Map.of(),
+                "ListensTwice.handle: it has @SqsHandler",
+                "leave @SqsHandler off");
     }
 
     @Test
     void handlerOfAClassThatTakesBatches(CapturedOutput output) {
         assertStopped(
-                output, BatchOfAClass.class, Map.of(), "BatchOfAClass.handle: it takes batches", "take a single message");
+                output,
+                BatchOfAClass.class,
+                Map.of(),
+                "BatchOfAClass.handle: it takes batches",
+                "take a single message");
     }
 
     @Test
