@@ -45,8 +45,9 @@ public final class ClaimingOperations implements ExactlyOnceOperations {
     @Override
     public ExactlyOnceOperations onAbandoned(AbandonedPolicy policy) {
         if (policy == AbandonedPolicy.RECONCILE) {
-            throw new IllegalArgumentException("onAbandoned (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
-                    + " for itself what was done, where claim.isAmbiguous()");
+            throw new IllegalArgumentException(
+                    "onAbandoned (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
+                            + " for itself what was done, where claim.isAmbiguous()");
         }
         return new ClaimingOperations(executions, parked, results, store, new DoubtPolicy(policy, null, List.of()));
     }

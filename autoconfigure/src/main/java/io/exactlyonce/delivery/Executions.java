@@ -55,8 +55,7 @@ public final class Executions {
         this.clock = clock;
     }
 
-    <T, X extends Throwable> @Nullable T execute(
-            Handling wanted, Class<T> type, Action<T, X> action) throws X {
+    <T, X extends Throwable> @Nullable T execute(Handling wanted, Class<T> type, Action<T, X> action) throws X {
         requireNoTransaction();
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);

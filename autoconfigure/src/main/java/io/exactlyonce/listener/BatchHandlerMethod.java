@@ -24,7 +24,9 @@ final class BatchHandlerMethod extends InvocableHandlerMethod {
         try {
             return original.invoke(message, providedArguments);
         } catch (MessagingException | ConversionException failure) {
-            throw CurrentBatch.take() == null ? failure : UnfitArguments.withoutContent("A batch", method, message.getHeaders(), failure);
+            throw CurrentBatch.take() == null
+                    ? failure
+                    : UnfitArguments.withoutContent("A batch", method, message.getHeaders(), failure);
         } finally {
             CurrentBatch.unbind();
         }

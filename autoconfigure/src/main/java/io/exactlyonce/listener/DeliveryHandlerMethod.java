@@ -28,7 +28,9 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             return original.invoke(message, providedArguments);
         } catch (MessagingException | ConversionException failure) {
-            throw CurrentMessage.take() == null ? failure : UnfitArguments.withoutContent(received, method, message.getHeaders(), failure);
+            throw CurrentMessage.take() == null
+                    ? failure
+                    : UnfitArguments.withoutContent(received, method, message.getHeaders(), failure);
         } finally {
             CurrentMessage.unbind();
         }

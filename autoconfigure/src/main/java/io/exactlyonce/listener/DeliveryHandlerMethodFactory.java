@@ -49,7 +49,8 @@ final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFact
         }
         InvocableHandlerMethod handler =
                 original.createInvocableHandlerMethod(bean, interfaceMethods.callable(bean, method));
-        ListenerMethod read = methods.read(bean, declared, handler.getReturnType().getParameterType());
+        ListenerMethod read =
+                methods.read(bean, declared, handler.getReturnType().getParameterType());
         boolean batch = read.batch() != null;
         ContainerSettings.complete(
                 methods.timeout(declared),

@@ -28,9 +28,7 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
             Supplier<DeliveryProcessor> processor,
             Supplier<AsyncDeliveryProcessor> asyncProcessor,
             BooleanSupplier classProxies) {
-        super(
-                new ListenerPointcut(classProxies),
-                new ExactlyOnceInterceptor(processor, asyncProcessor));
+        super(new ListenerPointcut(classProxies), new ExactlyOnceInterceptor(processor, asyncProcessor));
         setOrder(ORDER);
     }
 }

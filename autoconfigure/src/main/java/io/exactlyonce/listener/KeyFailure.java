@@ -21,7 +21,10 @@ final class KeyFailure {
 
     /** Says why a delivery is not handled: it is returned with backoff, like one that was refused for its claim. */
     static void tell(Delivery delivery, InvalidKeyException unusable) {
-        log.error("{} is returned, and ends in the dead-letter queue if there is one: {}", delivery, unusable.getMessage());
+        log.error(
+                "{} is returned, and ends in the dead-letter queue if there is one: {}",
+                delivery,
+                unusable.getMessage());
     }
 
     static InvalidKeyException of(KeyExpression key, Throwable failure) {

@@ -31,12 +31,15 @@ public final class PlainListenerWarning implements ApplicationListener<ContextRe
     public void onApplicationEvent(ContextRefreshedEvent refreshed) {
         List<AbstractMessageListenerContainer<?, ?, ?>> containers = containers();
         Map<String, String> claiming = new HashMap<>();
-        containers.stream().filter(PlainListenerWarning::claims).forEach(container -> container
-                .getQueueNames()
-                .forEach(queue -> claiming.putIfAbsent(QueueScopes.name(queue), container.getId())));
+        containers.stream()
+                .filter(PlainListenerWarning::claims)
+                .forEach(container -> container
+                        .getQueueNames()
+                        .forEach(queue -> claiming.putIfAbsent(QueueScopes.name(queue), container.getId())));
         containers.stream()
                 .filter(container -> !claims(container))
-                .forEach(plain -> plain.getQueueNames().forEach(queue -> warn(plain, QueueScopes.name(queue), claiming)));
+                .forEach(plain ->
+                        plain.getQueueNames().forEach(queue -> warn(plain, QueueScopes.name(queue), claiming)));
     }
 
     private static void warn(
@@ -65,7 +68,6 @@ public final class PlainListenerWarning implements ApplicationListener<ContextRe
     }
 
     private static boolean claims(AbstractMessageListenerContainer<?, ?, ?> container) {
-        return container.getContainerComponentFactories().stream()
-                .anyMatch(DeliveryComponentFactory.class::isInstance);
+        return container.getContainerComponentFactories().stream().anyMatch(DeliveryComponentFactory.class::isInstance);
     }
 }

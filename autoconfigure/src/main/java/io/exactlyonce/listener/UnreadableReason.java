@@ -28,7 +28,8 @@ final class UnreadableReason {
     private UnreadableReason() {}
 
     static String of(Throwable failure) {
-        String type = NestedExceptionUtils.getMostSpecificCause(failure).getClass().getName();
+        String type =
+                NestedExceptionUtils.getMostSpecificCause(failure).getClass().getName();
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
                 .limit(MOST_CAUSES)
                 .map(UnreadableReason::place)
