@@ -166,7 +166,8 @@ final class ListenerMethod {
     /** Returns what a method returns whose handler was not called. */
     @Nullable Object nothing() {
         if (isAsync()) {
-            return CompletableFuture.completedFuture(null);
+            Object ended = CompletableFuture.completedFuture(null);
+            return ended;
         }
         Class<?> type = method.getReturnType();
         if (!type.isPrimitive() || type == void.class) {
