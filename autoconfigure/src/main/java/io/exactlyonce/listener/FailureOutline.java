@@ -26,9 +26,4 @@ final class FailureOutline extends Exception {
         Throwable cause = failure.getCause();
         return new FailureOutline(failure, cause == null || causes == 0 ? null : of(cause, causes - 1));
     }
-
-    @Override
-    public String toString() {
-        return String.valueOf(getMessage());
-    }
 }
