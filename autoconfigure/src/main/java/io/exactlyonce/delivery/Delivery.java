@@ -106,8 +106,7 @@ public final class Delivery {
         this.disposition = disposition;
     }
 
-    @Nullable
-    Disposition disposition() {
+    @Nullable Disposition disposition() {
         return disposition;
     }
 

@@ -87,7 +87,7 @@ final class TransactionProbe {
     /** Returns why there was no answer. */
     private @Nullable Throwable probe() {
         String unique = UUID.randomUUID().toString();
-        ClaimRequest request = terms.request(new ClaimKey(SCOPE, unique), null);
+        ClaimRequest request = terms.request(new Handling(new ClaimKey(SCOPE, unique), null, DoubtPolicy.RERUN));
         try {
             transaction.execute(request, claim -> {
                 throw new Answered();

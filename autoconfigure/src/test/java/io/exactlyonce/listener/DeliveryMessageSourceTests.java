@@ -17,7 +17,7 @@ import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.ReturnBackoff;
-import io.exactlyonce.delivery.StoreGate;
+import io.exactlyonce.delivery.StoreGates;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.RenewalSchedule;
 import io.exactlyonce.visibility.RenewalSupervisor;
@@ -84,7 +84,7 @@ class DeliveryMessageSourceTests {
         configurer.accept(builder);
         SqsContainerOptions options = builder.build();
         DeliveryMessageSource<String> source = new DeliveryMessageSource<>(
-                new ListenerEngine(deliveries, new StoreGate(observer), observer, clock, () -> {}),
+                new ListenerEngine(deliveries, new StoreGates(observer), observer, clock, () -> {}),
                 "listener",
                 new ContainerSettings());
         source.setId("listener-0");

@@ -109,7 +109,7 @@ class MessageReaderTests {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Basket.class);
         try (CapturedLog log = new CapturedLog(MessageReader.class)) {
-            assertThat(new MessageReader<>(converter(), context, Basket.class, deliveries)
+            assertThat(new MessageReader<>(converter(), context, Basket.class, deliveries, MessageOrigin.UNKNOWN)
                             .read(message(body, Map.of()), subscription, clock.getAsLong()))
                     .isEmpty();
 
