@@ -167,7 +167,7 @@ class BatchIT {
             server = SqsProduct.LOCALSTACK,
             reason =
                     "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
-                            + " in flight; AWS does not")
+                            + " in flight, unlike AWS")
     void groupStaysInOrderAlthoughTheFirstOfItWaitsForAnotherWorker() {
         send("a", "a1", 0);
         send("a", "a2", 0);

@@ -141,7 +141,7 @@ class FifoIT {
             server = SqsProduct.LOCALSTACK,
             reason =
                     "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
-                            + " in flight; AWS does not")
+                            + " in flight, unlike AWS")
     void failedMessageStopsTheRestOfItsGroupWhichIsVisibleAgainAtOnce() {
         send("a", Step.quick("a1"));
         send("a", Step.failing("a2", 1));
