@@ -1,4 +1,7 @@
-/** What applications touch: the annotation, the claim that a handler may ask for, and the exceptions. */
+/**
+ * What applications touch: the annotation, the claim that a handler may ask for, and the exceptions. It uses nothing else
+ * of this library.
+ */
 @NullMarked
 package io.exactlyonce;
 

@@ -11,6 +11,7 @@ import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nam
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -37,38 +38,70 @@ import org.jspecify.annotations.NullMarked;
 class ArchitectureTests {
 
     private static final String BASE = "io.exactlyonce";
-    private static final String CLAIM = "io.exactlyonce.claim";
-    private static final String POSTGRES = "io.exactlyonce.claim.postgres";
-    private static final String PRIMARY = "io.exactlyonce.primary";
-    private static final String VISIBILITY = "io.exactlyonce.visibility";
-    private static final String DELIVERY = "io.exactlyonce.delivery";
-    private static final String LISTENER = "io.exactlyonce.listener";
-    private static final String WINDOW = "io.exactlyonce.window";
-    private static final String METRICS = "io.exactlyonce.metrics";
-    private static final String AUTOCONFIGURE = "io.exactlyonce.autoconfigure";
+    private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
 
-    private static final String[] ENGINE = {CLAIM, POSTGRES, VISIBILITY, DELIVERY, LISTENER};
+    private static final String[] ENGINE =
+            rooms("claim..", "visibility", "renewal", "delivery..", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
-    /** Which of our packages each of our packages may use; only the wiring may use all. */
-    private static final Map<String, List<String>> MAY_USE = Map.of(
-            BASE, List.of(),
-            CLAIM, List.of(BASE),
-            PRIMARY, List.of(),
-            POSTGRES, List.of(BASE, CLAIM, PRIMARY),
-            VISIBILITY, List.of(CLAIM),
-            DELIVERY, List.of(BASE, CLAIM, VISIBILITY),
-            LISTENER, List.of(BASE, CLAIM, DELIVERY, VISIBILITY),
-            WINDOW, List.of(VISIBILITY),
-            METRICS, List.of(DELIVERY, CLAIM, VISIBILITY, WINDOW, PRIMARY));
+    /** Which of our packages each of our packages may use; only the wiring may use all. The base package's name is empty. */
+    private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
+            entry("", List.of()),
+            entry("claim", List.of("")),
+            entry("claim.coalescing", List.of("claim")),
+            entry("primary", List.of()),
+            entry("primary.replica", List.of("primary")),
+            entry("claim.postgres.jdbc", List.of("claim", "primary")),
+            entry("claim.postgres.schema", List.of()),
+            entry("claim.postgres", List.of("", "claim", "claim.postgres.jdbc", "primary")),
+            entry("claim.postgres.retention", List.of("claim", "claim.postgres.jdbc", "claim.postgres.schema")),
+            entry(
+                    "claim.postgres.transaction",
+                    List.of("claim", "claim.postgres", "claim.postgres.jdbc", "claim.postgres.schema", "primary")),
+            entry("visibility", List.of()),
+            entry("renewal", List.of("claim", "visibility")),
+            entry("delivery", List.of("", "claim", "renewal", "visibility")),
+            entry("delivery.waiting", List.of("claim", "delivery", "renewal", "visibility")),
+            entry("delivery.pipeline", List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility")),
+            entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal")),
+            entry("listener.message", List.of("delivery", "delivery.pipeline", "visibility")),
+            entry(
+                    "listener.method",
+                    List.of("", "claim", "delivery", "delivery.pipeline", "listener.message", "visibility")),
+            entry("listener.acknowledgement", List.of("delivery", "delivery.pipeline", "listener.message")),
+            entry(
+                    "listener.container",
+                    List.of(
+                            "",
+                            "claim",
+                            "delivery",
+                            "delivery.pipeline",
+                            "delivery.waiting",
+                            "listener.acknowledgement",
+                            "listener.message",
+                            "listener.method",
+                            "visibility")),
+            entry(
+                    "listener",
+                    List.of(
+                            "",
+                            "claim",
+                            "delivery",
+                            "delivery.waiting",
+                            "listener.container",
+                            "listener.message",
+                            "listener.method")),
+            entry("window", List.of("visibility")),
+            entry("metrics", List.of("claim", "delivery", "primary.replica", "renewal", "visibility", "window")));
 
     @ArchTest
     static void packagesUseOnlyWhatTheyMay(JavaClasses classes) {
         MAY_USE.forEach((user, used) -> {
-            String[] allowed = Stream.concat(used.stream(), Stream.of(user)).toArray(String[]::new);
+            String[] allowed =
+                    rooms(Stream.concat(used.stream(), Stream.of(user)).toArray(String[]::new));
             noClasses()
                     .that()
-                    .resideInAPackage(user)
+                    .resideInAPackage(room(user))
                     .should()
                     .dependOnClassesThat(resideInAPackage("io.exactlyonce..").and(not(resideInAnyPackage(allowed))))
                     .check(classes);
@@ -80,8 +113,9 @@ class ArchitectureTests {
         Set<String> found = classes.stream().map(JavaClass::getPackageName).collect(Collectors.toSet());
 
         assertThat(found)
-                .containsExactlyInAnyOrderElementsOf(Stream.concat(MAY_USE.keySet().stream(), Stream.of(AUTOCONFIGURE))
-                        .toList());
+                .containsExactlyInAnyOrderElementsOf(
+                        Stream.concat(MAY_USE.keySet().stream().map(ArchitectureTests::room), Stream.of(AUTOCONFIGURE))
+                                .toList());
     }
 
     @ArchTest
@@ -111,7 +145,7 @@ class ArchitectureTests {
     static final ArchRule onlyListenersKnowAwspring = classes()
             .that(use("io.awspring.."))
             .should()
-            .resideInAPackage(LISTENER)
+            .resideInAnyPackage(rooms("listener.."))
             .orShould()
             .be(ExactlyOnceListener.class);
 
@@ -125,21 +159,21 @@ class ArchitectureTests {
 
     @ArchTest
     static final ArchRule onlyMetricsKnowMicrometer =
-            classes().that(use("io.micrometer..")).should().resideInAnyPackage(METRICS, AUTOCONFIGURE);
+            classes().that(use("io.micrometer..")).should().resideInAnyPackage(rooms("metrics", "autoconfigure"));
 
     /** The wiring of claims hands a DataSource on. */
     @ArchTest
     static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
             .that(use(SQL))
             .should()
-            .resideInAnyPackage(POSTGRES, PRIMARY)
+            .resideInAnyPackage(rooms("claim.postgres..", "primary.."))
             .orShould()
-            .haveNameMatching(AUTOCONFIGURE + "\\.Claim(Configuration|Pool)");
+            .haveNameMatching(AUTOCONFIGURE + "\\.Claim(StoreConfiguration|Pool)");
 
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()
             .that()
-            .resideInAPackage(CLAIM)
+            .resideInAnyPackage(rooms("claim", "claim.coalescing"))
             .should()
             .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
 
@@ -157,6 +191,14 @@ class ArchitectureTests {
     @ArchTest
     static final ArchRule engineTakesItsClockFromOutside =
             noClasses().that().resideInAnyPackage(ENGINE).should().callMethod(System.class, "nanoTime");
+
+    private static String room(String name) {
+        return name.isEmpty() ? BASE : BASE + "." + name;
+    }
+
+    private static String[] rooms(String... names) {
+        return Stream.of(names).map(ArchitectureTests::room).toArray(String[]::new);
+    }
 
     /** As a condition on classes it proves that there is something to forbid, and that the pattern finds it. */
     private static DescribedPredicate<JavaClass> use(String... packages) {

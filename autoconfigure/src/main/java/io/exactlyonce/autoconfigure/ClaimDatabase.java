@@ -1,10 +1,10 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
-import io.exactlyonce.claim.postgres.ClaimSchemaProbe;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
-import io.exactlyonce.primary.ReplicaLagMonitor;
+import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
@@ -46,7 +46,7 @@ final class ClaimDatabase implements AutoCloseable {
     private void check() {
         new PrimaryProbe(dataSource).verify();
         initialize();
-        new ClaimSchemaProbe(dataSource).verify();
+        new ClaimSchemaValidator(dataSource).verify();
         replicas.start();
     }
 

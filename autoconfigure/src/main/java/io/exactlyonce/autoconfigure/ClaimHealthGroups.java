@@ -22,7 +22,7 @@ final class ClaimHealthGroups implements HealthEndpointGroupsPostProcessor {
     /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
     static final String CONTRIBUTOR = "exactlyOnce";
 
-    private static final String PART_OF_DB = "db/" + ClaimConfiguration.DATA_SOURCE;
+    private static final String PART_OF_DB = "db/" + ClaimStoreConfiguration.DATA_SOURCE;
 
     @Override
     public HealthEndpointGroups postProcessHealthEndpointGroups(HealthEndpointGroups groups) {

@@ -1,6 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.claim.postgres.ClaimSchemaException;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 

@@ -2,32 +2,32 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.claim.ClaimIds;
+import io.exactlyonce.claim.ClaimIdGenerator;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.UnusableTransactionException;
-import io.exactlyonce.claim.postgres.PostgresClaimTransactions;
-import io.exactlyonce.delivery.AsyncDeliveryProcessor;
-import io.exactlyonce.delivery.ClaimTerms;
-import io.exactlyonce.delivery.ClaimingOperations;
-import io.exactlyonce.delivery.Deliveries;
+import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryProcessor;
-import io.exactlyonce.delivery.Executions;
-import io.exactlyonce.delivery.KeyWatch;
-import io.exactlyonce.delivery.ReturnBackoff;
-import io.exactlyonce.delivery.SafeObservers;
-import io.exactlyonce.delivery.StoreGates;
-import io.exactlyonce.listener.ExactlyOnceAdvisor;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.waiting.KeyWatcher;
+import io.exactlyonce.delivery.waiting.StoreGates;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
-import io.exactlyonce.listener.ListenerBeans;
-import io.exactlyonce.listener.ListenerEngine;
-import io.exactlyonce.listener.PlainListenerWarning;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.PlainListenerWarning;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
+import io.exactlyonce.listener.method.ListenerBeans;
+import io.exactlyonce.operations.ActionExecutor;
+import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import io.exactlyonce.visibility.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSchedule;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -63,20 +63,22 @@ import tools.jackson.databind.json.JsonMapper;
         })
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({AutoProxyCreatorRegistrar.class, ClaimConfiguration.class, RetentionConfiguration.class})
+@Import({AutoProxyCreatorRegistrar.class, ClaimStoreConfiguration.class, RetentionConfiguration.class})
 public final class ExactlyOnceAutoConfiguration {
 
     private static final String OBSERVERS = "exactlyOnceObservers";
 
     /** No candidate for injection: it is no observer for itself. */
     @Bean(name = OBSERVERS, defaultCandidate = false)
-    SafeObservers exactlyOnceObservers(ObjectProvider<DeliveryObserver> observers) {
-        return new SafeObservers(observers.orderedStream().toList());
+    CompositeDeliveryObserver exactlyOnceObservers(ObjectProvider<DeliveryObserver> observers) {
+        return new CompositeDeliveryObserver(observers.orderedStream().toList());
     }
 
     @Bean
     RenewalLifecycle exactlyOnceRenewals(
-            ClaimStore store, ExactlyOnceProperties properties, @Qualifier(OBSERVERS) SafeObservers observers) {
+            ClaimStore store,
+            ExactlyOnceProperties properties,
+            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         ExactlyOnceProperties.Renewal renewal = properties.renewal();
         RenewalSchedule schedule =
                 new RenewalSchedule(renewal.enabled(), renewal.at(), renewal.jitter(), renewal.retries());
@@ -90,7 +92,7 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    StoreGates exactlyOnceStoreGates(@Qualifier(OBSERVERS) SafeObservers observers) {
+    StoreGates exactlyOnceStoreGates(@Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new StoreGates(observers);
     }
 
@@ -100,14 +102,14 @@ public final class ExactlyOnceAutoConfiguration {
         SimpleAsyncTaskExecutor probes = new SimpleAsyncTaskExecutor("exactly-once-probe-");
         probes.setDaemon(true);
         return new WatchLifecycle(
-                new KeyWatch(store, deliveries.waiters(), gates, terms(properties), probes, System::nanoTime));
+                new KeyWatcher(store, deliveries.waiters(), gates, terms(properties), probes, System::nanoTime));
     }
 
     @Bean
     Deliveries exactlyOnceDeliveries(
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
-            @Qualifier(OBSERVERS) SafeObservers observers) {
+            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new Deliveries(
                 renewals.supervisor(),
                 observers,
@@ -118,8 +120,9 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    ResultJson exactlyOnceResults(ExactlyOnceProperties properties, ObjectProvider<JsonMapper> jsonMapper) {
-        return new ResultJson(
+    JacksonResultSerializer exactlyOnceResults(
+            ExactlyOnceProperties properties, ObjectProvider<JsonMapper> jsonMapper) {
+        return new JacksonResultSerializer(
                 jsonMapper.getIfAvailable(JsonMapper::new), properties.claim().maxResultSize());
     }
 
@@ -132,11 +135,11 @@ public final class ExactlyOnceAutoConfiguration {
             ParkedClaims parked,
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
-            ResultJson results,
+            JacksonResultSerializer results,
             ObjectProvider<ClaimDatabase> database) {
-        Executions executions =
-                new Executions(store, terms(properties), renewals.supervisor(), results, results, System::nanoTime);
-        return new ClaimingOperations(executions, parked, results, () -> requireReady(database));
+        ActionExecutor executions =
+                new ActionExecutor(store, terms(properties), renewals.supervisor(), results, results, System::nanoTime);
+        return new DefaultExactlyOnceOperations(executions, parked, results, () -> requireReady(database));
     }
 
     private static void requireReady(ObjectProvider<ClaimDatabase> database) {
@@ -153,12 +156,12 @@ public final class ExactlyOnceAutoConfiguration {
         return claims::awaitCheck;
     }
 
-    private static ClaimTerms terms(ExactlyOnceProperties properties) {
-        return new ClaimTerms(
+    private static ClaimSettings terms(ExactlyOnceProperties properties) {
+        return new ClaimSettings(
                 ManagementFactory.getRuntimeMXBean().getName(),
                 properties.claim().lease(),
                 properties.claim().onMismatch(),
-                new ClaimIds(System::nanoTime)::next);
+                new ClaimIdGenerator(System::nanoTime)::next);
     }
 
     @Bean
@@ -166,8 +169,8 @@ public final class ExactlyOnceAutoConfiguration {
             ClaimStore store,
             StoreGates gates,
             ExactlyOnceProperties properties,
-            ResultJson results,
-            @Qualifier(OBSERVERS) SafeObservers observers) {
+            JacksonResultSerializer results,
+            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new DeliveryProcessor(
                 gates.guard(store),
                 terms(properties),
@@ -193,8 +196,8 @@ public final class ExactlyOnceAutoConfiguration {
         return ThreadLocalRandom.current().nextDouble();
     }
 
-    private static ReturnBackoff backoff(ExactlyOnceProperties properties) {
-        return new ReturnBackoff(
+    private static RetryBackoff backoff(ExactlyOnceProperties properties) {
+        return new RetryBackoff(
                 properties.retry().initialDelay(), properties.retry().maxDelay());
     }
 
@@ -204,7 +207,7 @@ public final class ExactlyOnceAutoConfiguration {
             ObjectProvider<ClaimDatabase> database,
             Deliveries deliveries,
             StoreGates gates,
-            @Qualifier(OBSERVERS) SafeObservers observers) {
+            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
                 () -> new ListenerEngine(deliveries, gates, observers, System::nanoTime, beginCheck(database)));
@@ -220,11 +223,11 @@ public final class ExactlyOnceAutoConfiguration {
     ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
             ListableBeanFactory beans,
             Environment environment,
-            ResultJson results,
+            JacksonResultSerializer results,
             ExactlyOnceProperties properties,
             ObjectProvider<StoreGates> gates,
             ObjectProvider<ClaimDatabase> database,
-            @Qualifier(ClaimConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
+            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
         return new ExactlyOnceListenerConfigurer(beans, environment, results, (manager, named) -> {
             // A transaction proves itself on the table, which may have to be created first.
             database.ifAvailable(ClaimDatabase::awaitCheck);
@@ -242,15 +245,15 @@ public final class ExactlyOnceAutoConfiguration {
                 .orElseGet(manager::toString);
     }
 
-    private static PostgresClaimTransactions transactions(
+    private static PostgresClaimTransactionFactory transactions(
             BeanFactory beans, @Nullable PrimaryPinnedDataSource claims, ExactlyOnceProperties properties) {
         if (claims == null) {
-            throw new UnusableTransactionException(
+            throw new UnsupportedTransactionException(
                     "claims are kept by a ClaimStore of the application's own, which shares no transactions with handlers",
                     "use effects = EXTERNAL",
                     null);
         }
-        return new PostgresClaimTransactions(
+        return new PostgresClaimTransactionFactory(
                 claims,
                 beans,
                 properties.claim().retention(),

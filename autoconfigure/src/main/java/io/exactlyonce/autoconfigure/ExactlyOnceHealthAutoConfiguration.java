@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
     ConditionalOnEnabledHealthIndicator.class,
     SecurityContext.class
 })
-@ConditionalOnBean(name = ClaimConfiguration.DATA_SOURCE)
+@ConditionalOnBean(name = ClaimStoreConfiguration.DATA_SOURCE)
 public final class ExactlyOnceHealthAutoConfiguration {
 
     /** Without it, too, claims' pool is no part of the application's {@code db}. */
@@ -36,7 +36,7 @@ public final class ExactlyOnceHealthAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
         DataSourceHealthIndicator exactlyOnceHealthIndicator(
-                @Qualifier(ClaimConfiguration.DATA_SOURCE) PrimaryPinnedDataSource dataSource) {
+                @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) PrimaryPinnedDataSource dataSource) {
             return new DataSourceHealthIndicator(dataSource);
         }
     }

@@ -1,7 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.metrics.ExactlyOnceMetrics;
-import io.exactlyonce.metrics.ReplicaLagMeters;
+import io.exactlyonce.metrics.DeliveryMetrics;
+import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -20,14 +20,14 @@ public final class ExactlyOnceMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ExactlyOnceMetrics exactlyOnceMetrics(MeterRegistry registry) {
-        return new ExactlyOnceMetrics(registry);
+    DeliveryMetrics exactlyOnceMetrics(MeterRegistry registry) {
+        return new DeliveryMetrics(registry);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    ReplicaLagMeters exactlyOnceReplicaLagMeters(MeterRegistry registry) {
-        return new ReplicaLagMeters(registry);
+    ReplicaLagMetrics exactlyOnceReplicaLagMeters(MeterRegistry registry) {
+        return new ReplicaLagMetrics(registry);
     }
 
     @Bean

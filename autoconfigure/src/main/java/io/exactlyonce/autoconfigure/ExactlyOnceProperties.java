@@ -1,6 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.claim.CoalescingTerms;
+import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -104,7 +104,7 @@ public record ExactlyOnceProperties(
 
         public Coalescing {
             requireWithin("claim.coalescing.flushers", flushers, 1, 2);
-            requireWithin("claim.coalescing.max-batch", maxBatch, 1, CoalescingTerms.LARGEST_BATCH);
+            requireWithin("claim.coalescing.max-batch", maxBatch, 1, CoalescingSettings.LARGEST_BATCH);
             requireWithin("claim.coalescing.max-waiting", maxWaiting, 1, 1_000_000);
             requireWithin("claim.coalescing.patience", patience, Duration.ofMillis(100), Duration.ofMinutes(1));
         }

@@ -1,6 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.listener.InvalidListenerException;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 

@@ -1,6 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.listener.QueueUnavailableException;
+import io.exactlyonce.listener.container.QueueUnavailableException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 

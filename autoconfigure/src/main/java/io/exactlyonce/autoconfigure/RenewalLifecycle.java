@@ -1,10 +1,10 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.visibility.RenewalObserver;
-import io.exactlyonce.visibility.RenewalSchedule;
-import io.exactlyonce.visibility.RenewalSupervisor;
-import io.exactlyonce.visibility.RenewalTicker;
+import io.exactlyonce.renewal.RenewalObserver;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.RenewalTicker;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;

@@ -1,7 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.claim.RetentionObserver;
-import io.exactlyonce.claim.postgres.ClaimRetention;
+import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -20,12 +20,12 @@ class RetentionConfiguration {
 
     @Bean
     RetentionLifecycle exactlyOnceRetention(
-            @Qualifier(ClaimConfiguration.DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) PrimaryPinnedDataSource dataSource,
             ClaimDatabase database,
             ExactlyOnceProperties properties,
             ObjectProvider<RetentionObserver> observers) {
         ExactlyOnceProperties.Cleanup cleanup = properties.claim().cleanup();
-        ClaimRetention retention = new ClaimRetention(
+        ClaimSweeper retention = new ClaimSweeper(
                 dataSource,
                 cleanup.batchSize(),
                 observers.orderedStream().toList(),

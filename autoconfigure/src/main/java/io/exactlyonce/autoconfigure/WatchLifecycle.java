@@ -1,6 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.delivery.KeyWatch;
+import io.exactlyonce.delivery.waiting.KeyWatcher;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
@@ -11,10 +11,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  */
 final class WatchLifecycle implements SmartLifecycle {
 
-    private final KeyWatch watch;
+    private final KeyWatcher watch;
     private volatile @Nullable ThreadPoolTaskScheduler scheduler;
 
-    WatchLifecycle(KeyWatch watch) {
+    WatchLifecycle(KeyWatcher watch) {
         this.watch = watch;
     }
 
@@ -24,7 +24,7 @@ final class WatchLifecycle implements SmartLifecycle {
         started.setThreadNamePrefix("exactly-once-watch-");
         started.setDaemon(true);
         started.initialize();
-        var unused = started.scheduleWithFixedDelay(watch::tick, KeyWatch.INTERVAL);
+        var unused = started.scheduleWithFixedDelay(watch::tick, KeyWatcher.INTERVAL);
         scheduler = started;
     }
 

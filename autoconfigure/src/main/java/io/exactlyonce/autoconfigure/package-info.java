@@ -1,4 +1,4 @@
-/** Wiring: auto-configurations, properties, failure analyses. Nobody imports it. */
+/** Wiring: auto-configurations, properties, failure analyses. It may use every package, and no package uses it. */
 @NullMarked
 package io.exactlyonce.autoconfigure;
 

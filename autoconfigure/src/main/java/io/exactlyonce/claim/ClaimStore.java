@@ -68,7 +68,7 @@ public interface ClaimStore {
      * @param keys without duplicates; none at all asks only whether the store answers
      * @return a state for each key
      */
-    Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys);
+    Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys);
 
     /**
      * Does all of this together: ends before claims, so that a key that is given up here can be

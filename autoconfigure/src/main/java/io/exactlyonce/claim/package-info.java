@@ -1,4 +1,7 @@
-/** Claims on idempotency keys: the store's contract and its values. Knows neither Spring nor JDBC. */
+/**
+ * Claims on idempotency keys: the contract of their store, and its values. It uses only the API package, and knows neither
+ * Spring nor JDBC.
+ */
 @NullMarked
 package io.exactlyonce.claim;
 

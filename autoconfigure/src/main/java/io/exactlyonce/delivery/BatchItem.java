@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *     backoff
  */
 public record BatchItem(
-        Delivery delivery, String group, @Nullable Handling handling) {
+        Delivery delivery, String group, @Nullable ClaimSpec handling) {
 
     /** Leaves the handling out: a payload is no business of a log's. */
     @Override

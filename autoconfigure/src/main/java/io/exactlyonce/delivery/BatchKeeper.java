@@ -14,14 +14,14 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Claims, completes, releases and parks the keys of a batch together, with the patience of {@link ClaimKeeper}. */
-final class BatchKeeper {
+/** Claims, completes, releases and parks the keys of a batch together, with the patience of {@link ClaimWriter}. */
+public final class BatchKeeper {
 
     private static final Logger log = LoggerFactory.getLogger(BatchKeeper.class);
 
     private final ClaimStore store;
 
-    BatchKeeper(ClaimStore store) {
+    public BatchKeeper(ClaimStore store) {
         this.store = store;
     }
 
@@ -31,12 +31,12 @@ final class BatchKeeper {
      * @param requests at least one
      * @throws RuntimeException if the store did not answer
      */
-    List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
         try {
             return StoreCalls.untilAnswered(
                     "Claiming a batch that begins with",
                     requests.get(0).key(),
-                    ClaimKeeper.fewPauses(),
+                    ClaimWriter.fewPauses(),
                     () -> true,
                     () -> store.claim(requests));
         } catch (RuntimeException unanswered) {
@@ -46,7 +46,7 @@ final class BatchKeeper {
     }
 
     /** Gives up what may have been claimed although the answer was lost. */
-    void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
+    public void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
         try {
             store.release(requests.stream()
                     .map(request -> new Release(request.id(), "the claim got no answer", false))
@@ -63,24 +63,24 @@ final class BatchKeeper {
      * @return the claims whose completion is recorded; the others were lost
      * @throws RuntimeException if the store did not answer as long as it was wanted
      */
-    Set<ClaimId> complete(List<ClaimId> claims, BooleanSupplier wanted) {
+    public Set<ClaimId> complete(List<ClaimId> claims, BooleanSupplier wanted) {
         List<Completion> completions =
                 claims.stream().map(claim -> new Completion(claim, null)).toList();
         return StoreCalls.untilAnsweredDespiteInterrupts(
                 "Completing a batch that begins with",
                 claims.get(0).key(),
-                ClaimKeeper.endlessPauses(),
+                ClaimWriter.endlessPauses(),
                 wanted,
                 () -> store.complete(completions));
     }
 
-    /** Ties the caller's own transaction to a claim, once, as {@link ClaimKeeper} does. */
-    boolean fence(ClaimId claim) {
+    /** Ties the caller's own transaction to a claim, once, as {@link ClaimWriter} does. */
+    public boolean fence(ClaimId claim) {
         return store.fence(claim);
     }
 
     /** Releases claims; if the store does not answer, the ends of their leases do it. */
-    void release(List<Release> releases) {
+    public void release(List<Release> releases) {
         if (releases.isEmpty()) {
             return;
         }
@@ -89,7 +89,7 @@ final class BatchKeeper {
             StoreCalls.untilAnswered(
                     "Releasing a batch that begins with",
                     first,
-                    ClaimKeeper.fewPauses(),
+                    ClaimWriter.fewPauses(),
                     () -> true,
                     () -> store.release(releases));
         } catch (RuntimeException failure) {
@@ -102,7 +102,7 @@ final class BatchKeeper {
     }
 
     /** Parks claims; if the store does not answer, their leases end, and the keys are in doubt. */
-    void park(List<Parking> parkings) {
+    public void park(List<Parking> parkings) {
         if (parkings.isEmpty()) {
             return;
         }
@@ -111,7 +111,7 @@ final class BatchKeeper {
             Set<ClaimId> parked = StoreCalls.untilAnswered(
                     "Parking a batch that begins with",
                     first,
-                    ClaimKeeper.fewPauses(),
+                    ClaimWriter.fewPauses(),
                     () -> true,
                     () -> store.park(parkings));
             parkings.stream()

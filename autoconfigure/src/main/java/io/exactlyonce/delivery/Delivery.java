@@ -1,6 +1,6 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.visibility.Renewal;
+import io.exactlyonce.renewal.Renewal;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +21,7 @@ public final class Delivery {
     private final int receiveCount;
     private final long receivedAt;
     private final AtomicBoolean settled = new AtomicBoolean();
-    private final Progress progress = new Progress();
+    private final DeliveryState progress = new DeliveryState();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
 
     private volatile @Nullable Renewal renewal;
@@ -76,7 +76,7 @@ public final class Delivery {
         return receiveCount;
     }
 
-    long receivedAt() {
+    public long receivedAt() {
         return receivedAt;
     }
 
@@ -89,12 +89,12 @@ public final class Delivery {
         delete.run();
     }
 
-    void begin(Renewal renewal) {
+    public void begin(Renewal renewal) {
         this.renewal = renewal;
     }
 
     /** Returns what keeps this delivery ours. */
-    Renewal renewal() {
+    public Renewal renewal() {
         Renewal begun = renewal;
         if (begun == null) {
             throw new IllegalStateException("Delivery of message %s has not begun".formatted(messageId));
@@ -102,11 +102,11 @@ public final class Delivery {
         return begun;
     }
 
-    void decide(Disposition disposition) {
+    public void decide(Disposition disposition) {
         this.disposition = disposition;
     }
 
-    @Nullable Disposition disposition() {
+    public @Nullable Disposition disposition() {
         return disposition;
     }
 
@@ -154,38 +154,38 @@ public final class Delivery {
     }
 
     /** Claims the right to settle this delivery: only the first caller has it. */
-    boolean beginSettling() {
+    public boolean beginSettling() {
         return settled.compareAndSet(false, true);
     }
 
     /** Begins to be processed, unless its listener has stopped. */
-    boolean enter() {
+    public boolean enter() {
         return progress.enter();
     }
 
     /** Has been processed, and how that ended is on record as far as it was possible. */
-    void leave() {
+    public void leave() {
         progress.leave();
     }
 
     /** Completes when nobody processes this delivery: at once if nobody has begun to. */
-    CompletableFuture<Void> left() {
+    public CompletableFuture<Void> left() {
         return progress.left();
     }
 
-    HandlerRun enterHandler() {
+    public HandlerRun enterHandler() {
         limitHandler();
         return enterHandler(new HandlerRun());
     }
 
     /** Enters a run, which other deliveries of its batch may share: whatever stops one of them interrupts it. */
-    HandlerRun enterHandler(HandlerRun begun) {
+    public HandlerRun enterHandler(HandlerRun begun) {
         progress.enterHandler(begun);
         return begun;
     }
 
     /** Begins to count the listener's timeout, which is one for the reconciler and the handler after it. */
-    void limitHandler() {
+    public void limitHandler() {
         Duration timeout = subscription.timeout();
         if (timeout != null) {
             renewal().limit(timeout, this::stopHandler);
@@ -193,17 +193,17 @@ public final class Delivery {
     }
 
     /** The handler's work has ended: from here on no timeout counts. */
-    void leaveHandler() {
+    public void leaveHandler() {
         renewal().endLimit();
     }
 
     /** The handler was not called, although its reconciler was. */
-    void withdrawHandler() {
+    public void withdrawHandler() {
         progress.withdraw();
     }
 
     /** The handler's method has returned, and its work goes on. */
-    void goOn(FutureRun begun) {
+    public void goOn(FutureRun begun) {
         progress.goOn(begun);
     }
 
@@ -216,7 +216,7 @@ public final class Delivery {
      *
      * @return whether nobody has begun to process it, so that it can be returned at once
      */
-    boolean bar() {
+    public boolean bar() {
         return progress.bar();
     }
 
@@ -226,12 +226,12 @@ public final class Delivery {
     }
 
     /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
-    void stopHandler() {
+    public void stopHandler() {
         progress.stopHandler();
     }
 
     /** Tells whether the handler may begin, as far as nobody has stopped it. */
-    boolean mayHandlerBegin() {
+    public boolean mayHandlerBegin() {
         return progress.mayHandlerBegin();
     }
 
@@ -239,16 +239,16 @@ public final class Delivery {
      * Returns whether the handler may be called now: nothing has stopped it, its time is not up, and its claim is held by
      * this JVM's clock. Asked right before the call, and again after whatever may have taken long.
      */
-    boolean isReadyForHandler() {
+    public boolean isReadyForHandler() {
         return mayHandlerBegin() && renewal().isHeld() && !renewal().isOverLimit();
     }
 
     /** Stops the handler, and makes nobody wait for its completion for long: its listener has stopped. */
-    void abandon() {
+    public void abandon() {
         progress.abandon();
     }
 
-    boolean isAbandoned() {
+    public boolean isAbandoned() {
         return progress.isAbandoned();
     }
 

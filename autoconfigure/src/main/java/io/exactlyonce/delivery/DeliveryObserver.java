@@ -1,7 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.visibility.RenewalObserver;
+import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 

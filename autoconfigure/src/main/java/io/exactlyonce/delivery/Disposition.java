@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  *     zero for the other kinds
  * @param awaited what a message that is to be returned waits for before, invisible, if for anything
  */
-record Disposition(Kind kind, Duration delay, @Nullable Awaited awaited) {
+public record Disposition(
+        Kind kind, Duration delay, @Nullable Awaited awaited) {
 
-    enum Kind {
+    public enum Kind {
         ACKNOWLEDGE,
         /** Make the message visible, at once or later, or after somebody else has decided on its key. */
         RETURN,
@@ -28,12 +29,12 @@ record Disposition(Kind kind, Duration delay, @Nullable Awaited awaited) {
      * @param request how it asked for the key that it wants
      * @param unanswered whether the store did not answer; if it did, the key is held elsewhere
      */
-    record Awaited(ClaimRequest request, boolean unanswered) {}
+    public record Awaited(ClaimRequest request, boolean unanswered) {}
 
-    static final Disposition ACKNOWLEDGE = new Disposition(Kind.ACKNOWLEDGE, Duration.ZERO, null);
-    static final Disposition ABANDON = new Disposition(Kind.ABANDON, Duration.ZERO, null);
+    public static final Disposition ACKNOWLEDGE = new Disposition(Kind.ACKNOWLEDGE, Duration.ZERO, null);
+    public static final Disposition ABANDON = new Disposition(Kind.ABANDON, Duration.ZERO, null);
 
-    static Disposition returnAfter(Duration delay) {
+    public static Disposition returnAfter(Duration delay) {
         return new Disposition(Kind.RETURN, delay, null);
     }
 
@@ -43,7 +44,7 @@ record Disposition(Kind kind, Duration delay, @Nullable Awaited awaited) {
     }
 
     /** Waits until the store answers. */
-    static Disposition waitForStore(ClaimRequest request) {
+    public static Disposition waitForStore(ClaimRequest request) {
         return new Disposition(Kind.RETURN, Duration.ZERO, new Awaited(request, true));
     }
 }

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * <p>Cancelling completes an ordinary {@link CompletableFuture} at once, whether or not anybody heeds it: that such a
  * future has ended says nothing about the work behind it.
  */
-final class FutureRun {
+public final class FutureRun {
 
     private static final Logger log = LoggerFactory.getLogger(FutureRun.class);
 
@@ -31,7 +31,7 @@ final class FutureRun {
      * @param returned a stage, or a value of which there is nothing to wait for
      * @param cancellations cancels futures, which calls whoever waits for them
      */
-    FutureRun(@Nullable Object returned, Executor cancellations) {
+    public FutureRun(@Nullable Object returned, Executor cancellations) {
         this.future = future(returned);
         this.cancellations = cancellations;
     }
@@ -70,17 +70,17 @@ final class FutureRun {
         }
     }
 
-    boolean wasCancelled() {
+    public boolean wasCancelled() {
         return cancelled.get();
     }
 
     /** Tells whether the work may go on although its future has failed: all that is known is that we cancelled it. */
-    boolean mayGoOn(Throwable failure) {
+    public boolean mayGoOn(Throwable failure) {
         return wasCancelled() && failure instanceof CancellationException;
     }
 
     /** Calls back with the result or the failure, on whatever thread completes the future. */
-    void whenEnded(BiConsumer<@Nullable Object, @Nullable Throwable> ended) {
+    public void whenEnded(BiConsumer<@Nullable Object, @Nullable Throwable> ended) {
         var unused = future.whenComplete((result, failure) -> ended.accept(result, unwrap(failure)));
     }
 

@@ -13,19 +13,19 @@ import org.slf4j.LoggerFactory;
  * The receives that a message has left before SQS moves it to the dead-letter queue. A delivery that is received while
  * another holds its key uses one up without having been tried.
  */
-final class ReceiveBudget {
+public final class ReceiveBudget {
 
     private static final Logger log = LoggerFactory.getLogger(ReceiveBudget.class);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
-    private final ReturnBackoff backoff;
+    private final RetryBackoff backoff;
     private final DeliveryObserver observer;
     private final LongSupplier clock;
     private final DoubleSupplier random;
     private final Map<String, Long> warnings = new ConcurrentHashMap<>();
 
-    ReceiveBudget(ReturnBackoff backoff, DeliveryObserver observer, LongSupplier clock, DoubleSupplier random) {
+    public ReceiveBudget(RetryBackoff backoff, DeliveryObserver observer, LongSupplier clock, DoubleSupplier random) {
         this.backoff = backoff;
         this.observer = observer;
         this.clock = clock;
@@ -36,7 +36,7 @@ final class ReceiveBudget {
      * Returns for how long a delivery that was not tried stays away, so that its receives last: for as long as the holder's
      * handler may run, if the listener has a timeout.
      */
-    Duration delay(Delivery delivery) {
+    public Duration delay(Delivery delivery) {
         Integer most = delivery.subscription().maxReceiveCount();
         if (most == null) {
             return retryDelay(delivery);
@@ -51,12 +51,12 @@ final class ReceiveBudget {
     }
 
     /** Returns for how long a delivery stays away that had its chance: nothing is to be gained by sparing its receives. */
-    Duration retryDelay(Delivery delivery) {
+    public Duration retryDelay(Delivery delivery) {
         return backoff.after(delivery.receiveCount(), random.getAsDouble());
     }
 
     /** Warns, once a minute, when duplicates alone have brought a message within one receive of the dead-letter queue. */
-    void check(Delivery delivery) {
+    public void check(Delivery delivery) {
         Subscription subscription = delivery.subscription();
         Integer most = subscription.maxReceiveCount();
         if (most == null || delivery.receiveCount() < most - 1) {

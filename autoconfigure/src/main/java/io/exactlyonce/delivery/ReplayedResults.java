@@ -6,17 +6,21 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /** Stored results as what their next caller wants them to be. */
-final class ReplayedResults {
+public final class ReplayedResults {
 
     private final ResultReader reader;
 
-    ReplayedResults(ResultReader reader) {
+    public ReplayedResults(ResultReader reader) {
         this.reader = reader;
     }
 
-    /** @throws StoredResultException if there is none, or none of this type */
+    /**
+     * Returns a stored result.
+     *
+     * @throws StoredResultException if there is none, or none of this type
+     */
     @SuppressWarnings("unchecked") // A primitive's class has the type of its wrapper.
-    <T> @Nullable T read(ClaimKey key, @Nullable String json, Class<T> type) {
+    public <T> @Nullable T read(ClaimKey key, @Nullable String json, Class<T> type) {
         if (type == Void.class || type == void.class) {
             return null;
         }

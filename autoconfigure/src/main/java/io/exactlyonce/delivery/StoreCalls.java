@@ -10,7 +10,7 @@ import org.springframework.util.backoff.BackOff;
 import org.springframework.util.backoff.BackOffExecution;
 
 /** Calls a store again while it does not answer. Every call of a store can be repeated as it is. */
-final class StoreCalls {
+public final class StoreCalls {
 
     private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
 
@@ -56,7 +56,7 @@ final class StoreCalls {
     }
 
     /** Returns whether the time has passed; the thread may have been interrupted. */
-    static boolean slept(long millis) {
+    public static boolean slept(long millis) {
         try {
             TimeUnit.MILLISECONDS.sleep(millis);
             return true;

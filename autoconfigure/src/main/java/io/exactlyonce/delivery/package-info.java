@@ -1,4 +1,7 @@
-/** A delivery's way: claim, handle under renewal, complete, then acknowledge or return. */
+/**
+ * A delivery: its state, what was decided on it, and the policies that decide. It uses {@code claim} and {@code renewal}, and
+ * knows neither awspring nor SQL.
+ */
 @NullMarked
 package io.exactlyonce.delivery;
 

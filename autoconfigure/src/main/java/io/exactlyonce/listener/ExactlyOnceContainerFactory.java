@@ -11,7 +11,16 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
-import io.exactlyonce.delivery.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.listener.container.FifoComponentFactory;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.ListenerModeEndpoint;
+import io.exactlyonce.listener.container.PausingBackPressureHandler;
+import io.exactlyonce.listener.container.ScopeConflicts;
+import io.exactlyonce.listener.container.StandardComponentFactory;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.HandlerRules;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -44,7 +53,7 @@ public final class ExactlyOnceContainerFactory
     private final Supplier<ListenerEngine> engine;
     private final QueueNotFoundStrategy queueNotFound;
     private final boolean virtualThreads;
-    private final QueueScopes scopes;
+    private final ScopeConflicts scopes;
 
     /**
      * Makes a factory.
@@ -60,7 +69,7 @@ public final class ExactlyOnceContainerFactory
             Supplier<SqsMessageListenerContainerFactory<Object>> original,
             Environment environment,
             Supplier<ListenerEngine> engine,
-            QueueScopes scopes) {
+            ScopeConflicts scopes) {
         this.original = original;
         this.engine = engine;
         this.queueNotFound =
@@ -77,7 +86,7 @@ public final class ExactlyOnceContainerFactory
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
         SqsMessageListenerContainer<Object> container = original.get()
-                .createContainer(endpoint instanceof SqsEndpoint method ? new OwnModeEndpoint(method) : endpoint);
+                .createContainer(endpoint instanceof SqsEndpoint method ? new ListenerModeEndpoint(method) : endpoint);
         if (settings.isBatch()) {
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }
@@ -89,8 +98,8 @@ public final class ExactlyOnceContainerFactory
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
         container.setComponentFactories(List.of(
-                new DeliveryComponentFactory<>(ready, listener, settings),
-                new FifoDeliveryComponentFactory<>(ready, listener, settings)));
+                new StandardComponentFactory<>(ready, listener, settings),
+                new FifoComponentFactory<>(ready, listener, settings)));
         if (!container.isAutoStartup()) {
             // Nobody else would wait for the proof, and a database that cannot keep claims must still stop the start.
             ready.readiness().run();
@@ -103,7 +112,7 @@ public final class ExactlyOnceContainerFactory
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(queueNotFound)
                 .backPressureHandlerFactory(
-                        PausingBackPressure.around(configured.getBackPressureHandlerFactory(), gate))
+                        PausingBackPressureHandler.around(configured.getBackPressureHandlerFactory(), gate))
                 .queueAttributeNames(plus(
                         configured.getQueueAttributeNames().stream(),
                         Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))

@@ -1,6 +1,8 @@
 package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.ScopeConflicts;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
@@ -22,7 +24,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
 
     private final Environment environment;
     private final Supplier<ListenerEngine> engine;
-    private final QueueScopes scopes = new QueueScopes();
+    private final ScopeConflicts scopes = new ScopeConflicts();
 
     /**
      * Makes a configurer.

@@ -3,13 +3,20 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
 import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.listener.method.ClaimArgumentResolver;
+import io.exactlyonce.listener.method.ClaimTransactionFactory;
+import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
+import io.exactlyonce.listener.method.HandlerTransactions;
+import io.exactlyonce.listener.method.ListenerMethodReader;
+import io.exactlyonce.listener.method.ProxyMethods;
+import io.exactlyonce.listener.method.Reconcilers;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
 
 /** Adds our argument resolver and our handler methods to whatever the application has configured. */
 public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigurer {
 
-    private final ListenerMethodFactory methods;
+    private final ListenerMethodReader methods;
 
     /**
      * Makes a configurer.
@@ -21,7 +28,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      */
     public ExactlyOnceListenerConfigurer(
             BeanFactory beans, Environment environment, ResultReader results, ClaimTransactionFactory transactions) {
-        this.methods = new ListenerMethodFactory(
+        this.methods = new ListenerMethodReader(
                 environment::resolveRequiredPlaceholders,
                 name -> beans.containsBean(name) && beans.isTypeMatch(name, ExactlyOnceContainerFactory.class),
                 new Reconcilers(beans),
@@ -32,7 +39,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
     @Override
     public void configure(EndpointRegistrar registrar) {
         // First in the list: awspring's last resolver takes every parameter for the payload.
-        InterfaceMethods interfaceMethods = new InterfaceMethods();
+        ProxyMethods interfaceMethods = new ProxyMethods();
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
                 .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver(interfaceMethods))));

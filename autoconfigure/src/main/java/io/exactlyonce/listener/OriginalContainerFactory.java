@@ -6,11 +6,11 @@ import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
 
 /** Finds the factory that plain {@code @SqsListener} methods use: awspring's default one, or the application's own. */
-final class OriginalContainerFactory implements Supplier<SqsMessageListenerContainerFactory<Object>> {
+public final class OriginalContainerFactory implements Supplier<SqsMessageListenerContainerFactory<Object>> {
 
     private final BeanFactory beans;
 
-    OriginalContainerFactory(BeanFactory beans) {
+    public OriginalContainerFactory(BeanFactory beans) {
         this.beans = beans;
     }
 

@@ -1,4 +1,6 @@
-/** The only place that knows awspring: the aspect, key expressions, and the container's components. */
+/**
+ * What configures awspring's containers for annotated methods. With its sub-packages, the only place that knows awspring.
+ */
 @NullMarked
 package io.exactlyonce.listener;
 

@@ -1,7 +1,7 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.visibility.RenewalObserver;
+import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import io.exactlyonce.window.WindowUtilization;

@@ -1,4 +1,4 @@
-/** Meters. The only importer of Micrometer's meters. */
+/** Meters. The only importer of Micrometer's meters; it observes, and no package but the wiring uses it. */
 @NullMarked
 package io.exactlyonce.metrics;
 

@@ -10,7 +10,7 @@ package io.exactlyonce.primary;
  */
 public record DatabaseServer(String address, String version, String database, String startedAt) {
 
-    boolean isSameServerAs(DatabaseServer other) {
+    public boolean isSameServerAs(DatabaseServer other) {
         return address.equals(other.address) && startedAt.equals(other.startedAt);
     }
 }

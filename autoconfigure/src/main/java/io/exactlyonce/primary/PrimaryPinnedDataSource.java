@@ -58,7 +58,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
      * @param synchronousCommit what commits wait for
      */
     public PrimaryPinnedDataSource(ConnectionTarget target, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        this(target, PrimaryDriver.of(target), maximumPoolSize, synchronousCommit);
+        this(target, DriverSettings.of(target), maximumPoolSize, synchronousCommit);
     }
 
     PrimaryPinnedDataSource(
@@ -67,7 +67,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         this.url = target.jdbcUrl();
         this.synchronousCommit = synchronousCommit;
         this.unproved = driver;
-        this.unpooled = new PrimaryOnlyDataSource(driver);
+        this.unpooled = new VerifyingDriverDataSource(driver);
         this.maximumPoolSize = maximumPoolSize;
         this.ownPool = pool(unpooled, maximumPoolSize);
         setTargetDataSource(ownPool);
@@ -78,7 +78,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         this.url = null;
         this.synchronousCommit = synchronousCommit;
         this.unproved = foreign;
-        this.unpooled = new ProvenDataSource(foreign);
+        this.unpooled = new VerifyingPoolDataSource(foreign);
         this.maximumPoolSize = maximumPoolSize;
         this.ownPool = null;
         setTargetDataSource(unpooled);
@@ -120,7 +120,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     }
 
     /** Returns what commits of claims wait for. Each of their statements says so: no session is set to it. */
-    SynchronousCommit synchronousCommit() {
+    public SynchronousCommit synchronousCommit() {
         return synchronousCommit;
     }
 
@@ -130,7 +130,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     }
 
     /** Returns a way to the primary that takes no connection from those that renewals wait for, as far as that is ours. */
-    DataSource unpooled() {
+    public DataSource unpooled() {
         return unpooled;
     }
 

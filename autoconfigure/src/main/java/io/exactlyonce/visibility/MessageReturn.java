@@ -19,12 +19,13 @@ import org.slf4j.LoggerFactory;
  * @param stopped completes when no renewal is under way, which would overwrite the new visibility
  * @param change what to ask the queue for then, if anything
  */
-record MessageReturn(Subscription subscription, CompletableFuture<Void> stopped, Supplier<Optional<Change>> change) {
+public record MessageReturn(
+        Subscription subscription, CompletableFuture<Void> stopped, Supplier<Optional<Change>> change) {
 
     private static final Logger log = LoggerFactory.getLogger(MessageReturn.class);
 
     /** Sends all that nothing stands in the way of together, and the others one by one as soon as they can be sent. */
-    static CompletableFuture<Void> of(List<MessageReturn> returns) {
+    public static CompletableFuture<Void> of(List<MessageReturn> returns) {
         Map<Subscription, List<Change>> ready = new HashMap<>();
         List<CompletableFuture<Void>> sent = new ArrayList<>();
         for (MessageReturn each : returns) {

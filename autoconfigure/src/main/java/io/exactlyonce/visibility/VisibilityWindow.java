@@ -12,7 +12,7 @@ public record VisibilityWindow(Duration length) {
     /** SQS hides a message for at most this long, counted from its receive; extending does not start the count anew. */
     public static final Duration CEILING = Duration.ofHours(12);
 
-    static final Duration SHORTEST = Duration.ofSeconds(1);
+    public static final Duration SHORTEST = Duration.ofSeconds(1);
 
     public VisibilityWindow {
         if (length.compareTo(SHORTEST) < 0 || length.compareTo(CEILING) > 0) {

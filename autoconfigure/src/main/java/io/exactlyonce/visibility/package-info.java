@@ -1,4 +1,4 @@
-/** Visibility windows and leases: when they are renewed, by whom, and what happens when a renewal fails. */
+/** The visibility of messages in SQS: windows, and requests that change them. It uses no other package of ours. */
 @NullMarked
 package io.exactlyonce.visibility;
 

@@ -1,4 +1,6 @@
-/** The visibility window against the time that deliveries take. Pure. */
+/**
+ * The visibility window against the time that deliveries take. Pure arithmetic; it uses {@code visibility} only.
+ */
 @NullMarked
 package io.exactlyonce.window;
 

@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryUnavailableException;
-import io.exactlyonce.primary.ReplicaLagMonitor;
 import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

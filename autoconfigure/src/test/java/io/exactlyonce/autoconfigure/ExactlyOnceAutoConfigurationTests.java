@@ -9,15 +9,15 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimsRefusedException;
-import io.exactlyonce.claim.Coalescer;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
-import io.exactlyonce.delivery.DeliveryProcessor;
-import io.exactlyonce.delivery.SafeObservers;
+import io.exactlyonce.delivery.CompositeDeliveryObserver;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
-import io.exactlyonce.metrics.ExactlyOnceMetrics;
+import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -61,7 +61,7 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void startsWithoutMicrometer() {
         runner.withClassLoader(new FilteredClassLoader(MeterRegistry.class))
-                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(SafeObservers.class));
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(CompositeDeliveryObserver.class));
     }
 
     @Test
@@ -96,9 +96,9 @@ class ExactlyOnceAutoConfigurationTests {
         AtomicReference<ClaimStore> store = new AtomicReference<>();
         runner.run(context -> store.set(context.getBean(ClaimStore.class)));
 
-        assertThat(store.get()).isInstanceOf(Coalescer.class);
+        assertThat(store.get()).isInstanceOf(CoalescingClaimStore.class);
         Completion completion = new Completion(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
-        assertThatThrownBy(() -> store.get().complete(List.of(completion))).isInstanceOf(ClaimsRefusedException.class);
+        assertThatThrownBy(() -> store.get().complete(List.of(completion))).isInstanceOf(ClaimStoreBusyException.class);
     }
 
     @Test
@@ -122,7 +122,7 @@ class ExactlyOnceAutoConfigurationTests {
                             .doesNotHaveBean(ExactlyOnceOperations.class)
                             .doesNotHaveBean(RetentionLifecycle.class)
                             .doesNotHaveBean(RetentionMetrics.class)
-                            .hasSingleBean(ExactlyOnceMetrics.class);
+                            .hasSingleBean(DeliveryMetrics.class);
                     assertThat(context.getBean(ClaimStore.class)).isInstanceOf(ScriptedStore.class);
                     ExactlyOnceContainerFactory factory = context.getBean(ExactlyOnceContainerFactory.class);
                     assertThatThrownBy(() -> factory.createContainer(endpoint()))

@@ -2,8 +2,8 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.metrics.ExactlyOnceMetrics;
-import io.exactlyonce.metrics.ReplicaLagMeters;
+import io.exactlyonce.metrics.DeliveryMetrics;
+import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -21,30 +21,30 @@ class ExactlyOnceMetricsAutoConfigurationTests {
         application
                 .withBean(SimpleMeterRegistry.class)
                 .run(context -> assertThat(context)
-                        .hasSingleBean(ExactlyOnceMetrics.class)
-                        .hasSingleBean(ReplicaLagMeters.class));
+                        .hasSingleBean(DeliveryMetrics.class)
+                        .hasSingleBean(ReplicaLagMetrics.class));
     }
 
     @Test
     void backsOffWithoutARegistry() {
-        application.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ExactlyOnceMetrics.class));
+        application.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryMetrics.class));
     }
 
     @Test
     void backsOffWithoutMicrometer() {
         application
                 .withClassLoader(new FilteredClassLoader(MeterRegistry.class))
-                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ExactlyOnceMetrics.class));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryMetrics.class));
     }
 
     @Test
     void backsOffForTheApplicationsOwn() {
-        ExactlyOnceMetrics own = new ExactlyOnceMetrics(new SimpleMeterRegistry());
+        DeliveryMetrics own = new DeliveryMetrics(new SimpleMeterRegistry());
 
         application
                 .withBean(SimpleMeterRegistry.class)
-                .withBean("own", ExactlyOnceMetrics.class, () -> own)
+                .withBean("own", DeliveryMetrics.class, () -> own)
                 .run(context ->
-                        assertThat(context.getBean(ExactlyOnceMetrics.class)).isSameAs(own));
+                        assertThat(context.getBean(DeliveryMetrics.class)).isSameAs(own));
     }
 }

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.visibility.Renewal;
-import io.exactlyonce.visibility.RenewalObserver;
-import io.exactlyonce.visibility.RenewalSchedule;
+import io.exactlyonce.renewal.Renewal;
+import io.exactlyonce.renewal.RenewalObserver;
+import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;

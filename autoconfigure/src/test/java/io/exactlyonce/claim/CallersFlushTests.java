@@ -5,8 +5,9 @@ import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.CoalescerRig.Caller;
 import io.exactlyonce.claim.GatedStore.Batch;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig.Caller;
 import java.net.SocketTimeoutException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,7 +26,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class CallersFlushTests {
 
-    private final CoalescerRig rig = new CoalescerRig(true, 2, 256, 10_000, CoalescerRig.PATIENCE);
+    private final CoalescingClaimStoreRig rig =
+            new CoalescingClaimStoreRig(true, 2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE);
     private final List<Thread> threads = new CopyOnWriteArrayList<>();
 
     CallersFlushTests() {
@@ -59,7 +61,7 @@ class CallersFlushTests {
 
     @Test
     void whoeverMayNotLeavesItToAFlusher() {
-        try (CoalescerRig other = new CoalescerRig(false)) {
+        try (CoalescingClaimStoreRig other = new CoalescingClaimStoreRig(false)) {
             other.store.open();
             other.store.onBatch(entries -> threads.add(Thread.currentThread()));
 
@@ -71,7 +73,8 @@ class CallersFlushTests {
 
     @Test
     void whatComesMeanwhileGoesTogetherAndTheCallerDoesNotWaitForIt() throws Exception {
-        try (CoalescerRig one = new CoalescerRig(true, 1, 256, 10_000, CoalescerRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig one =
+                new CoalescingClaimStoreRig(true, 1, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             Caller<ClaimOutcome> first = one.claim(request(newKey()));
             Batch alone = one.store.next();
             List<ClaimRequest> others =
@@ -88,7 +91,8 @@ class CallersFlushTests {
 
     @Test
     void afterABatchOfSeveralCallersAFlusherGathersTheNext() throws Exception {
-        try (CoalescerRig one = new CoalescerRig(true, 1, 256, 10_000, CoalescerRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig one =
+                new CoalescingClaimStoreRig(true, 1, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             one.store.onBatch(entries -> threads.add(Thread.currentThread()));
             one.claim(request(newKey()));
             Batch alone = one.store.next();
@@ -165,7 +169,7 @@ class CallersFlushTests {
         });
 
         assertThatThrownBy(() -> Claims.complete(rig.coalescer, request(newKey()), "1"))
-                .isInstanceOf(ClaimsUnansweredException.class);
+                .isInstanceOf(ClaimStoreUnavailableException.class);
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(rig.store.entries()).hasSize(2);
@@ -181,7 +185,7 @@ class CallersFlushTests {
         });
 
         assertThatThrownBy(() -> Claims.complete(rig.coalescer, request(newKey()), "1"))
-                .isInstanceOf(ClaimsUnansweredException.class);
+                .isInstanceOf(ClaimStoreUnavailableException.class);
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(rig.store.entries()).hasSize(1);
@@ -207,7 +211,7 @@ class CallersFlushTests {
         });
         ClaimRequest claim = request(newKey());
         assertThatThrownBy(() -> Claims.complete(rig.coalescer, claim, "1"))
-                .isInstanceOf(ClaimsUnansweredException.class)
+                .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasMessageContaining("got lost on its way back");
 
         rig.store.onBatch(entries -> {});
@@ -220,7 +224,7 @@ class CallersFlushTests {
         rig.store.open();
         ClaimRequest done = request(newKey());
         AtomicBoolean interrupted = new AtomicBoolean();
-        Caller<Boolean> caller = CoalescerRig.call(() -> {
+        Caller<Boolean> caller = CoalescingClaimStoreRig.call(() -> {
             Thread.currentThread().interrupt();
             boolean completed = Claims.complete(rig.coalescer, done, "1");
             interrupted.set(Thread.interrupted());
@@ -240,7 +244,7 @@ class CallersFlushTests {
         });
 
         assertThatThrownBy(() -> Claims.complete(rig.coalescer, request(newKey()), "1"))
-                .isInstanceOf(ClaimsUnansweredException.class)
+                .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasMessage("The store did not answer a batch of 1: the database is away");
         assertThat(rig.store.entries()).hasSize(1);
     }
@@ -249,7 +253,7 @@ class CallersFlushTests {
     void closingAwaitsTheStoresAnswerToACaller() throws Exception {
         rig.claim(request(newKey()));
         Batch onItsWay = rig.store.next();
-        Caller<List<Thread>> closing = CoalescerRig.call(() -> {
+        Caller<List<Thread>> closing = CoalescingClaimStoreRig.call(() -> {
             rig.coalescer.close();
             return List.copyOf(threads);
         });

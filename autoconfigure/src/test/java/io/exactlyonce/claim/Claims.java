@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.UUID;
 
 /** Short forms for tests of what stands in front of a claim store; the contract of stores has its own. */
-final class Claims {
+public final class Claims {
 
-    static final Duration LEASE = Duration.ofMinutes(1);
+    public static final Duration LEASE = Duration.ofMinutes(1);
 
     private Claims() {}
 
     /** Returns a key that no test has used before. */
-    static ClaimKey newKey() {
+    public static ClaimKey newKey() {
         return new ClaimKey("orders", UUID.randomUUID().toString());
     }
 
     /** Returns a request with a claim of its own. */
-    static ClaimRequest request(ClaimKey key) {
+    public static ClaimRequest request(ClaimKey key) {
         return new ClaimRequest(key, UUID.randomUUID(), "worker", LEASE);
     }
 
@@ -30,15 +30,15 @@ final class Claims {
         return (Acquired) claim(store, request);
     }
 
-    static boolean complete(ClaimStore store, ClaimRequest request, String result) {
+    public static boolean complete(ClaimStore store, ClaimRequest request, String result) {
         return store.complete(List.of(new Completion(request.id(), result))).contains(request.id());
     }
 
-    static boolean renew(ClaimStore store, ClaimRequest request) {
+    public static boolean renew(ClaimStore store, ClaimRequest request) {
         return store.renew(List.of(new LeaseRenewal(request.id(), LEASE))).contains(request.id());
     }
 
-    static boolean release(ClaimStore store, ClaimRequest request) {
+    public static boolean release(ClaimStore store, ClaimRequest request) {
         return store.release(List.of(new Release(request.id(), "failed", false)))
                 .contains(request.id());
     }

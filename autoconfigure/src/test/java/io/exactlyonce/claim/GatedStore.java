@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** A store whose batches stand still until a test lets them go on: the test decides what is on its way, and when. */
-final class GatedStore implements ClaimStore {
+public final class GatedStore implements ClaimStore {
 
     private final BlockingQueue<Batch> arrived = new LinkedBlockingQueue<>();
     private final List<Object> all = new CopyOnWriteArrayList<>();
@@ -22,21 +22,21 @@ final class GatedStore implements ClaimStore {
     private volatile Consumer<List<?>> rule = entries -> {};
 
     /** A batch on its way. */
-    record Batch(List<?> entries, BlockingQueue<RuntimeException> gate) {
+    public record Batch(List<?> entries, BlockingQueue<RuntimeException> gate) {
 
         private static final RuntimeException NONE = new RuntimeException("no failure");
 
-        void answer() {
+        public void answer() {
             gate.add(NONE);
         }
 
-        void fail(RuntimeException failure) {
+        public void fail(RuntimeException failure) {
             gate.add(failure);
         }
     }
 
     /** Lets every batch pass from now on, but for those that a test has taken. */
-    void open() {
+    public void open() {
         open = true;
         for (Batch batch = arrived.poll(); batch != null; batch = arrived.poll()) {
             batch.answer();
@@ -44,17 +44,17 @@ final class GatedStore implements ClaimStore {
     }
 
     /** Completions of a claim find its row locked from now on. */
-    void lock(ClaimId claim) {
+    public void lock(ClaimId claim) {
         locked.add(claim);
     }
 
     /** Looks at each batch before it is answered, and may throw. */
-    void onBatch(Consumer<List<?>> rule) {
+    public void onBatch(Consumer<List<?>> rule) {
         this.rule = rule;
     }
 
     /** Returns the next batch that arrives. */
-    Batch next() throws InterruptedException {
+    public Batch next() throws InterruptedException {
         Batch batch = arrived.poll(10, TimeUnit.SECONDS);
         if (batch == null) {
             throw new AssertionError("No batch arrived");
@@ -68,7 +68,7 @@ final class GatedStore implements ClaimStore {
     }
 
     /** Returns all entries in the order of their arrival. */
-    List<Object> entries() {
+    public List<Object> entries() {
         return all;
     }
 
@@ -92,7 +92,7 @@ final class GatedStore implements ClaimStore {
     }
 
     /** Each key's own outcome, so that a test sees whose answer somebody got. */
-    static ClaimOutcome outcome(ClaimRequest request) {
+    public static ClaimOutcome outcome(ClaimRequest request) {
         return new ClaimOutcome.Acquired(1, Math.abs((long) request.key().hashCode()) + 1, false);
     }
 
@@ -157,7 +157,7 @@ final class GatedStore implements ClaimStore {
     }
 
     @Override
-    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
-        return keys.stream().collect(Collectors.toMap(key -> key, key -> ClaimState.PARKED));
+    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+        return keys.stream().collect(Collectors.toMap(key -> key, key -> KeyState.PARKED));
     }
 }

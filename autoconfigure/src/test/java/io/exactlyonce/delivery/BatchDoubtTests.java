@@ -19,6 +19,8 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.pipeline.BatchProcessor;
+import io.exactlyonce.delivery.pipeline.ClaimedItem;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +40,7 @@ class BatchDoubtTests {
     private final DeliveryRig rig = new DeliveryRig();
     private final List<Delivery> deliveries = new ArrayList<>();
     private final List<Integer> handed = new ArrayList<>();
-    private DoubtPolicy doubt = DoubtPolicy.RERUN;
+    private InDoubtPolicy doubt = InDoubtPolicy.RERUN;
     private Subscription subscription = rig.orders;
     private int receiveCount = 1;
 
@@ -277,7 +279,7 @@ class BatchDoubtTests {
 
     @Test
     void namedMessageIsParkedForItsOwnCause() {
-        doubt = new DoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IllegalArgumentException.class));
+        doubt = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IllegalArgumentException.class));
         BatchItemFailures failures = new BatchItemFailures();
         failures.add(0, new IllegalArgumentException("no such street"));
         failures.add(1, new IllegalStateException("carrier is away"));
@@ -300,7 +302,7 @@ class BatchDoubtTests {
 
     @Test
     void batchThatWasStoppedFromOutsideIsParkedUnderThatPolicy() {
-        doubt = new DoubtPolicy(AbandonedPolicy.PARK, null, List.of());
+        doubt = new InDoubtPolicy(AbandonedPolicy.PARK, null, List.of());
 
         assertThatThrownBy(() -> run(
                         acquired -> {
@@ -394,7 +396,7 @@ class BatchDoubtTests {
     }
 
     private void reconcile(Reconciler reconciler) {
-        doubt = new DoubtPolicy(AbandonedPolicy.RECONCILE, reconciler, List.of());
+        doubt = new InDoubtPolicy(AbandonedPolicy.RECONCILE, reconciler, List.of());
     }
 
     private void process(String... keys) throws Throwable {
@@ -424,7 +426,7 @@ class BatchDoubtTests {
     private BatchItem item(String key, String group) {
         Delivery delivery = rig.receive(subscription, key, receiveCount);
         deliveries.add(delivery);
-        return new BatchItem(delivery, group, new Handling(new ClaimKey("orders", key), null, doubt));
+        return new BatchItem(delivery, group, new ClaimSpec(new ClaimKey("orders", key), null, doubt));
     }
 
     private void answer(ClaimOutcome... outcomes) {

@@ -106,7 +106,7 @@ class DeliveryLossesTests {
         });
 
         ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
-        assertThatThrownBy(() -> new ClaimKeeper(rig.store).claim(request))
+        assertThatThrownBy(() -> new ClaimWriter(rig.store).claim(request))
                 .hasMessage("connection reset")
                 .satisfies(failure -> assertThat(failure.getSuppressed()[0]).hasMessage("connection refused"));
     }

@@ -3,10 +3,16 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.pipeline.BatchProcessor;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.waiting.KeyWatcher;
+import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreGates;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.QueueVisibility;
-import io.exactlyonce.visibility.RenewalSchedule;
-import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -19,86 +25,86 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
-final class DeliveryRig implements DeliveryObserver {
+public final class DeliveryRig implements DeliveryObserver {
 
-    static final ClaimKey KEY = new ClaimKey("orders", "A-1");
-    static final Duration WINDOW = Duration.ofSeconds(30);
+    public static final ClaimKey KEY = new ClaimKey("orders", "A-1");
+    public static final Duration WINDOW = Duration.ofSeconds(30);
 
-    final FakeClock clock = new FakeClock();
-    final ScriptedQueue queue = new ScriptedQueue();
-    final ScriptedStore store = new ScriptedStore();
-    final Subscription orders = subscription("orders", queue);
-    final List<ClaimOutcome> outcomes = new ArrayList<>();
-    final List<Duration> handled = new CopyOnWriteArrayList<>();
-    final List<Duration> delivered = new CopyOnWriteArrayList<>();
-    final List<Subscription> timedOut = new ArrayList<>();
-    Runnable whenClaimed = () -> {};
-    final RenewalSupervisor supervisor =
+    public final FakeClock clock = new FakeClock();
+    public final ScriptedQueue queue = new ScriptedQueue();
+    public final ScriptedStore store = new ScriptedStore();
+    public final Subscription orders = subscription("orders", queue);
+    public final List<ClaimOutcome> outcomes = new ArrayList<>();
+    public final List<Duration> handled = new CopyOnWriteArrayList<>();
+    public final List<Duration> delivered = new CopyOnWriteArrayList<>();
+    public final List<Subscription> timedOut = new ArrayList<>();
+    public Runnable whenClaimed = () -> {};
+    public final RenewalSupervisor supervisor =
             new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), this, Runnable::run, clock, () -> 0);
 
-    private final ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
-    final Deliveries deliveries;
-    final StoreGates gates = new StoreGates(this);
-    final StoreGate gate = gates.claims();
-    Executor probeThreads = Runnable::run;
-    KeyWatch watch;
-    final List<Integer> waiting = new ArrayList<>();
-    final List<Subscription> runOut = new ArrayList<>();
-    Runnable whenReceivesRunOut = () -> {};
+    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
+    public final Deliveries deliveries;
+    public final StoreGates gates = new StoreGates(this);
+    public final StoreGate gate = gates.claims();
+    public Executor probeThreads = Runnable::run;
+    public KeyWatcher watch;
+    public final List<Integer> waiting = new ArrayList<>();
+    public final List<Subscription> runOut = new ArrayList<>();
+    public Runnable whenReceivesRunOut = () -> {};
     final List<Boolean> paused = new ArrayList<>();
-    final List<Delivery> deleted = new ArrayList<>();
+    public final List<Delivery> deleted = new ArrayList<>();
 
     private ResultWriter results = result -> "\"" + result + "\"";
     private Duration lease = Duration.ofSeconds(20);
     private MismatchPolicy onMismatch = MismatchPolicy.REFUSE;
 
-    DeliveryRig() {
+    public DeliveryRig() {
         this(1_000);
     }
 
-    DeliveryRig(int mostWaiters) {
+    public DeliveryRig(int mostWaiters) {
         deliveries = new Deliveries(supervisor, this, backoff, clock, () -> 0, mostWaiters);
         watch = watch();
     }
 
-    static Subscription subscription(String name, QueueVisibility visibility) {
+    public static Subscription subscription(String name, QueueVisibility visibility) {
         return new Subscription("listener", name, new VisibilityWindow(WINDOW), visibility);
     }
 
-    DeliveryRig writing(ResultWriter writer) {
+    public DeliveryRig writing(ResultWriter writer) {
         results = writer;
         return this;
     }
 
-    DeliveryRig withoutLeaseOfItsOwn() {
+    public DeliveryRig withoutLeaseOfItsOwn() {
         lease = null;
         return this;
     }
 
-    DeliveryRig onMismatch(MismatchPolicy policy) {
+    public DeliveryRig onMismatch(MismatchPolicy policy) {
         onMismatch = policy;
         watch = watch();
         return this;
     }
 
-    private KeyWatch watch() {
-        return new KeyWatch(store, deliveries.waiters(), gates, terms(), probe -> probeThreads.execute(probe), clock);
+    private KeyWatcher watch() {
+        return new KeyWatcher(store, deliveries.waiters(), gates, terms(), probe -> probeThreads.execute(probe), clock);
     }
 
-    private ClaimTerms terms() {
-        return new ClaimTerms("worker", lease, onMismatch);
+    private ClaimSettings terms() {
+        return new ClaimSettings("worker", lease, onMismatch);
     }
 
-    DeliveryProcessor processor() {
+    public DeliveryProcessor processor() {
         return new DeliveryProcessor(gates.guard(store), terms(), backoff, results, this, clock, () -> 0);
     }
 
-    BatchProcessor batches() {
+    public BatchProcessor batches() {
         return processor().batches();
     }
 
     /** Receives a message of a listener with a timeout. */
-    Delivery receiveLimited(Duration timeout) {
+    public Delivery receiveLimited(Duration timeout) {
         return receive(
                 new Subscription("limited", "orders", new VisibilityWindow(WINDOW), timeout, queue, null),
                 "limited handle",
@@ -106,26 +112,26 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     /** Receives a message for the first time. */
-    Delivery receive() {
+    public Delivery receive() {
         return receive(orders, "handle", 1);
     }
 
-    Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
+    public Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
         Delivery delivery = new Delivery(subscription, "id", receiptHandle, receiveCount, clock.getAsLong());
         delivery.deleteBy(() -> deleted.add(delivery));
         deliveries.begin(List.of(delivery));
         return delivery;
     }
 
-    Object process(Delivery delivery, DeliveryProcessor.Handler handler) throws Throwable {
-        return process(delivery, new Handling(KEY, null, DoubtPolicy.RERUN), handler);
+    public Object process(Delivery delivery, DeliveryProcessor.Handler handler) throws Throwable {
+        return process(delivery, new ClaimSpec(KEY, null, InDoubtPolicy.RERUN), handler);
     }
 
-    Object process(Delivery delivery, Handling handling, DeliveryProcessor.Handler handler) throws Throwable {
+    public Object process(Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler) throws Throwable {
         return processor().process(delivery, handling, handler);
     }
 
-    void tickFor(Duration duration) {
+    public void tickFor(Duration duration) {
         for (long millis = 0; millis < duration.toMillis(); millis += 100) {
             clock.advance(Duration.ofMillis(100));
             supervisor.tick();
@@ -133,14 +139,14 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     /** Has another worker take the key over, and the next renewal notice it. */
-    void loseLease() {
+    public void loseLease() {
         store.onRenew(requested -> Set.of());
         clock.advance(Duration.ofSeconds(10));
         supervisor.tick();
     }
 
     /** Returns the seconds after which a delivery was made visible. */
-    List<Integer> returns() {
+    public List<Integer> returns() {
         return queue.changes().stream().map(QueueVisibility.Change::seconds).toList();
     }
 
@@ -182,7 +188,7 @@ final class DeliveryRig implements DeliveryObserver {
     }
 
     /** A handler that must not be called. */
-    static Object neverCalled(Claim claim) {
+    public static Object neverCalled(Claim claim) {
         throw new AssertionError("The handler was called with attempt " + claim.attempt());
     }
 }

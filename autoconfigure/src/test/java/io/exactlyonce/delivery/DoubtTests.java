@@ -15,6 +15,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.time.Duration;
@@ -298,7 +299,7 @@ class DoubtTests {
         };
 
         assertThatThrownBy(() -> process(
-                        new DoubtPolicy(AbandonedPolicy.RECONCILE, failing, List.of(Exception.class)),
+                        new InDoubtPolicy(AbandonedPolicy.RECONCILE, failing, List.of(Exception.class)),
                         DeliveryRig::neverCalled))
                 .hasMessageContaining("The reconciler failed")
                 .hasCauseInstanceOf(CardExpired.class);
@@ -431,7 +432,7 @@ class DoubtTests {
             event.run();
             return Reconciliation.runAgain();
         };
-        DoubtPolicy policy = new DoubtPolicy(AbandonedPolicy.RECONCILE, slow, List.of(RuntimeException.class));
+        InDoubtPolicy policy = new InDoubtPolicy(AbandonedPolicy.RECONCILE, slow, List.of(RuntimeException.class));
 
         assertThatThrownBy(() -> rig.process(received, handling(policy), DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class)
@@ -453,26 +454,26 @@ class DoubtTests {
         rig.store.onClaim(() -> new Acquired(2, 2, true));
     }
 
-    private Object process(DoubtPolicy policy, DeliveryProcessor.Handler handler) throws Throwable {
+    private Object process(InDoubtPolicy policy, DeliveryProcessor.Handler handler) throws Throwable {
         return rig.process(delivery, handling(policy), handler);
     }
 
-    private static Handling handling(DoubtPolicy policy) {
-        return new Handling(DeliveryRig.KEY, null, policy);
+    private static ClaimSpec handling(InDoubtPolicy policy) {
+        return new ClaimSpec(DeliveryRig.KEY, null, policy);
     }
 
-    private static DoubtPolicy policy(AbandonedPolicy policy) {
+    private static InDoubtPolicy policy(AbandonedPolicy policy) {
         return policy(policy, List.of());
     }
 
-    private static DoubtPolicy policy(AbandonedPolicy policy, List<Class<? extends Throwable>> parkFor) {
+    private static InDoubtPolicy policy(AbandonedPolicy policy, List<Class<? extends Throwable>> parkFor) {
         Reconciler reconciler =
                 policy == AbandonedPolicy.RECONCILE ? (listener, scope, claim) -> Reconciliation.runAgain() : null;
-        return new DoubtPolicy(policy, reconciler, parkFor);
+        return new InDoubtPolicy(policy, reconciler, parkFor);
     }
 
-    private static DoubtPolicy reconciling(Reconciler reconciler) {
-        return new DoubtPolicy(AbandonedPolicy.RECONCILE, reconciler, List.of());
+    private static InDoubtPolicy reconciling(Reconciler reconciler) {
+        return new InDoubtPolicy(AbandonedPolicy.RECONCILE, reconciler, List.of());
     }
 
     private ClaimId claimed() {

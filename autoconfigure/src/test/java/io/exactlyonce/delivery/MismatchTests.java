@@ -17,7 +17,7 @@ class MismatchTests {
 
     private final DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();
-    private final Handling handling = new Handling(DeliveryRig.KEY, BODY, DoubtPolicy.RERUN);
+    private final ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, BODY, InDoubtPolicy.RERUN);
 
     @Test
     void refusedMismatchIsNeitherHandledNorAcknowledgedAndTellsHashesOnly(CapturedOutput output) throws Throwable {

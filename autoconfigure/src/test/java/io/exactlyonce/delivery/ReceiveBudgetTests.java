@@ -15,10 +15,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** How long deliveries that were not tried stay away. */
 class ReceiveBudgetTests {
 
-    private static final ReturnBackoff BACKOFF = new ReturnBackoff(Duration.ofSeconds(1), Duration.ofSeconds(60));
+    private static final RetryBackoff BACKOFF = new RetryBackoff(Duration.ofSeconds(1), Duration.ofSeconds(60));
 
     private final ReceiveBudget budget =
-            new ReceiveBudget(BACKOFF, new SafeObservers(List.of()), new FakeClock(), () -> 0);
+            new ReceiveBudget(BACKOFF, new CompositeDeliveryObserver(List.of()), new FakeClock(), () -> 0);
 
     @ParameterizedTest
     @CsvSource({"1, 60", "2, 75", "3, 100", "4, 150", "5, 300", "6, 300"})

@@ -7,9 +7,10 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
 import java.time.Duration;
@@ -114,7 +115,7 @@ class StoreOutageTests {
         int seconds = 60;
         for (int quarter = 0; quarter < 4 * seconds; quarter++) {
             rig.watch.tick();
-            rig.clock.advance(KeyWatch.INTERVAL);
+            rig.clock.advance(KeyWatcher.INTERVAL);
         }
 
         assertThat(rig.store.looks()).hasSizeBetween(seconds / 4, seconds / 4 + 5);
@@ -154,7 +155,7 @@ class StoreOutageTests {
     @Test
     void deliveryStaysInvisibleDuringTheOutageAndIsVisibleAtOnceAfterIt() throws Throwable {
         waitForStore();
-        rig.store.putState(DeliveryRig.KEY, ClaimState.FREE);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
 
         rig.store.failLooks(true);
         int twoWindows = 60;
@@ -192,7 +193,7 @@ class StoreOutageTests {
     @Test
     void deliveryWhoseKeyWasCompletedMeanwhileIsDeleted() throws Throwable {
         Delivery delivery = waitForStore();
-        rig.store.putState(DeliveryRig.KEY, ClaimState.COMPLETED);
+        rig.store.putState(DeliveryRig.KEY, KeyState.COMPLETED);
 
         rig.watch.tick();
 
@@ -203,7 +204,7 @@ class StoreOutageTests {
     @Test
     void deliveryWhoseClaimAloneFailedComesAgainWithBackoff() throws Throwable {
         waitForStore();
-        rig.store.putState(DeliveryRig.KEY, ClaimState.FREE);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
 
         rig.watch.tick();
 
@@ -222,8 +223,8 @@ class StoreOutageTests {
     /** Lets time pass; each quarter of a second in which listeners may poll, a message is claimed. Returns how many were. */
     private int pollFor(Duration duration) {
         int polled = 0;
-        for (long quarter = duration.toMillis() / KeyWatch.INTERVAL.toMillis(); quarter > 0; quarter--) {
-            rig.clock.advance(KeyWatch.INTERVAL);
+        for (long quarter = duration.toMillis() / KeyWatcher.INTERVAL.toMillis(); quarter > 0; quarter--) {
+            rig.clock.advance(KeyWatcher.INTERVAL);
             rig.supervisor.tick();
             rig.watch.tick();
             if (rig.gate.isOpen()) {
@@ -255,7 +256,7 @@ class StoreOutageTests {
     @Test
     void waitersUseNoReceiveUpWhileClaimsFailAndAreVisibleAtOnceWithTheFirstThatIsAnswered() throws Throwable {
         waitForStore();
-        rig.store.putState(DeliveryRig.KEY, ClaimState.FREE);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
         rig.store.failClaims(true);
 
         assertThat(pollFor(Duration.ofMinutes(10)))

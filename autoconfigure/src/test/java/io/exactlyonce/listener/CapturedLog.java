@@ -14,7 +14,7 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /** Everything that is logged from WARN on, and from us from INFO on, as a file would hold it; the console gets none of it. */
-final class CapturedLog implements AutoCloseable {
+public final class CapturedLog implements AutoCloseable {
 
     private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
     private final List<Appender<ILoggingEvent>> others = new ArrayList<>();
@@ -24,7 +24,7 @@ final class CapturedLog implements AutoCloseable {
     private final List<Logger> verbose = new ArrayList<>();
 
     /** Everything that some classes log, too. */
-    CapturedLog(Class<?>... verbose) {
+    public CapturedLog(Class<?>... verbose) {
         this();
         for (Class<?> each : verbose) {
             Logger logger = (Logger) LoggerFactory.getLogger(each);
@@ -50,7 +50,7 @@ final class CapturedLog implements AutoCloseable {
         root.setLevel(Level.WARN);
     }
 
-    String text() {
+    public String text() {
         return written.toString(StandardCharsets.UTF_8);
     }
 

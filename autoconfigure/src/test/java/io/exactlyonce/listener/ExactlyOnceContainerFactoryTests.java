@@ -8,13 +8,15 @@ import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
-import io.exactlyonce.delivery.Deliveries;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.ReturnBackoff;
-import io.exactlyonce.delivery.StoreGates;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.waiting.StoreGates;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
-import io.exactlyonce.visibility.RenewalSchedule;
-import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
@@ -143,7 +145,7 @@ class ExactlyOnceContainerFactoryTests {
         FakeClock clock = new FakeClock();
         RenewalSupervisor supervisor = new RenewalSupervisor(
                 new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
-        ReturnBackoff backoff = new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+        RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
         Deliveries deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,

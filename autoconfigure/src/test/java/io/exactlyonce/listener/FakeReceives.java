@@ -24,9 +24,9 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /** An SQS that answers receives when a test says so, and everything else at once. */
-final class FakeReceives implements SqsAsyncClient {
+public final class FakeReceives implements SqsAsyncClient {
 
-    final Map<QueueAttributeName, String> attributes = new HashMap<>();
+    public final Map<QueueAttributeName, String> attributes = new HashMap<>();
 
     private final List<ReceiveMessageRequest> requests = new ArrayList<>();
     private final List<CompletableFuture<ReceiveMessageResponse>> answers = new ArrayList<>();
@@ -38,42 +38,42 @@ final class FakeReceives implements SqsAsyncClient {
                     .build());
 
     /** Has later reads of attributes answered like this. */
-    void answerReads(Supplier<CompletableFuture<GetQueueAttributesResponse>> reads) {
+    public void answerReads(Supplier<CompletableFuture<GetQueueAttributesResponse>> reads) {
         this.reads = reads;
     }
 
-    List<ReceiveMessageRequest> requests() {
+    public List<ReceiveMessageRequest> requests() {
         return requests;
     }
 
-    ReceiveMessageRequest latest() {
+    public ReceiveMessageRequest latest() {
         return requests.get(requests.size() - 1);
     }
 
-    void answer(int request, Message... messages) {
+    public void answer(int request, Message... messages) {
         answers.get(request)
                 .complete(ReceiveMessageResponse.builder().messages(messages).build());
     }
 
-    void fail(int request) {
+    public void fail(int request) {
         answers.get(request).completeExceptionally(new IllegalStateException("connection reset"));
     }
 
     /** Returns what was asked for so far, as handle and seconds, and forgets it. */
-    Map<String, Integer> takeChanges() {
+    public Map<String, Integer> takeChanges() {
         Map<String, Integer> taken = new HashMap<>();
         changes.forEach(change -> taken.put(change.receiptHandle(), change.visibilityTimeout()));
         changes.clear();
         return taken;
     }
 
-    static Message[] messages(String prefix, int count) {
+    public static Message[] messages(String prefix, int count) {
         Message[] messages = new Message[count];
         Arrays.setAll(messages, index -> message(prefix + index, "", 1));
         return messages;
     }
 
-    static Message message(String name, String group, int receives) {
+    public static Message message(String name, String group, int receives) {
         Map<MessageSystemAttributeName, String> attributes = new HashMap<>();
         attributes.put(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, String.valueOf(receives));
         if (!group.isEmpty()) {

@@ -12,7 +12,7 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What somebody sends who means harm; the same for the same seed. */
-final class HostileMessages {
+public final class HostileMessages {
 
     /** Begins a line that no log may have. */
     static final String FORGED = "FORGED 2031-01-01 INFO all is well";
@@ -21,7 +21,7 @@ final class HostileMessages {
     static final String SECRET = "4111-1111-1111";
 
     /** Set by the initializer of {@link Harm}. */
-    static final String HARMED = "hostile.harmed";
+    public static final String HARMED = "hostile.harmed";
 
     /** A class that senders name wherever a class may be named. Whether it is loaded, {@link #HARMED} tells. */
     static final class Harm extends Number {
@@ -118,7 +118,7 @@ final class HostileMessages {
 
     private final Random random;
 
-    HostileMessages(long seed) {
+    public HostileMessages(long seed) {
         this.random = new Random(seed);
     }
 
@@ -134,7 +134,7 @@ final class HostileMessages {
     }
 
     /** Returns the body of an order, or what passes for one, or nothing of the kind. */
-    String body() {
+    public String body() {
         return this.<Supplier<String>>pick(List.of(
                         () -> order(JSON.writeValueAsString(text())),
                         () -> order(JSON.writeValueAsString(text())),
@@ -194,7 +194,7 @@ final class HostileMessages {
     }
 
     /** Returns up to so many attributes as SQS takes. */
-    Map<String, MessageAttributeValue> attributes() {
+    public Map<String, MessageAttributeValue> attributes() {
         Map<String, MessageAttributeValue> attributes = new HashMap<>();
         int count = random.nextInt(MOST_ATTRIBUTES + 1);
         for (int i = 0; i < count; i++) {
@@ -233,7 +233,7 @@ final class HostileMessages {
     }
 
     /** Returns the lines of a text that begin as none may, or show what none may. */
-    static List<String> leaksIn(String text) {
+    public static List<String> leaksIn(String text) {
         return Arrays.stream(text.split("\\R"))
                 .filter(line -> line.startsWith(FORGED) || line.contains(SECRET))
                 .toList();

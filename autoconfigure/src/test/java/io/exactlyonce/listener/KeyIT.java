@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;

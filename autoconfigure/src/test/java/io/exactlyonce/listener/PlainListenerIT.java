@@ -5,6 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.container.FifoComponentFactory;
+import io.exactlyonce.listener.container.StandardComponentFactory;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -112,7 +115,7 @@ class PlainListenerIT {
             assertThat(application.container("plain").getContainerComponentFactories())
                     .isEmpty();
             assertThat(application.container("ours").getContainerComponentFactories())
-                    .hasOnlyElementsOfTypes(DeliveryComponentFactory.class, FifoDeliveryComponentFactory.class);
+                    .hasOnlyElementsOfTypes(StandardComponentFactory.class, FifoComponentFactory.class);
             assertThat(AopUtils.isAopProxy(application.bean(Plain.class))).isFalse();
             assertThat(AopUtils.isAopProxy(application.bean(Ours.class))).isTrue();
         }

@@ -27,11 +27,11 @@ enum Guard {
     /** {@code claim.ambiguous OR ending.ambiguous}: a later release without effects does not clear an earlier doubt. */
     DOUBT_STAYS("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** A handler that was stopped from outside releases its key as ambiguous, or parks it. */
-    STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.FailedAttempt#release"),
+    STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#release"),
     /** With {@code PARK} a key in doubt is parked instead of taken over. */
     DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.postgres.RequestedRow#mustBeParked"),
     /** Renewals name the {@code claim_id}. */
-    RENEWAL_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.Renewals#run"),
+    RENEWAL_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.LeaseRenewals#run"),
     /** Completions name the {@code claim_id}. */
     COMPLETION_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** Releases name the {@code claim_id}. */
@@ -39,31 +39,32 @@ enum Guard {
     /** Parkings name the {@code claim_id}. */
     PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** The worker counts its lease from before it asked for it. */
-    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.DeliveryProcessor#claimAndHandle"),
+    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.DeliveryProcessor#claimAndHandle"),
     /** A claim answered after its lease is given back, and its handler not called. */
-    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.HandlerCall#claim"),
+    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.HandlerCall#claim"),
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
-    ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.visibility.Renewal#isHeld"),
+    ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewal#isHeld"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
-    FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.TransactionFence#lock"),
+    FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.FencingLock#lock"),
     /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
-    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.ClaimKeeper#record"),
+    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.ClaimWriter#record"),
     /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */
-    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.HandlerCall#complete"),
+    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.HandlerCall#complete"),
     /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
-    DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.Refusals#heldElsewhere"),
+    DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.OutcomePolicy#heldElsewhere"),
     /** It waits invisible, rather than to be returned again and again until its receives are used up. */
-    WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.Waiters#admit"),
+    WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.waiting.WaitingDeliveries#admit"),
     /** A delivery that waits is made visible once its key is free. */
-    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.KeyWatch#end"),
+    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.waiting.KeyWatcher#end"),
     /** No return past the local end of the window: the receipt may expose the successor's message. */
-    RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.visibility.RenewedWindow#exposure"),
+    RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.RenewedWindow#exposure"),
     /** No renewal past the local end of the window, for the same reason. */
-    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.visibility.RenewedWindow#attempt"),
+    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.RenewedWindow#attempt"),
     /** With {@code DATABASE} the row's primary key, and the key's advisory lock before it, admit one transaction. */
-    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.TransactionClaimStatement#run"),
+    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalClaimStatement#run"),
     /** With {@code DATABASE} the handler's writes and the completion are committed together. */
-    EFFECT_COMMITS_WITH_THE_COMPLETION(Mode.DATABASE, "io.exactlyonce.claim.postgres.TransactionCompletion#update");
+    EFFECT_COMMITS_WITH_THE_COMPLETION(
+            Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalCompletion#update");
 
     private final Mode mode;
     private final String enforcer;

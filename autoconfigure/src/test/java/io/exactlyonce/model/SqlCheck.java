@@ -29,7 +29,7 @@ enum SqlCheck {
             Guard.TAKEOVER_LEAVES_FENCED_ROWS,
             "lease_until <= clock_timestamp()) FOR UPDATE SKIP LOCKED",
             "lease_until <= clock_timestamp())",
-            "io.exactlyonce.claim.postgres.TransactionFenceIT"
+            "io.exactlyonce.claim.postgres.FencingLockIT"
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
     DOUBT(
             Guard.DOUBT_STAYS,
@@ -60,24 +60,24 @@ enum SqlCheck {
             Guard.FENCE_NAMES_ITS_CLAIM,
             "AND claim_id = ? AND status = 'HELD' FOR KEY SHARE",
             "AND (claim_id = ? OR true) AND status = 'HELD' FOR KEY SHARE",
-            "io.exactlyonce.claim.postgres.TransactionFenceIT#zombieWhoseClaimWasTakenOverCannotCommit"),
+            "io.exactlyonce.claim.postgres.FencingLockIT#zombieWhoseClaimWasTakenOverCannotCommit"),
     ADVISORY_LOCK(
             Guard.ONE_TRANSACTION_PER_KEY,
             "SELECT pg_try_advisory_xact_lock(?) AS taken",
             "SELECT ? IS NOT NULL AS taken",
-            "io.exactlyonce.claim.postgres.PostgresClaimTransactionIT"
+            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
     PRIMARY_KEY(
             Guard.ONE_TRANSACTION_PER_KEY,
             "ON CONFLICT (scope, key) DO NOTHING RETURNING attempt, fencing_token, ambiguous",
             "ON CONFLICT (scope, key) DO UPDATE SET claim_id = EXCLUDED.claim_id, status = 'HELD'"
                     + " RETURNING attempt, fencing_token, ambiguous",
-            "io.exactlyonce.claim.postgres.PostgresClaimTransactionIT#completedKeyIsNotWorkedOnAgain"),
+            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT#completedKeyIsNotWorkedOnAgain"),
     SAME_TRANSACTION(
             Guard.EFFECT_COMMITS_WITH_THE_COMPLETION,
             "AND xmin = pg_current_xact_id()::xid",
             "",
-            "io.exactlyonce.claim.postgres.PostgresClaimTransactionIT"
+            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#workThatCommitsByItselfLeavesADoubtRatherThanACompletion");
 
     private final Guard guard;

@@ -5,7 +5,7 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 /** Pools that give up soon: with their usual patience, tests of failures would be long. */
-final class ImpatientPool {
+public final class ImpatientPool {
 
     private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(1);
 
@@ -15,8 +15,8 @@ final class ImpatientPool {
         return of(new ConnectionTarget(PoolSource.APPLICATION, url, null, null));
     }
 
-    static PrimaryPinnedDataSource of(ConnectionTarget target) {
-        return of(target, PrimaryDriver.of(target));
+    public static PrimaryPinnedDataSource of(ConnectionTarget target) {
+        return of(target, DriverSettings.of(target));
     }
 
     static PrimaryPinnedDataSource of(ConnectionTarget target, DataSource driver) {

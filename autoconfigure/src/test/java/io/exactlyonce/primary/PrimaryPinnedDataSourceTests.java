@@ -47,7 +47,7 @@ class PrimaryPinnedDataSourceTests {
 
     @Test
     void renewalThatHangsLeavesTimeForARetry() throws SQLException {
-        Properties driver = ((DriverManagerDataSource) PrimaryDriver.of(target())).getConnectionProperties();
+        Properties driver = ((DriverManagerDataSource) DriverSettings.of(target())).getConnectionProperties();
 
         assertThat(driver).containsEntry("socketTimeout", "5").containsEntry("loginTimeout", "3");
         try (var pool = new PrimaryPinnedDataSource(URL, null, null, 10)) {

@@ -33,26 +33,26 @@ public final class ScriptedQueue implements QueueVisibility {
     }
 
     /** The next requests get this answer, one after another. */
-    void answer(Result... results) {
+    public void answer(Result... results) {
         for (Result result : results) {
             answers.add(changes -> CompletableFuture.completedFuture(all(changes, result)));
         }
     }
 
     /** The next request throws. */
-    void throwOnce(RuntimeException failure) {
+    public void throwOnce(RuntimeException failure) {
         answers.add(changes -> {
             throw failure;
         });
     }
 
     /** The next request fails later than the call. */
-    void failOnce(RuntimeException failure) {
+    public void failOnce(RuntimeException failure) {
         answers.add(changes -> CompletableFuture.failedFuture(failure));
     }
 
     /** The next request is answered when the returned action is called. */
-    LateAnswer answerLater() {
+    public LateAnswer answerLater() {
         LateAnswer late = new LateAnswer();
         answers.add(changes -> {
             late.changes = changes;
@@ -61,12 +61,12 @@ public final class ScriptedQueue implements QueueVisibility {
         return late;
     }
 
-    static final class LateAnswer {
+    public static final class LateAnswer {
 
         private final CompletableFuture<Map<String, Result>> future = new CompletableFuture<>();
         private List<Change> changes = List.of();
 
-        void give(Result result) {
+        public void give(Result result) {
             future.complete(all(changes, result));
         }
     }

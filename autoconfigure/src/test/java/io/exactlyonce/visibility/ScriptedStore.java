@@ -4,9 +4,9 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
@@ -42,18 +42,18 @@ public final class ScriptedStore implements ClaimStore {
     private int claimCalls;
     private int completionCalls;
     private final List<Set<ClaimKey>> looks = new ArrayList<>();
-    private final Map<ClaimKey, ClaimState> states = new HashMap<>();
+    private final Map<ClaimKey, KeyState> states = new HashMap<>();
     private final Deque<Runnable> duringLooks = new ArrayDeque<>();
     private boolean looksFail;
 
     @Override
-    public synchronized Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+    public synchronized Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         looks.add(Set.copyOf(keys));
         if (looksFail) {
             throw new IllegalStateException("connection refused");
         }
-        Map<ClaimKey, ClaimState> answer =
-                keys.stream().collect(Collectors.toMap(key -> key, key -> states.getOrDefault(key, ClaimState.HELD)));
+        Map<ClaimKey, KeyState> answer =
+                keys.stream().collect(Collectors.toMap(key -> key, key -> states.getOrDefault(key, KeyState.HELD)));
         if (!duringLooks.isEmpty()) {
             duringLooks.remove().run();
         }
@@ -173,7 +173,7 @@ public final class ScriptedStore implements ClaimStore {
     }
 
     /** Keys are held unless this says otherwise. */
-    public synchronized void putState(ClaimKey key, ClaimState state) {
+    public synchronized void putState(ClaimKey key, KeyState state) {
         states.put(key, state);
     }
 

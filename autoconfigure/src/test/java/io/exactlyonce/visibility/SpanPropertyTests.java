@@ -2,6 +2,7 @@ package io.exactlyonce.visibility;
 
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.exactlyonce.renewal.SpanHistory;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

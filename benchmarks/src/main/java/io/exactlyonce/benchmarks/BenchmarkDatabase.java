@@ -1,7 +1,7 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.io.IOException;
 import java.sql.Connection;

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.KeyState;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -86,8 +86,8 @@ record ClaimRecord(
         return new Acquired(attempt.number(), attempt.token(), ambiguous);
     }
 
-    ClaimState state(Duration now) {
-        return isFree(now) ? ClaimState.FREE : ClaimState.valueOf(status.name());
+    KeyState state(Duration now) {
+        return isFree(now) ? KeyState.FREE : KeyState.valueOf(status.name());
     }
 
     Optional<ClaimRecord> renewed(Duration end) {

@@ -5,7 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.test.ClaimRecord.Status;
 import java.time.Duration;
 import java.util.Optional;
@@ -58,9 +58,9 @@ final class ClaimRecords {
         }
     }
 
-    ClaimState state(ClaimKey key) {
+    KeyState state(ClaimKey key) {
         ClaimRecord record = records.get(key);
-        return record == null ? ClaimState.FREE : record.state(clock.now());
+        return record == null ? KeyState.FREE : record.state(clock.now());
     }
 
     Optional<ParkedClaim> parked(ClaimKey key) {

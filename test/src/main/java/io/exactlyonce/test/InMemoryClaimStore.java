@@ -5,9 +5,9 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.Parking;
@@ -90,7 +90,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         return keys.stream().collect(Collectors.toMap(Function.identity(), records::state));
     }
 

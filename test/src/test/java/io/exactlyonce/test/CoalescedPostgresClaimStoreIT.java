@@ -2,8 +2,8 @@ package io.exactlyonce.test;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Coalescer;
-import io.exactlyonce.claim.CoalescingTerms;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
+import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -14,8 +14,11 @@ import org.junit.jupiter.api.Tag;
 class CoalescedPostgresClaimStoreIT extends ClaimStoreContract {
 
     private static final PostgresServer SERVER = PostgresServer.shared();
-    private static final Coalescer COALESCER = new Coalescer(
-            SERVER.store(), new CoalescingTerms(2, 256, 10_000, Duration.ofSeconds(3)), System::nanoTime, () -> true);
+    private static final CoalescingClaimStore COALESCER = new CoalescingClaimStore(
+            SERVER.store(),
+            new CoalescingSettings(2, 256, 10_000, Duration.ofSeconds(3)),
+            System::nanoTime,
+            () -> true);
 
     @Override
     public ClaimStore store() {

@@ -35,6 +35,9 @@ class PublishedClassesTests {
             .resideInAnyPackage(with(
                     CONTRACT,
                     "io.exactlyonce.delivery",
+                    "io.exactlyonce.delivery.pipeline",
+                    "io.exactlyonce.delivery.waiting",
+                    "io.exactlyonce.renewal",
                     "io.exactlyonce.visibility",
                     "org.junit.jupiter..",
                     "org.assertj.."));

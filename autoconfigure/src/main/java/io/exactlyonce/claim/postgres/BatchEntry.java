@@ -6,21 +6,21 @@ import io.exactlyonce.claim.ClaimRequest;
 import org.jspecify.annotations.Nullable;
 
 /** One request of a batch, and its outcome once there is one. Used by one thread. */
-final class BatchEntry {
+public final class BatchEntry {
 
     private final ClaimRequest request;
     private @Nullable ClaimOutcome outcome;
     private @Nullable ClaimRow contested;
 
-    BatchEntry(ClaimRequest request) {
+    public BatchEntry(ClaimRequest request) {
         this.request = request;
     }
 
-    ClaimRequest request() {
+    public ClaimRequest request() {
         return request;
     }
 
-    ClaimKey key() {
+    public ClaimKey key() {
         return request.key();
     }
 

@@ -1,6 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
+import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -15,25 +17,25 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * <p>It has no part that has nothing to do, and answers with two counts and what did not go as usual: most of the time
  * there is nothing of that kind.
  */
-final class BatchStatement {
+public final class BatchStatement {
 
-    static final String ENDS = "WITH " + EndsPart.EXPRESSIONS + EndsPart.ANSWER;
+    static final String ENDS = "WITH " + EndClaimsSql.EXPRESSIONS + EndClaimsSql.ANSWER;
 
-    static final String CLAIMS = "WITH " + ClaimsPart.EXPRESSIONS + ClaimsPart.ANSWER;
+    static final String CLAIMS = "WITH " + FirstClaimsSql.EXPRESSIONS + FirstClaimsSql.ANSWER;
 
-    static final String BOTH = "WITH " + EndsPart.EXPRESSIONS + ", " + ClaimsPart.EXPRESSIONS + EndsPart.ANSWER
-            + "UNION ALL\n" + ClaimsPart.ANSWER;
+    static final String BOTH = "WITH " + EndClaimsSql.EXPRESSIONS + ", " + FirstClaimsSql.EXPRESSIONS
+            + EndClaimsSql.ANSWER + "UNION ALL\n" + FirstClaimsSql.ANSWER;
 
-    private final OneRoundTrip ending;
-    private final OneRoundTrip claiming;
-    private final OneRoundTrip both;
+    private final SingleRoundTripQuery ending;
+    private final SingleRoundTripQuery claiming;
+    private final SingleRoundTripQuery both;
     private final Duration retention;
 
     BatchStatement(JdbcTemplate jdbc, StatementSettings settings, Duration retention) {
         String before = settings.lookUpRowsAndWaitBriefly();
-        this.ending = new OneRoundTrip(jdbc, before, ENDS);
-        this.claiming = new OneRoundTrip(jdbc, before, CLAIMS);
-        this.both = new OneRoundTrip(jdbc, before, BOTH);
+        this.ending = new SingleRoundTripQuery(jdbc, before, ENDS);
+        this.claiming = new SingleRoundTripQuery(jdbc, before, CLAIMS);
+        this.both = new SingleRoundTripQuery(jdbc, before, BOTH);
         this.retention = retention;
     }
 
@@ -45,9 +47,9 @@ final class BatchStatement {
     BatchAnswer run(List<ClaimEnd> ends, List<ClaimRequest> claims) {
         BatchReply reply = new BatchReply(ends, claims);
         if (claims.isEmpty()) {
-            ending.query(parameters -> EndsPart.bind(parameters, 1, ends), reply::read);
+            ending.query(parameters -> EndClaimsSql.bind(parameters, 1, ends), reply::read);
         } else if (ends.isEmpty()) {
-            claiming.query(parameters -> ClaimsPart.bind(parameters, 1, claims, retention), reply::read);
+            claiming.query(parameters -> FirstClaimsSql.bind(parameters, 1, claims, retention), reply::read);
         } else {
             both.query(parameters -> bind(parameters, ends, claims), reply::read);
         }
@@ -56,7 +58,7 @@ final class BatchStatement {
 
     private void bind(PreparedStatement parameters, List<ClaimEnd> ends, List<ClaimRequest> claims)
             throws SQLException {
-        EndsPart.bind(parameters, 1, ends);
-        ClaimsPart.bind(parameters, 1 + EndsPart.PARAMETERS, claims, retention);
+        EndClaimsSql.bind(parameters, 1, ends);
+        FirstClaimsSql.bind(parameters, 1 + EndClaimsSql.PARAMETERS, claims, retention);
     }
 }

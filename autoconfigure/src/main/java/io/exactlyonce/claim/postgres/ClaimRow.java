@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param fingerprint of the payload that the key was last claimed for, or {@code null} if it is not known
  * @param cleared whether a person has released the key since; only for one that is released
  */
-record ClaimRow(
+public record ClaimRow(
         ClaimKey key,
         UUID claimId,
         Status status,
@@ -33,7 +33,7 @@ record ClaimRow(
         boolean cleared) {
 
     /** Of the table's alias {@code c}, by the names that {@link #read} reads. */
-    static final String COLUMNS = """
+    public static final String COLUMNS = """
             c.claim_id, c.status, c.attempt, c.fencing_token, c.ambiguous, c.result,
             encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
             ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
@@ -47,7 +47,7 @@ record ClaimRow(
         PARKED
     }
 
-    static ClaimRow read(ResultSet row, ClaimKey key) throws SQLException {
+    public static ClaimRow read(ResultSet row, ClaimKey key) throws SQLException {
         return new ClaimRow(
                 key,
                 row.getObject("claim_id", UUID.class),
@@ -67,7 +67,7 @@ record ClaimRow(
     }
 
     /** Tells whether anyone may claim the key: it was given up, or its holder's lease is over. */
-    boolean isFree() {
+    public boolean isFree() {
         return status == Status.RELEASED || (status == Status.HELD && remainingMicros <= 0);
     }
 
@@ -77,7 +77,7 @@ record ClaimRow(
     }
 
     /** Answers a claim of a key that is not free. */
-    ClaimOutcome refusal(ClaimRequest request) {
+    public ClaimOutcome refusal(ClaimRequest request) {
         return switch (status) {
             case COMPLETED -> completed(request);
             case PARKED -> new ClaimOutcome.Parked();
@@ -98,7 +98,7 @@ record ClaimRow(
     }
 
     /** Answers the claim that takes over: a holder that vanished may have had effects, one that gave up reported none. */
-    Acquired next() {
+    public Acquired next() {
         return new Acquired(attempt + 1, nextToken, isInDoubt());
     }
 

@@ -7,12 +7,12 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The transaction that the calling thread has open: what it uses, rather than what somebody configured. */
-final class OpenTransaction {
+public final class OpenTransaction {
 
     private OpenTransaction() {}
 
     /** Returns the DataSources whose connections it has bound to the thread: none if it speaks no JDBC. */
-    static List<DataSource> dataSources() {
+    public static List<DataSource> dataSources() {
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             return List.of();
         }

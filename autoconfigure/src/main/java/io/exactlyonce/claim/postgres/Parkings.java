@@ -6,7 +6,7 @@ import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Sets keys in doubt that nobody holds aside for a person. */
-final class Parkings {
+public final class Parkings {
 
     /**
      * Changes nothing unless the row is still in doubt as it was read: no takeover and no renewal since, and nobody
@@ -22,13 +22,13 @@ final class Parkings {
 
     private final JdbcTemplate jdbc;
 
-    Parkings(JdbcTemplate jdbc) {
+    public Parkings(JdbcTemplate jdbc) {
         this.jdbc = jdbc;
     }
 
     /** Returns those whose key was parked. */
-    List<RequestedRow> parkInDoubt(List<RequestedRow> inDoubt) {
-        return RowUpdates.run(jdbc, PARK_IN_DOUBT, inDoubt, RequestedRow::key, Parkings::bind);
+    public List<RequestedRow> parkInDoubt(List<RequestedRow> inDoubt) {
+        return FreeRowUpdates.run(jdbc, PARK_IN_DOUBT, inDoubt, RequestedRow::key, Parkings::bind);
     }
 
     private static void bind(PreparedStatement statement, RequestedRow inDoubt) throws SQLException {

@@ -6,13 +6,15 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
+import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -43,13 +45,13 @@ public final class PostgresClaimStore implements ClaimStore {
 
     private static final String LIMIT_EXCEEDED = "54";
 
-    private final ConnectionPermits permits;
-    private final Renewals renewals;
-    private final BatchRounds rounds;
+    private final ConnectionLimiter permits;
+    private final LeaseRenewals renewals;
+    private final BatchExecutor rounds;
     private final RetryingTransaction transaction;
     private final UncommittedKeys uncommitted;
-    private final KeyStates states;
-    private final TransactionFence fence;
+    private final KeyStateQuery states;
+    private final FencingLock fence;
 
     /**
      * @param dataSource reaches only the primary, with READ COMMITTED as its connections' isolation level
@@ -70,17 +72,17 @@ public final class PostgresClaimStore implements ClaimStore {
         var jdbc = new JdbcTemplate(dataSource);
         var settings = new StatementSettings(synchronousCommit);
         var oneStatement = RetryingTransaction.ofOneStatement(dataSource);
-        this.permits = new ConnectionPermits(connections, PATIENCE);
+        this.permits = new ConnectionLimiter(connections, PATIENCE);
         this.transaction = new RetryingTransaction(dataSource);
-        var lockedRows = new LockedRows(jdbc, settings, oneStatement);
-        this.renewals = new Renewals(jdbc, settings, oneStatement, lockedRows);
+        var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
+        this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
         var writing = RetryingTransaction.ofWrites(dataSource, settings);
-        FreeRows freeRows = new FreeRows(writing, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
+        TakeoverStep freeRows = new TakeoverStep(writing, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
         this.rounds =
-                new BatchRounds(oneStatement, new BatchStatement(jdbc, settings, retention), freeRows, lockedRows);
+                new BatchExecutor(oneStatement, new BatchStatement(jdbc, settings, retention), freeRows, lockedRows);
         this.uncommitted = new UncommittedKeys(jdbc, transaction);
-        this.states = new KeyStates(jdbc);
-        this.fence = new TransactionFence(new SameDatabase(dataSource));
+        this.states = new KeyStateQuery(jdbc);
+        this.fence = new FencingLock(new DatabaseIdentity(dataSource));
     }
 
     @Override
@@ -140,7 +142,7 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     @Override
-    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         return permits.execute(() -> transaction.execute(() -> states.read(List.copyOf(keys))));
     }
 }

@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
  * @param entry the request
  * @param row the row as it was read
  */
-record RequestedRow(BatchEntry entry, ClaimRow row) {
+public record RequestedRow(BatchEntry entry, ClaimRow row) {
 
     ClaimKey key() {
         return row.key();
@@ -19,17 +19,17 @@ record RequestedRow(BatchEntry entry, ClaimRow row) {
      * Tells whether an attempt at this free key may have had effects, the request leaves such keys to a person, and none
      * has decided yet.
      */
-    boolean mustBeParked() {
+    public boolean mustBeParked() {
         return row.isInDoubt() && !row.cleared() && entry.request().inDoubt() == InDoubt.PARK;
     }
 
     /** Notes that the row is about to be written, if nobody has locked it. */
-    void contest() {
+    public void contest() {
         entry.contest(row);
     }
 
     /** Tells whether writing the row as it is was tried in vain. */
-    boolean isLocked() {
+    public boolean isLocked() {
         return entry.isLocked(row);
     }
 

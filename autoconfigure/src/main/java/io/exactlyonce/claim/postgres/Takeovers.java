@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -9,7 +10,7 @@ import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Claims keys whose claim was released, or whose holder's lease is over. */
-final class Takeovers {
+public final class Takeovers {
 
     /**
      * Changes nothing unless the row is still as it was read: same claim, same status, and no renewal since. Attempt and
@@ -31,14 +32,14 @@ final class Takeovers {
     private final JdbcTemplate jdbc;
     private final Duration retention;
 
-    Takeovers(JdbcTemplate jdbc, Duration retention) {
+    public Takeovers(JdbcTemplate jdbc, Duration retention) {
         this.jdbc = jdbc;
         this.retention = retention;
     }
 
     /** Returns those that won their key. */
-    List<RequestedRow> takeOver(List<RequestedRow> free) {
-        return RowUpdates.run(jdbc, UPDATE, free, RequestedRow::key, this::bind);
+    public List<RequestedRow> takeOver(List<RequestedRow> free) {
+        return FreeRowUpdates.run(jdbc, UPDATE, free, RequestedRow::key, this::bind);
     }
 
     private void bind(PreparedStatement statement, RequestedRow free) throws SQLException {

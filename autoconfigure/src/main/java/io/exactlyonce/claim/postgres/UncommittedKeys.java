@@ -6,6 +6,10 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
+import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
+import io.exactlyonce.claim.postgres.jdbc.SqlStates;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -23,7 +27,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class UncommittedKeys {
 
-    /** Tries locks as {@link KeyStates} does: shared, so that two who look do not see each other. */
+    /** Tries locks as {@link KeyStateQuery} does: shared, so that two who look do not see each other. */
     private static final String SELECT = "SELECT wanted.number FROM unnest(?) AS wanted (number)"
             + " WHERE NOT pg_try_advisory_xact_lock_shared(wanted.number)";
 
@@ -40,7 +44,7 @@ final class UncommittedKeys {
         try {
             return rounds.apply(batch);
         } catch (RuntimeException failure) {
-            if (!LockTimeout.isBehind(failure)) {
+            if (!SqlStates.isBehind(failure)) {
                 throw failure;
             }
             Set<ClaimKey> held = among(batch.claims());
@@ -73,9 +77,10 @@ final class UncommittedKeys {
         List<Long> numbers = List.copyOf(byNumber.keySet());
         return transaction.execute(() -> {
             Set<ClaimKey> uncommitted = new HashSet<>();
-            jdbc.query(SELECT, statement -> new SqlArrays<>(statement, 1, numbers).bigint(number -> number), row -> {
-                uncommitted.add(byNumber.get(row.getLong("number")));
-            });
+            jdbc.query(
+                    SELECT, statement -> new ArrayParameters<>(statement, 1, numbers).bigint(number -> number), row -> {
+                        uncommitted.add(byNumber.get(row.getLong("number")));
+                    });
             return uncommitted;
         });
     }

@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
-import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
-import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -9,15 +9,21 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
+import io.exactlyonce.claim.postgres.schema.ClaimTableMissingException;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
-import io.exactlyonce.primary.ReplicaLagMonitor;
 import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,7 +115,7 @@ class ClaimGrantsIT {
     @Test
     void withoutDeleteClaimsGoOnAndNothingIsDeleted(CapturedOutput output) throws Exception {
         database.jdbc().execute("REVOKE DELETE ON exactly_once_claim FROM " + user);
-        new ClaimSchemaProbe(pool).verify();
+        new ClaimSchemaValidator(pool).verify();
         ClaimRequest claim = request();
         store.claim(List.of(claim));
         store.complete(List.of(new Completion(claim.id(), "1")));
@@ -125,13 +131,13 @@ class ClaimGrantsIT {
     void withoutUpdateTheStartIsRefused() {
         database.jdbc().execute("REVOKE UPDATE ON exactly_once_claim FROM " + user);
 
-        assertThatThrownBy(new ClaimSchemaProbe(pool)::verify).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(new ClaimSchemaValidator(pool)::verify).isInstanceOf(DataAccessException.class);
     }
 
     private void useEverything() throws Throwable {
         new PrimaryProbe(pool).verify();
         new ClaimSchemaInitializer(pool, DatabaseInitializationMode.NEVER).initializeDatabase();
-        new ClaimSchemaProbe(pool).verify();
+        new ClaimSchemaValidator(pool).verify();
         List<ClaimRequest> claims =
                 Stream.generate(TestDatabase::request).limit(3).toList();
         List<ClaimKey> keys = claims.stream().map(ClaimRequest::key).toList();
@@ -143,7 +149,7 @@ class ClaimGrantsIT {
         store.release(List.of(new Release(claims.get(1).id(), "failed", false)));
         store.claim(List.of(request(keys.get(1))));
         store.park(List.of(new Parking(claims.get(2).id(), "ask somebody", false)));
-        assertThat(store.look(keys)).containsEntry(keys.get(2), ClaimState.PARKED);
+        assertThat(store.look(keys)).containsEntry(keys.get(2), KeyState.PARKED);
         decide(claims.get(2).id());
         handleWithinATransaction();
 
@@ -167,7 +173,7 @@ class ClaimGrantsIT {
     }
 
     private void handleWithinATransaction() throws Throwable {
-        var transaction = new PostgresClaimTransactions(
+        var transaction = new PostgresClaimTransactionFactory(
                         pool, new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
                 .of(new JdbcTransactionManager(application()), null);
 
@@ -189,7 +195,7 @@ class ClaimGrantsIT {
         return dataSource;
     }
 
-    private ClaimRetention retention() {
-        return new ClaimRetention(pool, 10, List.of(sweeps), System::nanoTime, length -> {});
+    private ClaimSweeper retention() {
+        return new ClaimSweeper(pool, 10, List.of(sweeps), System::nanoTime, length -> {});
     }
 }

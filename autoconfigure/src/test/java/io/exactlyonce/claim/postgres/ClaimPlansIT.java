@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
-import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
@@ -11,6 +11,10 @@ import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.retention.ClaimTableStats;
+import io.exactlyonce.claim.postgres.retention.ExpiredClaims;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.Collections;
@@ -100,7 +104,7 @@ class ClaimPlansIT {
         private final JdbcTemplate jdbc;
         private final PostgresClaimStore store;
         private final ExpiredClaims expired;
-        private final ClaimSurvey survey;
+        private final ClaimTableStats survey;
         private final PostgresClaimTransaction transaction;
 
         Session(TestDatabase database) {
@@ -111,7 +115,7 @@ class ClaimPlansIT {
             jdbc = new JdbcTemplate(connection);
             store = new PostgresClaimStore(connection, 2, TestDatabase.RETENTION);
             expired = new ExpiredClaims(connection);
-            survey = new ClaimSurvey(connection);
+            survey = new ClaimTableStats(connection);
             transaction = new PostgresClaimTransaction(
                     new JdbcTransactionManager(connection), connection, TestDatabase.RETENTION, SynchronousCommit.ON);
         }

@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
-import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,6 +12,8 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -184,7 +186,7 @@ class ClaimRowsOnDiskIT {
             var connection = new SingleConnectionDataSource(fresh.newConnection(), true);
             var jdbc = new JdbcTemplate(connection);
             jdbc.execute("SET plan_cache_mode = force_generic_plan");
-            jdbc.execute("PREPARE states (text[], text[], bigint[]) AS " + numbered(KeyStates.SELECT));
+            jdbc.execute("PREPARE states (text[], text[], bigint[]) AS " + numbered(KeyStateQuery.SELECT));
             assertThat(plan(jdbc, "states ('{a}', '{b}', '{1}')"))
                     .contains("exactly_once_claim_pkey")
                     .doesNotContain("Seq Scan");
@@ -205,7 +207,7 @@ class ClaimRowsOnDiskIT {
                     .doesNotContain(SCANS);
             assertLooksRowsUp(plan(jdbc, "batch (%s, %s)".formatted(noEnd, noClaim)));
 
-            jdbc.execute("PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(Renewals.STATEMENT));
+            jdbc.execute("PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(LeaseRenewals.STATEMENT));
             assertLooksRowsUp(plan(jdbc, "renewals ('{a}', '{b}', '{}', '{}')"));
             connection.destroy();
         }

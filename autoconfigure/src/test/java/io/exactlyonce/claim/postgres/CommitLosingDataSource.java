@@ -8,11 +8,11 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Connections that break at their commit: just after the server did it, or just before it was asked to. */
-final class CommitLosingDataSource extends DelegatingDataSource {
+public final class CommitLosingDataSource extends DelegatingDataSource {
 
     private final boolean committed;
 
-    CommitLosingDataSource(DataSource target, boolean committed) {
+    public CommitLosingDataSource(DataSource target, boolean committed) {
         super(target);
         this.committed = committed;
     }

@@ -8,6 +8,7 @@ import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;

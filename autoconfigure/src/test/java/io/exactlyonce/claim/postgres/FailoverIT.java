@@ -1,15 +1,16 @@
 package io.exactlyonce.claim.postgres;
 
-import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -51,8 +52,8 @@ class FailoverIT {
                 .containsExactly(released.id());
         makeSessionsReadOnly();
         assertThat(store.look(List.of(completed.key(), released.key())))
-                .containsEntry(completed.key(), ClaimState.COMPLETED)
-                .containsEntry(released.key(), ClaimState.FREE);
+                .containsEntry(completed.key(), KeyState.COMPLETED)
+                .containsEntry(released.key(), KeyState.FREE);
     }
 
     /** Connections that were used a moment ago, so that the pool gives them out without a look. */

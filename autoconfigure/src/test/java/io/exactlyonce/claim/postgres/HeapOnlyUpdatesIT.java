@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -9,13 +9,13 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Lets something happen right before a chosen statement: what another client could do at that moment. */
-final class InterruptedDataSource extends DelegatingDataSource {
+public final class InterruptedDataSource extends DelegatingDataSource {
 
     private final String beginning;
     private final AtomicInteger times;
     private final Runnable event;
 
-    InterruptedDataSource(DataSource target, String beginning, int times, Runnable event) {
+    public InterruptedDataSource(DataSource target, String beginning, int times, Runnable event) {
         super(target);
         this.beginning = beginning;
         this.times = new AtomicInteger(times);

@@ -9,11 +9,11 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Commits, and then loses the connection before the reply, once. */
-final class LosesFirstCommitReply extends DelegatingDataSource {
+public final class LosesFirstCommitReply extends DelegatingDataSource {
 
     private final AtomicBoolean lost = new AtomicBoolean();
 
-    LosesFirstCommitReply(DataSource target) {
+    public LosesFirstCommitReply(DataSource target) {
         super(target);
     }
 

@@ -9,6 +9,8 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.ConnectionProxy;

@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;

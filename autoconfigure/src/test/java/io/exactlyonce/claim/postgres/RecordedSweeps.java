@@ -7,15 +7,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Remembers what a retention reported. */
-final class RecordedSweeps implements RetentionObserver {
+public final class RecordedSweeps implements RetentionObserver {
 
-    final List<Integer> batches = new ArrayList<>();
-    final List<Duration> sweeps = new ArrayList<>();
-    final List<Long> parked = new ArrayList<>();
-    final List<@Nullable Duration> oldest = new ArrayList<>();
-    int failures;
+    public final List<Integer> batches = new ArrayList<>();
+    public final List<Duration> sweeps = new ArrayList<>();
+    public final List<Long> parked = new ArrayList<>();
+    public final List<@Nullable Duration> oldest = new ArrayList<>();
+    public int failures;
 
-    int deleted() {
+    public int deleted() {
         return batches.stream().mapToInt(Integer::intValue).sum();
     }
 

@@ -9,6 +9,8 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.Threads;
+import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -62,7 +64,7 @@ class RetentionContentionIT {
     }
 
     private void sweepUntilDone(TestDatabase database) {
-        var retention = new ClaimRetention(database.pool(), 3, List.of(), System::nanoTime, length -> {});
+        var retention = new ClaimSweeper(database.pool(), 3, List.of(), System::nanoTime, length -> {});
         try {
             while (!done()) {
                 retention.sweep();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +43,7 @@ class RetentionUnderLoadIT {
             database.jdbc().execute("VACUUM ANALYZE exactly_once_claim");
             var store = new PostgresClaimStore(database.pool(), WORKERS + 1, TestDatabase.RETENTION);
             RecordedSweeps sweeps = new RecordedSweeps();
-            var retention = new ClaimRetention(
+            var retention = new ClaimSweeper(
                     database.pool(),
                     500,
                     List.of(sweeps),

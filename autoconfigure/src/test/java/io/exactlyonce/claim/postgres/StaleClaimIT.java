@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
-import static io.exactlyonce.claim.postgres.TestDatabase.request;
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -10,6 +10,7 @@ import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

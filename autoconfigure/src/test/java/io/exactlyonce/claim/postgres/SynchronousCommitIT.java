@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.PoolSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;

@@ -4,9 +4,9 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Coalescer;
-import io.exactlyonce.claim.CoalescingTerms;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
+import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.time.Duration;
@@ -40,9 +40,10 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int th
     /** Lets them work, and checks each answer. */
     public Result run(Duration length) throws Exception {
         ClaimStore postgres = new PostgresClaimStore(pool, connections, RETENTION);
-        CoalescingTerms terms = new CoalescingTerms(2, CoalescingTerms.LARGEST_BATCH, 10_000, Duration.ofSeconds(3));
+        CoalescingSettings terms =
+                new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, 10_000, Duration.ofSeconds(3));
         long begun = System.nanoTime();
-        try (Coalescer store = new Coalescer(postgres, terms, System::nanoTime, () -> true)) {
+        try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime, () -> true)) {
             long pairs = runThreads(store, begun + length.toNanos());
             return new Result(pairs, pairs * 1e9 / (System.nanoTime() - begun));
         }

@@ -4,8 +4,8 @@ import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.claim.postgres.ClaimRetention;
-import io.exactlyonce.claim.postgres.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.sql.SQLException;
 import java.util.List;
@@ -75,7 +75,7 @@ final class FullTable implements Contestant, AutoCloseable {
     }
 
     private void deleteExpired() {
-        ClaimRetention retention = new ClaimRetention(
+        ClaimSweeper retention = new ClaimSweeper(
                 pool,
                 DELETED_AT_A_TIME,
                 List.of(),

@@ -21,7 +21,7 @@ public final class Schedule {
 
     private final Random random;
     private final Scale scale;
-    private final List<Lane> lanes;
+    private final List<FaultSequence> lanes;
 
     private Schedule(long seed, Scale scale) {
         this.random = new Random(seed);
@@ -33,17 +33,17 @@ public final class Schedule {
             (index % 2 == 0 ? even : odd).add(all.get(index));
         }
         this.lanes = List.of(
-                Lane.draw("workers-1", even, scale.faults(), random),
-                Lane.draw("workers-2", odd, scale.faults(), random),
-                Lane.draw("servers", servers(), scale.faults(), random),
-                Lane.draw("wires", partitions(), scale.faults(), random));
+                FaultSequence.draw("workers-1", even, scale.faults(), random),
+                FaultSequence.draw("workers-2", odd, scale.faults(), random),
+                FaultSequence.draw("servers", servers(), scale.faults(), random),
+                FaultSequence.draw("wires", partitions(), scale.faults(), random));
     }
 
     public static Schedule draw(long seed, Scale scale) {
         return new Schedule(seed, scale);
     }
 
-    List<Lane> lanes() {
+    List<FaultSequence> lanes() {
         return lanes;
     }
 
@@ -109,6 +109,6 @@ public final class Schedule {
 
     @Override
     public String toString() {
-        return lanes.stream().map(Lane::toString).collect(Collectors.joining());
+        return lanes.stream().map(FaultSequence::toString).collect(Collectors.joining());
     }
 }

@@ -22,14 +22,14 @@ public final class Storm {
         return storm;
     }
 
-    private void begin(Lane lane, Targets targets) {
+    private void begin(FaultSequence lane, Targets targets) {
         Thread thread = new Thread(() -> run(lane, targets), lane.name());
         thread.setDaemon(true);
         lanes.add(thread);
         thread.start();
     }
 
-    private void run(Lane lane, Targets targets) {
+    private void run(FaultSequence lane, Targets targets) {
         try {
             lane.run(targets, end);
         } catch (Exception e) {

@@ -12,7 +12,7 @@ import java.util.Optional;
  * claims is the later one, since a worker may also be paused between its claim and its handler.
  *
  * <p>With asynchronous replication, a failover may forget what was committed within {@link Terms#exposure} before it. What
- * it explains is listed as {@link Explained.Cause#FORGOTTEN_BY_FAILOVER}: a second holder of a key, a repeat at a partner
+ * it explains is listed as {@link ExplainedAnomaly.Cause#FORGOTTEN_BY_FAILOVER}: a second holder of a key, a repeat at a partner
  * that ignores the key (under {@code PARK}, too), a token that comes twice, a doubt that is not told, a completed key that runs
  * again, and a completion, with its row, that is gone although its message was deleted. Two rows of one key, or a repeat at a partner that honours the key, are
  * breaches even then. With synchronous replication nothing is forgiven.

@@ -14,7 +14,7 @@ final class Findings {
     private final History history;
     private final Terms terms;
     private final List<Violation> violations = new ArrayList<>();
-    private final List<Explained> explained = new ArrayList<>();
+    private final List<ExplainedAnomaly> explained = new ArrayList<>();
     private long duplicates;
     private long lost;
     private long stuck;
@@ -59,8 +59,8 @@ final class Findings {
     boolean forgotten(String key, Event from, Event to, Event later) {
         Optional<FaultSpan> failover =
                 history.faults().forgetting(from, to, later, terms.exposure().toNanos() / 1_000);
-        failover.ifPresent(span -> explained.add(new Explained(
-                Explained.Cause.FORGOTTEN_BY_FAILOVER, key, sorted(Stream.of(span.begin(), from, to, later)))));
+        failover.ifPresent(span -> explained.add(new ExplainedAnomaly(
+                ExplainedAnomaly.Cause.FORGOTTEN_BY_FAILOVER, key, sorted(Stream.of(span.begin(), from, to, later)))));
         return failover.isPresent();
     }
 
@@ -76,8 +76,8 @@ final class Findings {
     boolean inDoubt(String key, String worker, Event from, Event to) {
         Optional<FaultSpan> fault = history.faults()
                 .costingClaims(worker, from, to, terms.aftermath().toNanos() / 1_000);
-        fault.ifPresent(span -> explained.add(
-                new Explained(Explained.Cause.REPEATED_IN_DOUBT, key, sorted(Stream.of(span.begin(), from, to)))));
+        fault.ifPresent(span -> explained.add(new ExplainedAnomaly(
+                ExplainedAnomaly.Cause.REPEATED_IN_DOUBT, key, sorted(Stream.of(span.begin(), from, to)))));
         return fault.isPresent();
     }
 

@@ -28,7 +28,7 @@ public final class Judge {
                 new Terms(Duration.parse(arguments[1]), Duration.parse(arguments[2]), Duration.parse(arguments[3]));
         Verdict verdict = new Checker(terms).judge(History.read(Path.of(arguments[0])));
         verdict.violations().forEach(out::println);
-        for (Explained.Cause cause : Explained.Cause.values()) {
+        for (ExplainedAnomaly.Cause cause : ExplainedAnomaly.Cause.values()) {
             out.printf("explained: %s=%d%n", cause, verdict.explainedBy(cause));
         }
         out.printf("dead letters: %s%n", verdict.deadLetters());

@@ -20,7 +20,7 @@ public record Verdict(
         long lost,
         long stuck,
         List<Violation> violations,
-        List<Explained> explained,
+        List<ExplainedAnomaly> explained,
         Map<String, Long> deadLetters) {
 
     public Verdict {
@@ -35,7 +35,7 @@ public record Verdict(
     }
 
     /** Returns how many things one cause explains. */
-    public long explainedBy(Explained.Cause cause) {
+    public long explainedBy(ExplainedAnomaly.Cause cause) {
         return explained.stream().filter(one -> one.cause() == cause).count();
     }
 

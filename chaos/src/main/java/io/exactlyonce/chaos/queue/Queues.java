@@ -61,9 +61,9 @@ public final class Queues implements AutoCloseable {
     }
 
     /** Sends at most ten messages to one queue, and records them. */
-    public void send(Stream stream, List<Parcel> parcels) {
+    public void send(Stream stream, List<TestMessage> parcels) {
         List<SendMessageBatchRequestEntry> entries = new ArrayList<>();
-        for (Parcel parcel : parcels) {
+        for (TestMessage parcel : parcels) {
             recorder.record(sending(parcel));
             SendMessageBatchRequestEntry.Builder entry = SendMessageBatchRequestEntry.builder()
                     .id(String.valueOf(entries.size()))
@@ -84,7 +84,7 @@ public final class Queues implements AutoCloseable {
         parcels.forEach(parcel -> recorder.record(Event.of(Kind.SENT).on(parcel.key())));
     }
 
-    private static Event sending(Parcel parcel) {
+    private static Event sending(TestMessage parcel) {
         Event event = Event.of(Kind.SENDING)
                 .on(parcel.key())
                 .with(Detail.EFFECTS, parcel.stream().effects())

@@ -23,11 +23,11 @@ public final class SqsHistory implements SqsTraffic {
 
     private final Recorder recorder;
     private final Acknowledgements acknowledgements;
-    private final Unruliness unruliness;
+    private final QueueDisorder unruliness;
     private final Map<String, String> keys = new ConcurrentHashMap<>();
     private final AtomicLong deliveries = new AtomicLong();
 
-    public SqsHistory(Recorder recorder, Acknowledgements acknowledgements, Unruliness unruliness) {
+    public SqsHistory(Recorder recorder, Acknowledgements acknowledgements, QueueDisorder unruliness) {
         this.recorder = recorder;
         this.acknowledgements = acknowledgements;
         this.unruliness = unruliness;

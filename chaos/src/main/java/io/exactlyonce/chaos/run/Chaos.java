@@ -1,7 +1,7 @@
 package io.exactlyonce.chaos.run;
 
 import io.exactlyonce.chaos.fault.Scale;
-import io.exactlyonce.chaos.history.Explained;
+import io.exactlyonce.chaos.history.ExplainedAnomaly;
 import io.exactlyonce.chaos.history.Verdict;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,7 +64,7 @@ public final class Chaos {
         if (verdict.violations().size() > MOST_LISTED) {
             System.out.println("and %d more".formatted(verdict.violations().size() - MOST_LISTED));
         }
-        Arrays.stream(Explained.Cause.values())
+        Arrays.stream(ExplainedAnomaly.Cause.values())
                 .forEach(cause -> System.out.println("Explained, %s: %d".formatted(cause, verdict.explainedBy(cause))));
         System.out.println("Dead letters, by reason: " + verdict.deadLetters());
     }

@@ -42,7 +42,7 @@ final class ChaosRun {
     Verdict run() throws Exception {
         Schedule schedule = Schedule.draw(seed, scale);
         progress.say(schedule.toString());
-        Theatre theatre = Theatre.open(seed, scale, directory, cleanup);
+        ChaosEnvironment theatre = ChaosEnvironment.open(seed, scale, directory, cleanup);
         await("All workers listen", START, theatre.targets().fleet()::isReady);
         progress.say("All %d workers listen".formatted(scale.workers()));
         rage(schedule, theatre);
@@ -56,14 +56,14 @@ final class ChaosRun {
                 drained
                         ? "Drained"
                         : "Not drained: %d messages".formatted(theatre.queues().size()));
-        new Aftermath(theatre.recorder())
+        new FinalStateRecorder(theatre.recorder())
                 .record(theatre.queues(), theatre.targets().database().database());
         cleanup.close();
         return new Checker(new Terms(scale.drain(), AFTERMATH, EXPOSURE))
                 .judge(History.read(directory.resolve("history.jsonl")));
     }
 
-    private void rage(Schedule schedule, Theatre theatre) throws Exception {
+    private void rage(Schedule schedule, ChaosEnvironment theatre) throws Exception {
         Storm storm = Storm.begin(schedule, theatre.targets());
         AtomicBoolean late = new AtomicBoolean();
         Sender sender = new Sender(new Jobs(seed), theatre.queues(), scale.messages(), storm::isOver);

@@ -1,7 +1,7 @@
 package io.exactlyonce.chaos.run;
 
-import io.exactlyonce.chaos.queue.Parcel;
 import io.exactlyonce.chaos.queue.Stream;
+import io.exactlyonce.chaos.queue.TestMessage;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Random;
@@ -26,7 +26,7 @@ final class Jobs {
     private static final int REMEMBERED = 50;
 
     private final Random random;
-    private final Deque<Parcel> sent = new ArrayDeque<>();
+    private final Deque<TestMessage> sent = new ArrayDeque<>();
     private final int[] positions = new int[GROUPS];
     private int number;
 
@@ -34,18 +34,19 @@ final class Jobs {
         this.random = new Random(seed);
     }
 
-    Parcel next() {
+    TestMessage next() {
         if (sent.size() == REMEMBERED && random.nextDouble() < 0.05) {
             return sent.removeFirst();
         }
         number++;
         Stream stream = SHARES[random.nextInt(SHARES.length)];
-        Parcel parcel = stream.isFifo() ? ordered(stream) : new Parcel(stream, key(stream), body(stream), "", 0);
+        TestMessage parcel =
+                stream.isFifo() ? ordered(stream) : new TestMessage(stream, key(stream), body(stream), "", 0);
         remember(parcel);
         return parcel;
     }
 
-    private void remember(Parcel parcel) {
+    private void remember(TestMessage parcel) {
         if (!parcel.stream().isFifo()) {
             sent.addLast(parcel);
             if (sent.size() > REMEMBERED) {
@@ -54,10 +55,11 @@ final class Jobs {
         }
     }
 
-    private Parcel ordered(Stream stream) {
+    private TestMessage ordered(Stream stream) {
         int group = random.nextInt(GROUPS);
         positions[group]++;
-        return new Parcel(stream, key(stream), job(stream, work() / 4, "GOOD"), "group-" + group, positions[group]);
+        return new TestMessage(
+                stream, key(stream), job(stream, work() / 4, "GOOD"), "group-" + group, positions[group]);
     }
 
     private String body(Stream stream) {

@@ -20,7 +20,7 @@ final class Progress {
         out.println(text.stripTrailing());
     }
 
-    void show(int sent, Theatre theatre) {
+    void show(int sent, ChaosEnvironment theatre) {
         FaultLog log = theatre.targets().log();
         String faults = Arrays.stream(Fault.values())
                 .filter(fault -> log.count(fault) > 0)

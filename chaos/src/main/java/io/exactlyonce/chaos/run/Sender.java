@@ -1,8 +1,8 @@
 package io.exactlyonce.chaos.run;
 
-import io.exactlyonce.chaos.queue.Parcel;
 import io.exactlyonce.chaos.queue.Queues;
 import io.exactlyonce.chaos.queue.Stream;
+import io.exactlyonce.chaos.queue.TestMessage;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -56,14 +56,14 @@ final class Sender {
     }
 
     private void sendRound() {
-        Map<Stream, List<Parcel>> drawn = new EnumMap<>(Stream.class);
+        Map<Stream, List<TestMessage>> drawn = new EnumMap<>(Stream.class);
         for (int index = 0; index < ROUND; index++) {
-            Parcel parcel = jobs.next();
+            TestMessage parcel = jobs.next();
             drawn.computeIfAbsent(parcel.stream(), any -> new ArrayList<>()).add(parcel);
         }
         drawn.forEach((stream, parcels) -> {
             for (int from = 0; from < parcels.size(); from += BATCH) {
-                List<Parcel> batch = parcels.subList(from, Math.min(parcels.size(), from + BATCH));
+                List<TestMessage> batch = parcels.subList(from, Math.min(parcels.size(), from + BATCH));
                 queues.send(stream, batch);
                 sent.addAndGet(batch.size());
             }

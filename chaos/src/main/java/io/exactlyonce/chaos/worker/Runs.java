@@ -32,7 +32,7 @@ class Runs {
      * @throws InterruptedException if the listener stops it
      */
     void run(Job job, Claim claim, Effect effect) throws InterruptedException {
-        Witness witness = Witness.enter(recorder, worker + "/" + calls.incrementAndGet(), job, claim);
+        HandlerRecorder witness = HandlerRecorder.enter(recorder, worker + "/" + calls.incrementAndGet(), job, claim);
         try {
             reached(Point.AFTER_CLAIM);
             work(job);

@@ -120,7 +120,8 @@ class CheckerTests {
                 .end();
 
         assertHolds(verdict);
-        assertThat(verdict.explainedBy(Explained.Cause.REPEATED_IN_DOUBT)).isEqualTo(1);
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.REPEATED_IN_DOUBT))
+                .isEqualTo(1);
     }
 
     @Test
@@ -608,7 +609,8 @@ class CheckerTests {
         Verdict verdict = failover(true, Duration.ZERO);
 
         assertHolds(verdict);
-        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isPositive();
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.FORGOTTEN_BY_FAILOVER))
+                .isPositive();
     }
 
     @Test
@@ -631,7 +633,8 @@ class CheckerTests {
                 .end();
 
         assertHolds(verdict);
-        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isEqualTo(1);
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.FORGOTTEN_BY_FAILOVER))
+                .isEqualTo(1);
     }
 
     @Test
@@ -645,7 +648,8 @@ class CheckerTests {
         Verdict verdict = acted(story, "b", 2, true).tell(done("k", "b")).end();
 
         assertHolds(verdict);
-        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isPositive();
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.FORGOTTEN_BY_FAILOVER))
+                .isPositive();
     }
 
     @Test
@@ -658,7 +662,8 @@ class CheckerTests {
                 .end();
 
         assertHolds(verdict);
-        assertThat(verdict.explainedBy(Explained.Cause.FORGOTTEN_BY_FAILOVER)).isPositive();
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.FORGOTTEN_BY_FAILOVER))
+                .isPositive();
     }
 
     // Soundness

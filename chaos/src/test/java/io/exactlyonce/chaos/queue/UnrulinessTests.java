@@ -10,7 +10,7 @@ class UnrulinessTests {
 
     private static final int ALWAYS = 1;
 
-    private final Unruliness unruliness = new Unruliness(7, ALWAYS);
+    private final QueueDisorder unruliness = new QueueDisorder(7, ALWAYS);
 
     @Test
     void messageComesASecondTimeButNeverMoreThanWereAskedFor() {

@@ -10,7 +10,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
-import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -28,7 +28,7 @@ interface CrashContract extends StoreUnderTest {
 
     int WORKERS = 8;
     int KEYS_OF_CRASHING_WORKERS = 12;
-    DoubtPolicy CAUTIOUS = new DoubtPolicy(AbandonedPolicy.PARK, null, List.of());
+    InDoubtPolicy CAUTIOUS = new InDoubtPolicy(AbandonedPolicy.PARK, null, List.of());
 
     /** The next worker knows what the one that died may have done, and nothing else. */
     @ParameterizedTest
@@ -45,8 +45,8 @@ interface CrashContract extends StoreUnderTest {
         var dead = new CrashingWorker(this, way, journal, point);
         var next = new CrashingWorker(this, way, journal, CrashPoint.NEVER);
 
-        assertThat(dead.deliver(key, DoubtPolicy.RERUN)).as("%s deletes", way).isEqualTo(point == CrashPoint.NEVER);
-        assertThat(next.deliver(key, DoubtPolicy.RERUN)).as("%s deletes", way).isTrue();
+        assertThat(dead.deliver(key, InDoubtPolicy.RERUN)).as("%s deletes", way).isEqualTo(point == CrashPoint.NEVER);
+        assertThat(next.deliver(key, InDoubtPolicy.RERUN)).as("%s deletes", way).isTrue();
 
         switch (point) {
             case BEFORE_CLAIM -> assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 1, false));
@@ -112,7 +112,7 @@ interface CrashContract extends StoreUnderTest {
                 boolean deleted = false;
                 while (!deleted && !Thread.currentThread().isInterrupted()) {
                     deleted = new CrashingWorker(this, Way.random(), journal, CrashPoint.random())
-                            .deliver(key, DoubtPolicy.RERUN);
+                            .deliver(key, InDoubtPolicy.RERUN);
                 }
             }
         });

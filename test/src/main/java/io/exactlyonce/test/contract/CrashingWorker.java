@@ -4,7 +4,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,7 @@ final class CrashingWorker {
      *
      * @return whether the message was deleted; it comes again otherwise
      */
-    boolean deliver(ClaimKey key, DoubtPolicy doubt) {
+    boolean deliver(ClaimKey key, InDoubtPolicy doubt) {
         Delivery delivery = worker.receive();
         try {
             worker.process(delivery, key, doubt, claim -> handle(key, claim));

@@ -17,7 +17,7 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import java.util.List;
@@ -142,7 +142,7 @@ interface DoubtContract extends StoreUnderTest {
 
         assertThat(store().look(List.of(first.key())))
                 .as("asking has changed nothing")
-                .containsEntry(first.key(), ClaimState.COMPLETED);
+                .containsEntry(first.key(), KeyState.COMPLETED);
     }
 
     @Test

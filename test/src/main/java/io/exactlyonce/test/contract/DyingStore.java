@@ -4,9 +4,9 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
@@ -100,7 +100,7 @@ final class DyingStore implements ClaimStore {
     }
 
     @Override
-    public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         return alive(() -> underTest.store().look(keys));
     }
 

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.KeyState;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** What every {@link io.exactlyonce.claim.ClaimStore} tells those who wait for keys. */
 interface LookContract extends StoreUnderTest {
 
-    private @Nullable ClaimState look(ClaimKey key) {
+    private @Nullable KeyState look(ClaimKey key) {
         return store().look(List.of(key)).get(key);
     }
 
@@ -28,7 +28,7 @@ interface LookContract extends StoreUnderTest {
     default void keyThatNobodyHasClaimedIsFreeAndStaysUnclaimed() {
         ClaimRequest first = request(newKey());
 
-        assertThat(look(first.key())).isEqualTo(ClaimState.FREE);
+        assertThat(look(first.key())).isEqualTo(KeyState.FREE);
 
         assertThat(acquire(store(), first).attempt()).isEqualTo(1);
     }
@@ -37,13 +37,13 @@ interface LookContract extends StoreUnderTest {
     default void claimedKeyIsHeldUntilItIsCompleted() {
         ClaimRequest first = request(newKey());
         acquire(store(), first);
-        assertThat(look(first.key())).isEqualTo(ClaimState.HELD);
+        assertThat(look(first.key())).isEqualTo(KeyState.HELD);
 
         complete(store(), first, "1");
-        assertThat(look(first.key())).isEqualTo(ClaimState.COMPLETED);
+        assertThat(look(first.key())).isEqualTo(KeyState.COMPLETED);
 
         endLease(first.id());
-        assertThat(look(first.key())).isEqualTo(ClaimState.COMPLETED);
+        assertThat(look(first.key())).isEqualTo(KeyState.COMPLETED);
     }
 
     @Test
@@ -51,10 +51,10 @@ interface LookContract extends StoreUnderTest {
         ClaimRequest first = request(newKey());
         acquire(store(), first);
         release(store(), first);
-        assertThat(look(first.key())).isEqualTo(ClaimState.FREE);
+        assertThat(look(first.key())).isEqualTo(KeyState.FREE);
 
         acquire(store(), request(first.key()));
-        assertThat(look(first.key())).isEqualTo(ClaimState.HELD);
+        assertThat(look(first.key())).isEqualTo(KeyState.HELD);
     }
 
     @Test
@@ -62,10 +62,10 @@ interface LookContract extends StoreUnderTest {
         ClaimRequest slow = request(newKey());
         acquire(store(), slow);
         endLease(slow.id());
-        assertThat(look(slow.key())).isEqualTo(ClaimState.FREE);
+        assertThat(look(slow.key())).isEqualTo(KeyState.FREE);
 
         renew(store(), slow);
-        assertThat(look(slow.key())).isEqualTo(ClaimState.HELD);
+        assertThat(look(slow.key())).isEqualTo(KeyState.HELD);
     }
 
     @Test
@@ -80,7 +80,7 @@ interface LookContract extends StoreUnderTest {
 
     @Test
     default void hundredKeysAreLookedAtTogether() {
-        Map<ClaimKey, ClaimState> expected = new HashMap<>();
+        Map<ClaimKey, KeyState> expected = new HashMap<>();
         for (int i = 0; i < 100; i++) {
             ClaimRequest claim = request(newKey());
             if (i % 3 > 0) {
@@ -91,8 +91,7 @@ interface LookContract extends StoreUnderTest {
             }
             expected.put(
                     claim.key(),
-                    List.of(ClaimState.FREE, ClaimState.HELD, ClaimState.COMPLETED)
-                            .get(i % 3));
+                    List.of(KeyState.FREE, KeyState.HELD, KeyState.COMPLETED).get(i % 3));
         }
 
         assertThat(store().look(expected.keySet())).isEqualTo(expected);

@@ -4,7 +4,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DoubtPolicy;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -29,7 +29,7 @@ final class PausingWorker {
         boolean deleted = false;
         while (!handled && !Thread.currentThread().isInterrupted()) {
             Delivery delivery = worker.receive();
-            worker.process(delivery, key, DoubtPolicy.RERUN, claim -> handle(key, claim));
+            worker.process(delivery, key, InDoubtPolicy.RERUN, claim -> handle(key, claim));
             deleted = worker.settle(delivery);
         }
         if (store.hasCompleted()) {

@@ -2,9 +2,9 @@ package io.exactlyonce.test.contract;
 
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.delivery.BatchItem;
+import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryProcessor;
-import io.exactlyonce.delivery.Handling;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -13,7 +13,7 @@ enum Way {
     SINGLE {
         @Override
         void process(
-                DeliveryProcessor processor, Delivery delivery, Handling handling, DeliveryProcessor.Handler handler)
+                DeliveryProcessor processor, Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler)
                 throws Throwable {
             processor.process(delivery, handling, handler);
         }
@@ -27,7 +27,7 @@ enum Way {
     BATCH {
         @Override
         void process(
-                DeliveryProcessor processor, Delivery delivery, Handling handling, DeliveryProcessor.Handler handler)
+                DeliveryProcessor processor, Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler)
                 throws Throwable {
             processor
                     .batches()
@@ -47,7 +47,7 @@ enum Way {
     }
 
     abstract void process(
-            DeliveryProcessor processor, Delivery delivery, Handling handling, DeliveryProcessor.Handler handler)
+            DeliveryProcessor processor, Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler)
             throws Throwable;
 
     /** Returns what a key is that was completed by a handler which returned 1. */

@@ -3,19 +3,19 @@ package io.exactlyonce.test.contract;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.delivery.ClaimTerms;
-import io.exactlyonce.delivery.Deliveries;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryProcessor;
-import io.exactlyonce.delivery.DoubtPolicy;
-import io.exactlyonce.delivery.Handling;
-import io.exactlyonce.delivery.ReturnBackoff;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
-import io.exactlyonce.visibility.RenewalSchedule;
-import io.exactlyonce.visibility.RenewalSupervisor;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -36,7 +36,7 @@ final class Worker {
     private static final Subscription ORDERS =
             new Subscription("contract", "orders", new VisibilityWindow(Claims.LEASE), QUEUE);
     private static final DeliveryObserver NOTHING = new DeliveryObserver() {};
-    private static final ReturnBackoff BACKOFF = new ReturnBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
+    private static final RetryBackoff BACKOFF = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
     private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0, 3);
     private static final Duration TICK = Duration.ofMillis(100);
 
@@ -51,7 +51,13 @@ final class Worker {
         supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
         processor = new DeliveryProcessor(
-                store, new ClaimTerms("worker", Claims.LEASE), BACKOFF, String::valueOf, NOTHING, this::now, () -> 0);
+                store,
+                new ClaimSettings("worker", Claims.LEASE),
+                BACKOFF,
+                String::valueOf,
+                NOTHING,
+                this::now,
+                () -> 0);
     }
 
     private long now() {
@@ -66,9 +72,9 @@ final class Worker {
     }
 
     /** Handles a delivery. What its handler throws, and the loss of its claim, is no business of the caller's. */
-    void process(Delivery delivery, ClaimKey key, DoubtPolicy doubt, DeliveryProcessor.Handler handler) {
+    void process(Delivery delivery, ClaimKey key, InDoubtPolicy doubt, DeliveryProcessor.Handler handler) {
         try {
-            way.process(processor, delivery, new Handling(key, null, doubt), handler);
+            way.process(processor, delivery, new ClaimSpec(key, null, doubt), handler);
         } catch (HandlerFailure | ClaimLostException decided) {
             // The engine has decided what that means for the delivery.
         } catch (RuntimeException | Error unexpected) {

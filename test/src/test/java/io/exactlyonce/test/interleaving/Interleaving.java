@@ -40,7 +40,7 @@ final class Interleaving {
     private final String scope = UUID.randomUUID().toString();
     private final List<ClaimKey> keys;
     private final Map<ClaimKey, Invariants> invariants = new HashMap<>();
-    private final Map<ClaimKey, Person> people = new HashMap<>();
+    private final Map<ClaimKey, Operator> people = new HashMap<>();
     private final Map<Integer, List<ClaimRequest>> claims = new HashMap<>();
     private Duration now = Duration.ZERO;
 
@@ -52,7 +52,7 @@ final class Interleaving {
         for (ClaimKey key : keys) {
             var model = new KeyModel();
             invariants.put(key, new Invariants(model));
-            people.put(key, new Person(subject, key, model));
+            people.put(key, new Operator(subject, key, model));
         }
     }
 
@@ -67,7 +67,7 @@ final class Interleaving {
 
     private void end() {
         look();
-        people.values().forEach(Person::looks);
+        people.values().forEach(Operator::looks);
         claim(-1, keys, 0, InDoubt.TAKE_OVER);
     }
 

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimState;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.test.interleaving.KeyModel.State;
 import java.time.Duration;
 import java.util.Objects;
@@ -71,8 +71,8 @@ final class Invariants {
         }
     }
 
-    void looked(ClaimState told, Duration now) {
-        ClaimState expected = key.isFree(now) ? ClaimState.FREE : ClaimState.valueOf(key.state.name());
+    void looked(KeyState told, Duration now) {
+        KeyState expected = key.isFree(now) ? KeyState.FREE : KeyState.valueOf(key.state.name());
         key.require(told == expected, "a look tells how a key stands, not " + told);
     }
 

@@ -7,8 +7,8 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimState;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.test.InMemoryClaimStore;
@@ -139,19 +139,19 @@ enum MissingDecisionGuard {
     LOOK_HEEDS_THE_LEASE {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
-            return seeing(intact, ClaimState.HELD, ClaimState.FREE);
+            return seeing(intact, KeyState.HELD, KeyState.FREE);
         }
     },
     LOOK_TELLS_WHAT_IS_FREE {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
-            return seeing(intact, ClaimState.FREE, ClaimState.HELD);
+            return seeing(intact, KeyState.FREE, KeyState.HELD);
         }
     },
     LOOK_TELLS_PARKED_FROM_COMPLETED {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
-            return seeing(intact, ClaimState.PARKED, ClaimState.COMPLETED);
+            return seeing(intact, KeyState.PARKED, KeyState.COMPLETED);
         }
     },
     LOOK_CLAIMS_NOTHING {
@@ -159,8 +159,8 @@ enum MissingDecisionGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
-                    Map<ClaimKey, ClaimState> told = super.look(keys);
+                public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+                    Map<ClaimKey, KeyState> told = super.look(keys);
                     super.release(keys.stream()
                             .flatMap(key -> holder(key).stream())
                             .map(holder -> new Release(holder, "", false))
@@ -213,10 +213,10 @@ enum MissingDecisionGuard {
                 .orElse(claim);
     }
 
-    private static WrappedStore seeing(InMemoryClaimStore intact, ClaimState state, ClaimState instead) {
+    private static WrappedStore seeing(InMemoryClaimStore intact, KeyState state, KeyState instead) {
         return new WrappedStore(intact) {
             @Override
-            public Map<ClaimKey, ClaimState> look(Collection<ClaimKey> keys) {
+            public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
                 return super.look(keys).entrySet().stream()
                         .collect(Collectors.toMap(
                                 Map.Entry::getKey, each -> each.getValue() == state ? instead : each.getValue()));

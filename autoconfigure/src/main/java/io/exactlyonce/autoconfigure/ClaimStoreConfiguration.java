@@ -1,0 +1,93 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
+import io.exactlyonce.claim.coalescing.CoalescingSettings;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.PostgresParkedClaims;
+import io.exactlyonce.primary.ExactlyOnceDataSource;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.replica.ReplicaLagMonitor;
+import io.exactlyonce.primary.replica.ReplicaObserver;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Where claims are kept: in PostgreSQL, unless the application has a store of its own. Then no database is needed. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnMissingBean(ClaimStore.class)
+class ClaimStoreConfiguration {
+
+    static final String DATA_SOURCE = "exactlyOnceDataSource";
+
+    /** No candidate for injection: the application's own DataSource stays the only one. */
+    @Bean(name = DATA_SOURCE, defaultCandidate = false)
+    PrimaryPinnedDataSource exactlyOnceDataSource(
+            ExactlyOnceProperties properties,
+            @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
+            ObjectProvider<JdbcConnectionDetails> connectionDetails,
+            ObjectProvider<DataSourceProperties> applicationProperties) {
+        return ClaimPool.of(
+                properties,
+                marked.getIfAvailable(),
+                () -> ClaimPool.application(connectionDetails.getIfAvailable(), applicationProperties));
+    }
+
+    /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */
+    @Bean
+    ClaimStore exactlyOnceClaimStore(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
+        int connections = Math.max(2, dataSource.maximumPoolSize() - ClaimPool.forCleanup(properties));
+        ClaimStore store = new PostgresClaimStore(
+                dataSource,
+                connections,
+                properties.claim().retention(),
+                properties.claim().synchronousCommit());
+        ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
+        if (!coalescing.enabled()) {
+            return store;
+        }
+        int flushers = Math.min(coalescing.flushers(), connections - 1);
+        return new CoalescingClaimStore(
+                store,
+                new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
+                System::nanoTime,
+                FlushingCallers.of(dataSource));
+    }
+
+    @Bean
+    ReplicaLagMonitor exactlyOnceReplicaLagMonitor(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            ExactlyOnceProperties properties,
+            ObjectProvider<ReplicaObserver> observers) {
+        return new ReplicaLagMonitor(
+                dataSource,
+                properties.datasource().replicaLagInterval(),
+                replicas -> observers.orderedStream().forEach(observer -> observer.observed(replicas)));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ParkedClaims exactlyOnceParkedClaims(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
+        return new PostgresParkedClaims(
+                dataSource, properties.claim().retention(), properties.claim().synchronousCommit());
+    }
+
+    /** After Flyway and Liquibase, also where beans are lazy. */
+    @Bean
+    @DependsOnDatabaseInitialization
+    ClaimDatabase exactlyOnceClaimDatabase(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            ExactlyOnceProperties properties,
+            ReplicaLagMonitor replicas) {
+        return new ClaimDatabase(dataSource, properties.claim().initializeSchema(), replicas);
+    }
+}

@@ -1,9 +1,0 @@
-package io.exactlyonce.claim;
-
-/** A call that never reached the store: nothing of what it asked for has happened, and it can be made again. */
-public final class ClaimsRefusedException extends RuntimeException {
-
-    ClaimsRefusedException(String message) {
-        super(message);
-    }
-}

@@ -1,0 +1,78 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimId;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ConcurrentReferenceHashMap;
+
+/** Ties transactions of the application's to claims. */
+final class FencingLock {
+
+    /**
+     * The weakest lock there is, so that updates which leave the key alone go on: the holder's own renewals, its completion
+     * and its release. Takeover and retention ask for {@code FOR UPDATE}, which this keeps away; renewals carry it along to
+     * the row's new version. A row that was taken over meanwhile is not found.
+     */
+    private static final String LOCK = """
+            SELECT 1 FROM exactly_once_claim
+            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
+            FOR KEY SHARE
+            """;
+
+    private final DatabaseIdentity database;
+
+    /** Whether a DataSource leads to the claims' database, which takes two statements to find out. */
+    private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
+
+    FencingLock(DatabaseIdentity database) {
+        this.database = database;
+    }
+
+    /**
+     * Locks the claim's row for the rest of the caller's transaction.
+     *
+     * @return whether the claim holds its key
+     * @throws IllegalStateException if there is no transaction of the claims' database
+     */
+    boolean lock(ClaimId claim) {
+        JdbcTemplate transaction = new JdbcTemplate(callersDataSource());
+        return !transaction
+                .queryForList(
+                        LOCK, Integer.class, claim.key().scope(), claim.key().key(), claim.value())
+                .isEmpty();
+    }
+
+    private DataSource callersDataSource() {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+            throw new IllegalStateException(
+                    "Claim.fence() was called without a transaction, so there are no writes that it could tie to the claim;"
+                            + " call it in the transaction that writes, for example in a @Transactional method");
+        }
+        List<DataSource> bound = OpenTransaction.dataSources();
+        return bound.stream()
+                .filter(this::isClaims)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException(refusal(bound)));
+    }
+
+    private boolean isClaims(DataSource dataSource) {
+        Boolean answer = known.get(dataSource);
+        if (answer == null) {
+            answer = database.isSame(new JdbcTemplate(dataSource));
+            known.put(dataSource, answer);
+        }
+        return answer;
+    }
+
+    private String refusal(List<DataSource> bound) {
+        String problem = bound.isEmpty()
+                ? "of a transaction manager that binds no JDBC connection"
+                : "of another database: " + DatabaseIdentity.describe(new JdbcTemplate(bound.get(0)));
+        return ("Claim.fence() was called in a transaction %s; claims are kept in %s, and only its transactions can be fenced:"
+                        + " write there, or make the writes conditional on Claim.fencingToken()")
+                .formatted(problem, database.describeClaims());
+    }
+}

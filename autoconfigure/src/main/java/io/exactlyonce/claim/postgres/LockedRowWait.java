@@ -1,0 +1,52 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
+import io.exactlyonce.claim.postgres.jdbc.SqlStates;
+import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Waits for locked rows, one alone and briefly. Statements for many claims pass locked rows by: a renewal or an end holds
+ * its lock for a few milliseconds, but a transaction of an application's that took a key over, for as long as its handler
+ * runs.
+ */
+final class LockedRowWait {
+
+    /** Waits that one call may take: whatever else is locked after them is its caller's to try again. */
+    static final int MAX_WAITS = 5;
+
+    private static final String WAIT = """
+            SELECT 1 AS free FROM exactly_once_claim WHERE scope = ? AND key = ? FOR NO KEY UPDATE
+            """;
+
+    private final RetryingTransaction transaction;
+    private final SingleRoundTripQuery statement;
+
+    /** @param transaction of one statement */
+    LockedRowWait(JdbcTemplate jdbc, StatementSettings settings, RetryingTransaction transaction) {
+        this.transaction = transaction;
+        this.statement = new SingleRoundTripQuery(jdbc, settings.lookUpRowsAndHardlyWait(), WAIT);
+    }
+
+    /** Returns whether nobody kept a key's row locked any more, or there is none. */
+    boolean await(ClaimKey key) {
+        try {
+            return transaction.execute(() -> {
+                statement.query(
+                        parameters -> {
+                            parameters.setString(1, key.scope());
+                            parameters.setString(2, key.key());
+                        },
+                        row -> {});
+                return true;
+            });
+        } catch (RuntimeException failure) {
+            if (SqlStates.isBehind(failure)) {
+                return false;
+            }
+            throw failure;
+        }
+    }
+}

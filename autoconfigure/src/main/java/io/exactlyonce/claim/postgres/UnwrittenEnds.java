@@ -1,0 +1,90 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+/** The ends of a batch that are still to be written. Used by one thread. */
+final class UnwrittenEnds {
+
+    private static final Comparator<ClaimEnd> KEY_ORDER =
+            Comparator.comparing(end -> end.claim().key());
+
+    private final Set<ClaimEnd> done = new HashSet<>();
+    private final Set<ClaimId> locked = new HashSet<>();
+    private List<ClaimEnd> open;
+    private int waits;
+
+    UnwrittenEnds(List<ClaimEnd> ends) {
+        this.open = ends.stream().sorted(KEY_ORDER).toList();
+    }
+
+    boolean isOpen() {
+        return !open.isEmpty();
+    }
+
+    int openCount() {
+        return open.size();
+    }
+
+    /** Returns what the next run may write, in key order: one end for each key, for no statement updates a row twice. */
+    Map<ClaimKey, ClaimEnd> next() {
+        Map<ClaimKey, ClaimEnd> firstOfKey = new TreeMap<>();
+        open.forEach(end -> firstOfKey.putIfAbsent(end.claim().key(), end));
+        return firstOfKey;
+    }
+
+    /** Notes what became of them; what was changed meanwhile, locked, or was not its key's turn, stays open. */
+    void answered(Map<ClaimKey, ClaimEnd> tried, BatchAnswer answer, LockedRowWait rows) {
+        for (ClaimEnd end : tried.values()) {
+            if (answer.isDone(end.claim())) {
+                done.add(end);
+            }
+        }
+        open = open.stream()
+                .filter(end -> !end.equals(tried.get(end.claim().key()))
+                        || answer.isChangedMeanwhile(end.claim())
+                        || answer.isLocked(end.claim()))
+                .toList();
+        tried.values().stream()
+                .filter(end -> answer.isLocked(end.claim()))
+                .findFirst()
+                .ifPresent(first -> await(first, answer, rows));
+    }
+
+    /** Whoever locked one row may have locked the others: they are tried together again, once one has been waited for. */
+    private void await(ClaimEnd first, BatchAnswer answer, LockedRowWait rows) {
+        if (waits == LockedRowWait.MAX_WAITS) {
+            giveUp(answer::isLocked);
+        } else if (!rows.await(first.claim().key())) {
+            giveUp(first.claim()::equals);
+        }
+        waits++;
+    }
+
+    private void giveUp(Predicate<ClaimId> claims) {
+        open.stream().map(ClaimEnd::claim).filter(claims).forEach(locked::add);
+        open = open.stream().filter(end -> !claims.test(end.claim())).toList();
+    }
+
+    /** Returns the claims whose rows stayed locked: whether they hold their keys is not known. */
+    Set<ClaimId> locked() {
+        return locked;
+    }
+
+    Set<ClaimId> done(ClaimRow.Status status) {
+        Set<ClaimId> claims = new HashSet<>();
+        for (ClaimEnd end : done) {
+            if (end.status() == status) {
+                claims.add(end.claim());
+            }
+        }
+        return claims;
+    }
+}

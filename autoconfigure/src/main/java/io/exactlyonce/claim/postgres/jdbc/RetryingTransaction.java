@@ -1,0 +1,115 @@
+package io.exactlyonce.claim.postgres.jdbc;
+
+import io.exactlyonce.primary.ConnectionFailure;
+import java.sql.SQLException;
+import java.util.Set;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * A transaction of its own, whatever the caller has open, that is repeated when PostgreSQL rolled it back for the sake
+ * of another, and once when its connection broke or its server turned out to take no writes any more: the pool has thrown
+ * such connections out by then, and a new one leads to the primary. Any other failure is the caller's.
+ *
+ * <p>What runs here must be repeatable with the same arguments, as the store's calls are. A transaction that was rolled back
+ * has done nothing; one whose connection broke in its commit may have happened, and finds its own writes.
+ *
+ * <p>Nothing is repeated for a reply that did not come in time. The socket's timeout is spent by then, a renewal that
+ * hangs has a lease to lose, and its caller knows how long it may still try.
+ *
+ * <p>The isolation level is the connection pool's: asking for it here would cost a round trip in each transaction. What
+ * runs here needs READ COMMITTED to see what others committed meanwhile; under a stricter level it fails, but claims
+ * nothing wrongly.
+ */
+public final class RetryingTransaction {
+
+    private static final String DEADLOCK_DETECTED = "40P01";
+    private static final String SERIALIZATION_FAILURE = "40001";
+
+    /** SQLSTATEs of transactions that another one was preferred to. */
+    private static final Set<String> ROLLED_BACK = Set.of(DEADLOCK_DETECTED, SERIALIZATION_FAILURE);
+
+    private static final int MAX_TRIES_ROLLED_BACK = 5;
+    private static final int MAX_TRIES_STALE = 2;
+
+    private final TransactionTemplate transaction;
+    private final Runnable begin;
+
+    public RetryingTransaction(DataSource dataSource) {
+        this(dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> {});
+    }
+
+    private RetryingTransaction(DataSource dataSource, int propagation, Runnable begin) {
+        this.begin = begin;
+        this.transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
+        this.transaction.setPropagationBehavior(propagation);
+    }
+
+    /** Leaves the transaction to the work: one statement, which is a transaction by itself and costs no round trip more. */
+    public static RetryingTransaction ofOneStatement(DataSource dataSource) {
+        return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED, () -> {});
+    }
+
+    /** Says what its commit waits for, which costs a round trip: for writes that are rare. */
+    public static RetryingTransaction ofWrites(DataSource dataSource, StatementSettings settings) {
+        var jdbc = new JdbcTemplate(dataSource);
+        return new RetryingTransaction(
+                dataSource,
+                TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+                () -> jdbc.queryForObject(settings.commit(), String.class));
+    }
+
+    public <T> T execute(Supplier<T> work) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return CallersTransaction.setAside(() -> transaction.execute(status -> {
+                    begin.run();
+                    return work.get();
+                }));
+            } catch (CannotCreateTransactionException noConnection) {
+                // The pool has tried for as long as it may, also if all that it reached was read-only.
+                throw noConnection;
+            } catch (CannotGetJdbcConnectionException noConnection) {
+                throw new CannotCreateTransactionException("No connection for claims", noConnection);
+            } catch (DataAccessException | TransactionException thrown) {
+                RuntimeException failure = reason(thrown);
+                if (attempt >= maxTries(failure)) {
+                    throw failure;
+                }
+            }
+        }
+    }
+
+    /** A connection that was evicted for a failure cannot be rolled back any more: what helps is the failure. */
+    private static RuntimeException reason(RuntimeException thrown) {
+        if (thrown instanceof TransactionSystemException system
+                && system.getApplicationException() instanceof RuntimeException failure) {
+            failure.addSuppressed(system);
+            return failure;
+        }
+        return thrown;
+    }
+
+    private static int maxTries(Throwable failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
+                return ROLLED_BACK.contains(sql.getSQLState()) ? MAX_TRIES_ROLLED_BACK : maxTriesStale(failure);
+            }
+        }
+        return 1;
+    }
+
+    private static int maxTriesStale(Throwable failure) {
+        return ConnectionFailure.isStale(failure) ? MAX_TRIES_STALE : 1;
+    }
+}

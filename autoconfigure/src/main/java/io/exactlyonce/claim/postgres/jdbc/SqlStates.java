@@ -1,0 +1,21 @@
+package io.exactlyonce.claim.postgres.jdbc;
+
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** Tells failures of statements that waited for a lock for too long from others. */
+public final class SqlStates {
+
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    private SqlStates() {}
+
+    public static boolean isBehind(RuntimeException failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql && LOCK_NOT_AVAILABLE.equals(sql.getSQLState())) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,57 @@
+package io.exactlyonce.claim.postgres.jdbc;
+
+import io.exactlyonce.primary.SynchronousCommit;
+
+/**
+ * What a statement of claims needs set, whatever its session has: what its commit waits for, and what the planner may do.
+ *
+ * <p>The planner is kept from what looks cheap on a young table: a scan of all of it, or a join by its whole index, would
+ * stay when the table has grown. Since it leaves no choice, one plan for all is enough; for small batches the planner would
+ * plan each run anew, which takes longer than the run.
+ *
+ * <p>It is a statement of its own in front of another, and goes with it in one round trip and one transaction, implicit
+ * ones included: so it holds for these two only, on whichever connection, also behind a pooler that gives each transaction
+ * another session.
+ */
+public final class StatementSettings {
+
+    private static final String COMMIT = "SELECT set_config('synchronous_commit', '%s', true)";
+
+    private static final String LOOK_UP_ROWS = """
+            , set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+                   set_config('enable_mergejoin', 'off', true),
+                   set_config('plan_cache_mode', 'force_generic_plan', true)""";
+
+    private static final String LOCK_TIMEOUT = ", set_config('lock_timeout', '%s', true)";
+    private static final String END = ";\n";
+
+    private final String commit;
+
+    /** @param synchronousCommit what commits of claims wait for */
+    public StatementSettings(SynchronousCommit synchronousCommit) {
+        this.commit = COMMIT.formatted(synchronousCommit.setting());
+    }
+
+    /** For the first statement of a transaction that writes rows one by one. */
+    String commit() {
+        return commit;
+    }
+
+    /** For a statement that looks many rows up. */
+    public String lookUpRows() {
+        return commit + LOOK_UP_ROWS + END;
+    }
+
+    /**
+     * Also bounds the wait for others that write the same keys, which takes them a few milliseconds: unless a transaction of
+     * an application's is at work on one of them, for as long as that takes.
+     */
+    public String lookUpRowsAndWaitBriefly() {
+        return commit + LOOK_UP_ROWS + LOCK_TIMEOUT.formatted("1s") + END;
+    }
+
+    /** For a row that somebody else's statement should be through with at once. */
+    public String lookUpRowsAndHardlyWait() {
+        return commit + LOOK_UP_ROWS + LOCK_TIMEOUT.formatted("100ms") + END;
+    }
+}

@@ -1,0 +1,89 @@
+package io.exactlyonce.claim.postgres.retention;
+
+import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Deletes claims whose time is over, a batch in each transaction. Waits for nobody: neither for another instance, nor for
+ * a row that somebody works on. Who claims such a key meanwhile waits for as long as the batch takes.
+ */
+public final class ExpiredClaims {
+
+    /** Where the first batch begins. */
+    public static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
+
+    /**
+     * For this transaction only, and told apart from other tables of this name by the table's own number, so that it works
+     * through a pooler, and ends with the transaction however that ends. Plans are made once, maybe on a table so young
+     * that reading all of it looks cheap: forbid that. A deletion that a crash forgets is made again, so nobody has to wait
+     * for the disk. The number is arbitrary.
+     */
+    static final String TAKE_TURN = """
+            SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer)
+            FROM set_config('enable_seqscan', 'off', true) AS plans, set_config('synchronous_commit', 'off', true) AS commits
+            """;
+
+    /**
+     * {@code expires_at} is the retention counted from the claim, the first moment at which a row can expire at all. A
+     * completed one is kept for as long from its completion, and one that nobody completed from the end of its lease.
+     * Intervals are compared rather than added to times: the length of a day depends on the session's time zone.
+     *
+     * <p>{@code now()} is the transaction's start: unlike {@code clock_timestamp()} it can bound an index scan. The batch
+     * before ended at the given time, so that what it left dead in the index is not read again.
+     */
+    static final String DELETE = """
+            WITH expired AS MATERIALIZED (
+                SELECT ctid AS place FROM exactly_once_claim
+                WHERE expires_at >= ? AND expires_at <= now() AND parked_at IS NULL AND status <> 'PARKED'
+                  AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)
+                          - claimed_at <= now() - expires_at
+                ORDER BY expires_at LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            ), deleted AS (
+                DELETE FROM exactly_once_claim WHERE ctid = ANY (ARRAY(SELECT place FROM expired))
+                RETURNING expires_at
+            )
+            SELECT count(*) AS rows, max(expires_at) AS last FROM deleted
+            """;
+
+    private final RetryingTransaction transaction;
+    private final JdbcTemplate jdbc;
+
+    /**
+     * What one transaction deleted.
+     *
+     * @param last the latest time at which one of the rows had expired, or {@code null} if there was none
+     */
+    record Batch(int rows, @Nullable OffsetDateTime last) {}
+
+    public ExpiredClaims(DataSource dataSource) {
+        this.transaction = new RetryingTransaction(dataSource);
+        this.jdbc = new JdbcTemplate(dataSource);
+    }
+
+    /**
+     * Deletes a batch, those that expired first.
+     *
+     * @param from where the batch before ended
+     * @param limit most rows
+     * @return nothing if another instance deletes at this moment
+     */
+    public Optional<Batch> delete(OffsetDateTime from, int limit) {
+        return transaction.execute(() -> {
+            if (!Boolean.TRUE.equals(jdbc.queryForObject(TAKE_TURN, Boolean.class))) {
+                return Optional.empty();
+            }
+            return Optional.ofNullable(jdbc.queryForObject(DELETE, ExpiredClaims::batch, from, limit));
+        });
+    }
+
+    private static Batch batch(ResultSet row, int number) throws SQLException {
+        return new Batch(row.getInt("rows"), row.getObject("last", OffsetDateTime.class));
+    }
+}

@@ -1,0 +1,161 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.DatabaseIdentity;
+import io.exactlyonce.claim.postgres.OpenTransaction;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
+import io.exactlyonce.primary.DatabaseProduct;
+import io.exactlyonce.primary.SynchronousCommit;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Makes claim transactions, of transaction managers that have proved to be fit: a transaction of theirs is one of the
+ * database that keeps the claims, and sees its table. Proved by a transaction that changes nothing, since names and types
+ * of beans tell little.
+ */
+public final class PostgresClaimTransactionFactory {
+
+    private static final String SESSION = "SELECT pg_backend_pid()";
+
+    private final DatabaseIdentity database;
+    private final TransactionRemedies remedies;
+    private final BeanFactory beans;
+    private final Duration retention;
+    private final SynchronousCommit synchronousCommit;
+
+    /**
+     * @param claims reaches the database that keeps the claims, with its table
+     * @param beans where the application's own DataSource is
+     * @param retention how long a key's row is kept
+     * @param synchronousCommit what commits of claims wait for
+     */
+    public PostgresClaimTransactionFactory(
+            DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
+        this.database = new DatabaseIdentity(claims);
+        this.remedies = new TransactionRemedies(claims);
+        this.beans = beans;
+        this.retention = retention;
+        this.synchronousCommit = synchronousCommit;
+    }
+
+    /**
+     * Makes a claim transaction.
+     *
+     * @param transactions the application's transaction manager
+     * @param named whether the handler names its manager; if not, it is presumed to write through the application's only
+     *     or primary DataSource, which must join the manager's transactions then
+     * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
+     */
+    public ClaimTransaction of(PlatformTransactionManager transactions, boolean named) {
+        return of(
+                transactions,
+                named ? null : beans.getBeanProvider(DataSource.class).getIfUnique());
+    }
+
+    public ClaimTransaction of(PlatformTransactionManager transactions, @Nullable DataSource application) {
+        TransactionTemplate template = new TransactionTemplate(transactions);
+        template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        try {
+            DataSource dataSource = template.execute(status -> {
+                status.setRollbackOnly();
+                return prove(transactions, application);
+            });
+            return new PostgresClaimTransaction(transactions, dataSource, retention, synchronousCommit);
+        } catch (DataAccessException | TransactionException failure) {
+            throw new UnsupportedTransactionException(
+                    "transactions of %s cannot hold claims: %s"
+                            .formatted(
+                                    name(transactions),
+                                    failure.getMostSpecificCause().getMessage()),
+                    remedies.forFailure(failure),
+                    failure);
+        }
+    }
+
+    private DataSource prove(PlatformTransactionManager transactions, @Nullable DataSource application) {
+        List<DataSource> bound = OpenTransaction.dataSources();
+        if (bound.size() != 1) {
+            throw refused(
+                    "transactions of %s bind %d JDBC connections, not one".formatted(name(transactions), bound.size()),
+                    "use a JdbcTransactionManager or JpaTransactionManager, or effects = EXTERNAL");
+        }
+        DataSource dataSource = bound.get(0);
+        JdbcTemplate transaction = new JdbcTemplate(dataSource);
+        requirePostgresql(transactions, transaction);
+        if (!database.isSame(transaction)) {
+            throw refused(
+                    "transactions of %s are of %s, but claims are kept in %s"
+                            .formatted(
+                                    name(transactions),
+                                    DatabaseIdentity.describe(transaction),
+                                    database.describeClaims()),
+                    remedies.forAnotherDatabase());
+        }
+        requireTable(transactions, transaction, dataSource);
+        requireJoined(transactions, transaction, application);
+        return dataSource;
+    }
+
+    /** Another database would understand none of the questions that follow. */
+    private void requirePostgresql(PlatformTransactionManager transactions, JdbcTemplate transaction) {
+        DatabaseProduct product = transaction.execute((ConnectionCallback<DatabaseProduct>) DatabaseProduct::of);
+        if (product != null && !product.isPostgresql()) {
+            throw refused(
+                    "transactions of %s are of %s, but claims are kept in PostgreSQL: %s"
+                            .formatted(name(transactions), product, database.describeClaims()),
+                    remedies.forAnotherProduct());
+        }
+    }
+
+    private void requireTable(
+            PlatformTransactionManager transactions, JdbcTemplate transaction, DataSource dataSource) {
+        if (!database.isSameTable(transaction)) {
+            throw refused(
+                    "transactions of %s, of %s, see another table exactly_once_claim, or none, than claims are kept in: %s"
+                            .formatted(
+                                    name(transactions),
+                                    DatabaseIdentity.describe(transaction),
+                                    database.describeClaims()),
+                    "give both the same search_path");
+        }
+        new ClaimSchemaValidator(dataSource).verify();
+    }
+
+    /** Two DataSource objects for one database, a proxy and its target for example, have transactions of their own. */
+    private static void requireJoined(
+            PlatformTransactionManager transactions, JdbcTemplate transaction, @Nullable DataSource application) {
+        if (application != null && session(transaction) != session(new JdbcTemplate(application))) {
+            throw refused(
+                    "the application's DataSource takes no part in the transactions of %s, so that what a handler writes through"
+                                    .formatted(name(transactions))
+                            + " it would be committed on its own",
+                    "build transaction manager, JdbcTemplate and EntityManagerFactory on the same DataSource bean, or name"
+                            + " the transaction manager of the one that the handler uses: transactionManager = \"...\"");
+        }
+    }
+
+    private static int session(JdbcTemplate jdbc) {
+        Integer pid = jdbc.queryForObject(SESSION, Integer.class);
+        return pid == null ? 0 : pid;
+    }
+
+    private static String name(PlatformTransactionManager transactions) {
+        return transactions.getClass().getSimpleName();
+    }
+
+    private static UnsupportedTransactionException refused(String problem, String remedy) {
+        return new UnsupportedTransactionException(problem, remedy, null);
+    }
+}

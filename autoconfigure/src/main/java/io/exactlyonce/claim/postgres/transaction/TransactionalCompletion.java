@@ -1,0 +1,93 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import io.exactlyonce.claim.ClaimId;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Completes a claim in the transaction that made it, and thereby proves that this is still the same transaction. */
+final class TransactionalCompletion {
+
+    private static final Logger log = LoggerFactory.getLogger(TransactionalCompletion.class);
+
+    /**
+     * Finds only a row that this very transaction wrote. Work that committed or rolled back on its own has left the
+     * transaction that made the claim; and work that swallowed an error of PostgreSQL's has left an aborted one, in which
+     * this fails.
+     */
+    private static final String UPDATE = """
+            UPDATE exactly_once_claim
+            SET status = 'COMPLETED', result = ?, completed_at = clock_timestamp()
+            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD' AND xmin = pg_current_xact_id()::xid
+            """;
+
+    /** Characters; far below what a value may have. */
+    private static final int SURELY_STORED = 16 << 20;
+
+    private final JdbcTemplate jdbc;
+
+    TransactionalCompletion(JdbcTemplate jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** @throws IllegalStateException if the transaction that made the claim is over */
+    void complete(ClaimId claim, @Nullable String result) {
+        if (result == null || isStorable(result)) {
+            update(claim, result);
+        } else if (!isStored(claim, result)) {
+            update(claim, null);
+        }
+    }
+
+    /**
+     * Tells whether PostgreSQL surely stores a result, whatever the database's encoding: ASCII is a part of each. For
+     * anything else it has to be asked.
+     */
+    private static boolean isStorable(String result) {
+        return result.length() <= SURELY_STORED && result.chars().allMatch(unit -> unit > 0 && unit < 0x80);
+    }
+
+    /**
+     * The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. The savepoint
+     * costs two round trips.
+     */
+    private boolean isStored(ClaimId claim, String result) {
+        return Boolean.TRUE.equals(jdbc.execute((ConnectionCallback<Boolean>) connection -> {
+            Savepoint before = connection.setSavepoint();
+            try {
+                update(claim, result);
+            } catch (DataAccessException unstorable) {
+                rollback(connection, before, unstorable);
+                log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
+                return false;
+            }
+            connection.releaseSavepoint(before);
+            return true;
+        }));
+    }
+
+    private static void rollback(Connection connection, Savepoint savepoint, DataAccessException unstorable) {
+        try {
+            connection.rollback(savepoint);
+        } catch (SQLException connectionLost) {
+            unstorable.addSuppressed(connectionLost);
+            throw unstorable;
+        }
+    }
+
+    private void update(ClaimId claim, @Nullable String result) {
+        int rows = jdbc.update(UPDATE, result, claim.key().scope(), claim.key().key(), claim.value());
+        if (rows != 1) {
+            throw new IllegalStateException(
+                    ("The transaction that claimed %s ended before its handler did, so the handler's writes are not one with"
+                                    + " the claim: a handler with effects = DATABASE must neither commit nor roll back by itself")
+                            .formatted(claim.key()));
+        }
+    }
+}

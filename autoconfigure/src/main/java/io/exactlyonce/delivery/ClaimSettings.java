@@ -1,0 +1,54 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * On what terms this application claims keys.
+ *
+ * @param owner names this application's process in the claim table
+ * @param lease how long a claim holds unless it is renewed; {@code null} for as long as the delivery's visibility window,
+ *     so that a dead worker's key is free when its message comes again, and for 30 s where there is no delivery
+ * @param onMismatch what becomes of a delivery whose key is completed for another payload
+ * @param ids makes an identity for each claim, never the same twice
+ */
+public record ClaimSettings(String owner, @Nullable Duration lease, MismatchPolicy onMismatch, Supplier<UUID> ids) {
+
+    private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
+
+    /** Terms that refuse mismatches. */
+    public ClaimSettings(String owner, @Nullable Duration lease) {
+        this(owner, lease, MismatchPolicy.REFUSE);
+    }
+
+    /** Terms with random identities. */
+    public ClaimSettings(String owner, @Nullable Duration lease, MismatchPolicy onMismatch) {
+        this(owner, lease, onMismatch, UUID::randomUUID);
+    }
+
+    public ClaimRequest request(ClaimSpec handling, VisibilityWindow window) {
+        String payload = onMismatch == MismatchPolicy.OFF ? null : handling.payload();
+        return request(handling.key(), window.length(), handling.doubt().inDoubt(), payload);
+    }
+
+    /** A request for an action, which compares the payload if there is one. */
+    public ClaimRequest request(ClaimSpec action) {
+        return request(action.key(), LEASE_WITHOUT_WINDOW, action.doubt().inDoubt(), action.payload());
+    }
+
+    private ClaimRequest request(ClaimKey key, Duration fallback, InDoubt inDoubt, @Nullable String payload) {
+        return new ClaimRequest(
+                key,
+                ids.get(),
+                owner,
+                lease == null ? fallback : lease,
+                inDoubt,
+                payload == null ? null : ClaimKey.sha256(payload));
+    }
+}

@@ -1,0 +1,31 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimTransaction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a listener asks for with a delivery.
+ *
+ * @param key the key to claim
+ * @param payload the message's body as SQS delivered it, or {@code null} if it is not to be compared
+ * @param doubt what to do with a key that must not simply be run again
+ * @param transaction in which the handler runs together with its claim, if its effects are in the database
+ */
+public record ClaimSpec(
+        ClaimKey key,
+        @Nullable String payload,
+        InDoubtPolicy doubt,
+        @Nullable ClaimTransaction transaction) {
+
+    /** Of a handler whose effects are elsewhere. */
+    public ClaimSpec(ClaimKey key, @Nullable String payload, InDoubtPolicy doubt) {
+        this(key, payload, doubt, null);
+    }
+
+    /** Names the key only: a payload is no business of a log's. */
+    @Override
+    public String toString() {
+        return key.toString();
+    }
+}

@@ -1,0 +1,109 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells all observers, and shields deliveries from what they throw; only a {@link VirtualMachineError} passes. */
+public final class CompositeDeliveryObserver implements DeliveryObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(CompositeDeliveryObserver.class);
+
+    private final List<DeliveryObserver> observers;
+    private final LongAdder failures = new LongAdder();
+
+    public CompositeDeliveryObserver(List<DeliveryObserver> observers) {
+        this.observers = List.copyOf(observers);
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        tell(observer -> observer.subscribed(subscription));
+    }
+
+    @Override
+    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        tell(observer -> observer.claimed(subscription, outcome));
+    }
+
+    @Override
+    public void handled(Subscription subscription, Duration elapsed) {
+        tell(observer -> observer.handled(subscription, elapsed));
+    }
+
+    @Override
+    public void delivered(Subscription subscription, Duration elapsed) {
+        tell(observer -> observer.delivered(subscription, elapsed));
+    }
+
+    @Override
+    public void renewed(Subscription subscription, Target target, Result result) {
+        tell(observer -> observer.renewed(subscription, target, result));
+    }
+
+    @Override
+    public void timedOut(Subscription subscription) {
+        tell(observer -> observer.timedOut(subscription));
+    }
+
+    @Override
+    public void paused(Duration length) {
+        tell(observer -> observer.paused(length));
+    }
+
+    @Override
+    public void waiting(Subscription subscription, int deliveries) {
+        tell(observer -> observer.waiting(subscription, deliveries));
+    }
+
+    @Override
+    public void receivesRunOut(Subscription subscription) {
+        tell(observer -> observer.receivesRunOut(subscription));
+    }
+
+    @Override
+    public void paused(Subscription subscription, String way, boolean paused) {
+        tell(observer -> observer.paused(subscription, way, paused));
+    }
+
+    /** Returns how often an observer has thrown. */
+    public long failures() {
+        return failures.sum();
+    }
+
+    private void tell(Consumer<DeliveryObserver> event) {
+        for (DeliveryObserver observer : observers) {
+            try {
+                event.accept(observer);
+            } catch (Throwable failure) {
+                // Also an error, as of a class that is not there, and a checked exception, as other languages throw it.
+                rethrowFatal(failure);
+                failures.increment();
+                note(observer.getClass().getName(), failure);
+            }
+        }
+    }
+
+    /** A stack that an observer has used up is there again. */
+    private static void rethrowFatal(Throwable failure) {
+        if (failure instanceof VirtualMachineError fatal && !(failure instanceof StackOverflowError)) {
+            throw fatal;
+        }
+    }
+
+    private static void note(String observer, Throwable failure) {
+        try {
+            log.warn("{} failed; the delivery goes on", observer, failure);
+        } catch (RuntimeException unprintable) {
+            log.warn(
+                    "{} failed with {}; the delivery goes on",
+                    observer,
+                    failure.getClass().getName());
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a listener does with keys that must not simply be run again.
+ *
+ * @param onAbandoned for keys whose earlier attempt was abandoned
+ * @param reconciler decides on those; with {@link AbandonedPolicy#RECONCILE}, and only then
+ * @param parkFor types of handlers' exceptions for which trying again is of no use
+ */
+public record InDoubtPolicy(
+        AbandonedPolicy onAbandoned, @Nullable Reconciler reconciler, List<Class<? extends Throwable>> parkFor) {
+
+    /** Runs every key again. */
+    public static final InDoubtPolicy RERUN = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of());
+
+    public InDoubtPolicy {
+        if ((onAbandoned == AbandonedPolicy.RECONCILE) != (reconciler != null)) {
+            throw new IllegalArgumentException("RECONCILE needs a reconciler, and only RECONCILE does");
+        }
+        parkFor = List.copyOf(parkFor);
+    }
+
+    InDoubt inDoubt() {
+        return onAbandoned == AbandonedPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER;
+    }
+
+    /** Tells whether a handler that was stopped from outside leaves its key to a person. */
+    public boolean parksStopped() {
+        return onAbandoned == AbandonedPolicy.PARK;
+    }
+
+    /** Tells whether trying again is of no use after what a handler threw. Its causes are its own business. */
+    public boolean parksFor(Throwable thrown) {
+        Throwable failure = unwrap(thrown);
+        return parkFor.stream().anyMatch(type -> type.isInstance(failure));
+    }
+
+    /** Takes an exception out of what a proxy around the handler made of it. */
+    public static Throwable unwrap(Throwable thrown) {
+        boolean wrapper = thrown instanceof UndeclaredThrowableException || thrown instanceof InvocationTargetException;
+        Throwable cause = thrown.getCause();
+        return wrapper && cause != null ? unwrap(cause) : thrown;
+    }
+}

@@ -1,0 +1,154 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.InFlightDeliveries;
+import io.exactlyonce.delivery.ReceiveBudget;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.waiting.WaitingDeliveries;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The deliveries in flight: renewed from their receive until they are deleted, returned or abandoned, so that none is
+ * renewed for ever, whatever its way out.
+ */
+public final class Deliveries {
+
+    private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
+
+    private final RenewalSupervisor supervisor;
+    private final RetryBackoff backoff;
+    private final DoubleSupplier random;
+    private final InFlightDeliveries inFlight;
+    private final WaitingDeliveries waiters;
+    private final StoppedListeners stopped;
+
+    /**
+     * @param supervisor renews windows and leases
+     * @param observer learns of the end of each delivery
+     * @param backoff how long a failed delivery stays away
+     * @param clock monotonic, in nanoseconds
+     * @param random from 0 inclusive to 1 exclusive
+     * @param mostWaiters how many deliveries may wait for others at any time; more are returned
+     */
+    public Deliveries(
+            RenewalSupervisor supervisor,
+            DeliveryObserver observer,
+            RetryBackoff backoff,
+            LongSupplier clock,
+            DoubleSupplier random,
+            int mostWaiters) {
+        this.supervisor = supervisor;
+        this.backoff = backoff;
+        this.random = random;
+        this.inFlight = new InFlightDeliveries(observer, clock);
+        this.waiters = new WaitingDeliveries(
+                inFlight, new ReceiveBudget(backoff, observer, clock, random), observer, mostWaiters);
+        this.stopped = new StoppedListeners(inFlight, waiters);
+    }
+
+    /** Returns the deliveries that wait for others. */
+    public WaitingDeliveries waiters() {
+        return waiters;
+    }
+
+    /**
+     * Renews deliveries from now on, before any handler has a thread for them. Those of a listener that has begun to stop
+     * are returned at once.
+     */
+    public void begin(Collection<Delivery> received) {
+        for (Delivery delivery : received) {
+            delivery.begin(supervisor.start(delivery.subscription(), delivery.receiptHandle(), delivery.receivedAt()));
+            inFlight.add(delivery);
+        }
+        stopped.returnLate(received);
+    }
+
+    /**
+     * Does what was decided on a delivery that has left its listener. One on which nothing was decided failed before it
+     * was claimed: it is returned with backoff.
+     *
+     * @return whether the message is to be deleted; it is renewed on until that is confirmed
+     */
+    public boolean settle(Delivery delivery) {
+        return settle(delivery, backoff.after(delivery.receiveCount(), random.getAsDouble()), true);
+    }
+
+    /**
+     * Does what was decided on a delivery whose listener is stopping. One on which nothing was decided is made visible at
+     * once, for other consumers; one that would have to wait, soon.
+     *
+     * @return whether the message is to be deleted; it is renewed on until that is confirmed
+     */
+    public boolean settleWhileStopping(Delivery delivery) {
+        return settle(delivery, Duration.ZERO, false);
+    }
+
+    private boolean settle(Delivery delivery, Duration undecidedDelay, boolean mayWait) {
+        if (!delivery.beginSettling()) {
+            return false;
+        }
+        Disposition disposition = delivery.disposition();
+        Disposition decided = disposition == null ? Disposition.returnAfter(undecidedDelay) : disposition;
+        Disposition.Awaited awaited = decided.awaited();
+        if (awaited == null) {
+            return settle(delivery, decided);
+        }
+        if (mayWait && !stopped.contains(delivery.subscription())) {
+            waiters.admit(delivery, awaited, decided.delay());
+            stopped.endWaitsOf(delivery.subscription());
+        } else {
+            waiters.turnAway(delivery, Duration.ZERO);
+        }
+        return false;
+    }
+
+    private boolean settle(Delivery delivery, Disposition decided) {
+        return switch (decided.kind()) {
+            case ACKNOWLEDGE -> true;
+            case RETURN -> {
+                // One that was held back has cost nobody anything: others can have it at once.
+                inFlight.returnAfter(delivery, delivery.isHeldBack() ? Duration.ZERO : decided.delay());
+                yield false;
+            }
+            case ABANDON -> {
+                inFlight.end(delivery);
+                yield false;
+            }
+        };
+    }
+
+    /**
+     * The queue is about to be asked for the delete.
+     *
+     * @return completes when it may be asked: when no renewal is under way that began before
+     */
+    public CompletableFuture<Void> acknowledging(Delivery delivery) {
+        return delivery.renewal().deleting();
+    }
+
+    /** The queue has confirmed the delete. */
+    public void acknowledged(Delivery delivery) {
+        inFlight.end(delivery);
+    }
+
+    /** The queue has refused the delete: the message will come again, as a duplicate. */
+    public void acknowledgementFailed(Delivery delivery) {
+        log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery);
+        inFlight.end(delivery);
+    }
+
+    /** Returns how the deliveries of a listener end that is about to stop. */
+    public ListenerStop stop(Subscription subscription) {
+        return new ListenerStop(subscription, this, inFlight, stopped);
+    }
+}

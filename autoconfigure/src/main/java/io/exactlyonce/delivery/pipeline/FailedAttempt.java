@@ -1,0 +1,80 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.pipeline.ReconcilingHandler.NotCalled;
+import io.exactlyonce.delivery.pipeline.ReconcilingHandler.ParkRequest;
+import io.exactlyonce.delivery.pipeline.ReconcilingHandler.ReconciliationFailure;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/**
+ * An attempt that ended without a result, and what is to become of its key.
+ *
+ * @param claim the claim that it ran under
+ * @param failure what it threw
+ * @param stopped whether it was stopped from outside, so that it may have had effects that it could not report
+ */
+public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
+
+    /** Why a claim is released whose handler was not called. */
+    static final String NOT_CALLED = "the handler was not called";
+
+    /** Bounds the look for a cause, since causes may form a circle. */
+    private static final int MOST_CAUSES = 20;
+
+    public FailedAttempt {
+        // A handler that was not called has had no effects; the doubt that its reconciler was asked about stays.
+        stopped = !(failure instanceof NotCalled) && (stopped || learnedOfLoss(claim, failure));
+    }
+
+    /**
+     * Returns whether a handler learned of the loss of its claim by itself, from {@code ensureHeld()} or {@code fence()},
+     * before anybody interrupted it: what it had done until then is in doubt as well.
+     */
+    static boolean learnedOfLoss(ClaimId claim, Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(MOST_CAUSES)
+                .anyMatch(cause -> cause instanceof ClaimLostException lost
+                        && lost.keyHash().equals(claim.key().hash()));
+    }
+
+    /** Parks the key or gives it up; a doubt from before stays in both cases. */
+    public void settle(ClaimWriter keeper, InDoubtPolicy policy) {
+        if (mustBeParked(policy)) {
+            keeper.park(parking());
+        } else {
+            keeper.release(release());
+        }
+    }
+
+    Parking parking() {
+        return new Parking(claim, reason(), stopped);
+    }
+
+    Release release() {
+        return new Release(claim, reason(), stopped || failure instanceof ReconciliationFailure);
+    }
+
+    boolean mustBeParked(InDoubtPolicy policy) {
+        if (failure instanceof ParkRequest || (stopped && policy.parksStopped())) {
+            return true;
+        }
+        boolean handlers = !(failure instanceof ReconciliationFailure || failure instanceof NotCalled);
+        return handlers && policy.parksFor(failure);
+    }
+
+    private String reason() {
+        if (failure instanceof ParkRequest request) {
+            return String.valueOf(request.getMessage());
+        }
+        if (failure instanceof NotCalled) {
+            return NOT_CALLED;
+        }
+        return stopped ? "stopped from outside: " + failure : failure.toString();
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * The way of a delivery: claim, handle, record, settle. Begin here; it uses {@code delivery} and {@code delivery.waiting}.
+ */
+@NullMarked
+package io.exactlyonce.delivery.pipeline;
+
+import org.jspecify.annotations.NullMarked;

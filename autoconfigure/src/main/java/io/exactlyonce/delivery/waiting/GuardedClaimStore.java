@@ -1,0 +1,72 @@
+package io.exactlyonce.delivery.waiting;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** A store whose claims tell a gate whether it answers. A request that it refuses for good is an answer, too. */
+final class GuardedClaimStore implements ClaimStore {
+
+    private final ClaimStore store;
+    private final StoreGate gate;
+
+    GuardedClaimStore(ClaimStore store, StoreGate gate) {
+        this.store = store;
+        this.gate = gate;
+    }
+
+    @Override
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        try {
+            List<ClaimOutcome> outcomes = store.claim(requests);
+            gate.answered();
+            return outcomes;
+        } catch (IllegalArgumentException refused) {
+            throw refused;
+        } catch (RuntimeException failure) {
+            gate.unanswered(failure);
+            throw failure;
+        }
+    }
+
+    @Override
+    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+        return store.renew(renewals);
+    }
+
+    @Override
+    public Set<ClaimId> complete(List<Completion> completions) {
+        return store.complete(completions);
+    }
+
+    @Override
+    public Set<ClaimId> release(List<Release> releases) {
+        return store.release(releases);
+    }
+
+    @Override
+    public Set<ClaimId> park(List<Parking> parkings) {
+        return store.park(parkings);
+    }
+
+    @Override
+    public boolean fence(ClaimId claim) {
+        return store.fence(claim);
+    }
+
+    @Override
+    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+        return store.look(keys);
+    }
+}

@@ -1,0 +1,82 @@
+package io.exactlyonce.delivery.waiting;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.BatchKeeper;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.OutcomePolicy;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Claims keys once more for deliveries that have waited for them, where only a claim can tell how their waits end: a look
+ * compares no payloads. What is acquired is given back at once, since only a delivery that is received is handled.
+ */
+final class WaitingClaimCheck {
+
+    private final ClaimStore store;
+    private final BatchKeeper keeper;
+    private final OutcomePolicy refusals;
+    private final WaitingDeliveries waiters;
+
+    WaitingClaimCheck(ClaimStore store, ClaimSettings terms, WaitingDeliveries waiters) {
+        this.store = store;
+        this.keeper = new BatchKeeper(store);
+        this.refusals = new OutcomePolicy(terms);
+        this.waiters = waiters;
+    }
+
+    /**
+     * Claims the keys in one call, and ends the waits as it is answered.
+     *
+     * @throws RuntimeException if the store does not answer; all wait on
+     */
+    void ask(List<WaitingDelivery> asking) {
+        if (asking.isEmpty()) {
+            return;
+        }
+        List<ClaimRequest> requests =
+                asking.stream().map(WaitingDelivery::newRequest).toList();
+        List<ClaimOutcome> outcomes = claim(requests);
+        giveBack(requests, outcomes);
+        for (int index = 0; index < asking.size(); index++) {
+            end(asking.get(index), outcomes.get(index));
+        }
+    }
+
+    private List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        try {
+            return store.claim(requests);
+        } catch (RuntimeException unanswered) {
+            keeper.giveUp(requests, unanswered);
+            throw unanswered;
+        }
+    }
+
+    private void giveBack(List<ClaimRequest> requests, List<ClaimOutcome> outcomes) {
+        List<Release> acquired = new ArrayList<>();
+        for (int index = 0; index < requests.size(); index++) {
+            if (outcomes.get(index) instanceof Acquired claim) {
+                acquired.add(new Release(
+                        requests.get(index).id(), "the message is to be received first", claim.ambiguous()));
+            }
+        }
+        keeper.release(acquired);
+    }
+
+    private void end(WaitingDelivery waiter, ClaimOutcome outcome) {
+        if (outcome instanceof Acquired) {
+            waiters.end(waiter, KeyState.FREE);
+        } else if (outcome instanceof Parked) {
+            waiters.end(waiter, KeyState.PARKED);
+        } else if (!(outcome instanceof HeldElsewhere)) {
+            waiters.end(waiter, outcome, refusals);
+        }
+    }
+}

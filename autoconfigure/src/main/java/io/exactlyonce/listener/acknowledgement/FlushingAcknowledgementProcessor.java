@@ -1,0 +1,158 @@
+package io.exactlyonce.listener.acknowledgement;
+
+import io.awspring.cloud.sqs.listener.ContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.messaging.Message;
+import org.springframework.scheduling.TaskScheduler;
+
+/**
+ * Buffers deletes as awspring does, but sends what is buffered when its listener stops. Awspring waits for a flush that it
+ * has ceased to schedule, until its timeout, and drops the rest: each of those messages would come again, as a duplicate.
+ *
+ * <p>It also sends what awspring forgets for as long as the wall clock was set back: awspring compares the time of its last
+ * flush with the wall clock. What is still buffered at a second look, an interval of the monotonic clock after the first
+ * one, is due.
+ */
+public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementProcessor<T> {
+
+    private static final Logger log = LoggerFactory.getLogger(FlushingAcknowledgementProcessor.class);
+
+    /** What is to be deleted is in one of these two at any time, until that is confirmed. Guarded by the first one. */
+    private final Map<Delivery, Message<T>> buffered = new LinkedHashMap<>();
+
+    private final Map<Delivery, CompletableFuture<Void>> unconfirmed = new HashMap<>();
+    private List<Delivery> seen = List.of();
+    private Duration patience = Duration.ZERO;
+    private Duration interval = Duration.ZERO;
+
+    @Override
+    protected void doConfigure(ContainerOptions<?, ?> options) {
+        patience = options.getAcknowledgementShutdownTimeout();
+        interval = Objects.requireNonNullElse(options.getAcknowledgementInterval(), interval);
+        // Nothing is left to wait for once it has been sent here.
+        super.doConfigure(((SqsContainerOptions) options)
+                .toBuilder().acknowledgementShutdownTimeout(Duration.ZERO).build());
+    }
+
+    @Override
+    protected CompletableFuture<Void> doOnAcknowledge(Message<T> message) {
+        synchronized (buffered) {
+            buffered.put(delivery(message), message);
+        }
+        return super.doOnAcknowledge(message);
+    }
+
+    @Override
+    protected TaskScheduler createTaskScheduler() {
+        TaskScheduler scheduler = super.createTaskScheduler();
+        // With an interval of zero only the threshold counts.
+        if (!interval.isZero()) {
+            var unused = scheduler.scheduleWithFixedDelay(this::sendOverdue, interval);
+        }
+        return scheduler;
+    }
+
+    private void sendOverdue() {
+        List<Message<T>> overdue;
+        synchronized (buffered) {
+            overdue = seen.stream()
+                    .filter(buffered::containsKey)
+                    .map(buffered::get)
+                    .toList();
+            seen = List.copyOf(buffered.keySet());
+        }
+        var unused = sendToExecutor(overdue);
+    }
+
+    /** What has been sent already is not sent again: awspring still has it in its own buffer then. */
+    @Override
+    protected CompletableFuture<Void> sendToExecutor(Collection<Message<T>> messages) {
+        CompletableFuture<Void> answered = new CompletableFuture<>();
+        List<Message<T>> unsent = take(messages, answered);
+        if (unsent.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return super.sendToExecutor(unsent).whenComplete((confirmed, failure) -> {
+            synchronized (buffered) {
+                unsent.forEach(message -> unconfirmed.remove(delivery(message)));
+            }
+            answered.complete(null);
+        });
+    }
+
+    private List<Message<T>> take(Collection<Message<T>> messages, CompletableFuture<Void> answered) {
+        synchronized (buffered) {
+            List<Message<T>> taken = messages.stream()
+                    .filter(message -> buffered.remove(delivery(message)) != null)
+                    .toList();
+            taken.forEach(message -> unconfirmed.put(delivery(message), answered));
+            return taken;
+        }
+    }
+
+    /**
+     * Also sends what is acknowledged while this happens, by somebody who has seen the listener run; and waits for that, too,
+     * whoever has sent it, if the queue has answered so far.
+     */
+    @Override
+    public void doStop() {
+        sendBuffered();
+        boolean answered = await();
+        super.doStop();
+        sendBuffered();
+        if (answered) {
+            await();
+        }
+    }
+
+    private void sendBuffered() {
+        List<Message<T>> left;
+        synchronized (buffered) {
+            left = List.copyOf(buffered.values());
+        }
+        var unused = sendToExecutor(left);
+    }
+
+    /** Returns whether all that was sent has been answered. */
+    private boolean await() {
+        CompletableFuture<?>[] sent;
+        synchronized (buffered) {
+            sent = unconfirmed.values().toArray(CompletableFuture[]::new);
+        }
+        try {
+            CompletableFuture.allOf(sent).get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException unanswered) {
+            log.warn(
+                    "{} deletes of '{}' are unanswered after {}; their messages may come again, as duplicates",
+                    sent.length,
+                    getId(),
+                    patience);
+        } catch (ExecutionException unexpected) {
+            throw new IllegalStateException("Nobody fails what only tells that there was an answer", unexpected);
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
+    }
+
+    private static Delivery delivery(Message<?> message) {
+        return ReceivedMessage.require(message).delivery();
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * The end of awspring's pipeline: what is deleted, and the confirmation of it. Internal; it uses {@code delivery.pipeline}.
+ */
+@NullMarked
+package io.exactlyonce.listener.acknowledgement;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,68 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
+import io.awspring.cloud.sqs.listener.FifoSqsComponentFactory;
+import io.awspring.cloud.sqs.listener.ListenerMode;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.sink.BatchMessageSink;
+import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.awspring.cloud.sqs.listener.sink.adapter.MessageGroupingSinkAdapter;
+import io.awspring.cloud.sqs.listener.source.MessageSource;
+import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
+import io.exactlyonce.listener.acknowledgement.SettlingAcknowledgementHandler;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ContainerSettings;
+
+/**
+ * Makes a container's components for FIFO queues. Awspring's own extension of visibility is left out: deliveries are
+ * renewed one by one, also while they wait behind others of their group.
+ */
+public final class FifoComponentFactory<T> extends FifoSqsComponentFactory<T> {
+
+    private final ListenerEngine engine;
+    private final String listener;
+    private final ContainerSettings settings;
+
+    public FifoComponentFactory(ListenerEngine engine, String listener, ContainerSettings settings) {
+        this.engine = engine;
+        this.listener = listener;
+        this.settings = settings;
+    }
+
+    @Override
+    public MessageSource<T> createMessageSource(SqsContainerOptions options) {
+        return new DeliveryMessageSource<>(engine, listener, settings);
+    }
+
+    @Override
+    public MessageSink<T> createMessageSink(SqsContainerOptions options) {
+        return new DeliverySink<>(groups(options), engine.deliveries());
+    }
+
+    /** Batches hold several groups unless the application asks for one in each; the order within a group is kept anyway. */
+    private MessageSink<T> groups(SqsContainerOptions options) {
+        if (options.getListenerMode() == ListenerMode.SINGLE_MESSAGE) {
+            return byGroup(new MessageGroupSink<>(engine.deliveries()));
+        }
+        return options.getFifoBatchGroupingStrategy()
+                        == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES
+                ? byGroup(new BatchMessageSink<>())
+                : new BatchMessageSink<>();
+    }
+
+    private static <T> MessageSink<T> byGroup(MessageSink<T> sink) {
+        return new MessageGroupingSinkAdapter<>(sink, ReceivedMessage::groupOf);
+    }
+
+    @Override
+    protected BatchingAcknowledgementProcessor<T> createBatchingProcessorInstance() {
+        return new FlushingAcknowledgementProcessor<>();
+    }
+
+    @Override
+    public AcknowledgementHandler<T> createAcknowledgementHandler(SqsContainerOptions options) {
+        return new SettlingAcknowledgementHandler<>(engine.deliveries());
+    }
+}

@@ -1,0 +1,18 @@
+package io.exactlyonce.listener.container;
+
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.waiting.StoreGates;
+import java.util.function.LongSupplier;
+
+/**
+ * What containers' components need of the engine.
+ *
+ * @param deliveries the deliveries in flight
+ * @param gates each closed while claims cannot be made on its way
+ * @param observer learns of subscriptions
+ * @param clock monotonic, in nanoseconds
+ * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
+ */
+public record ListenerEngine(
+        Deliveries deliveries, StoreGates gates, DeliveryObserver observer, LongSupplier clock, Runnable readiness) {}

@@ -1,0 +1,153 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.CompletableFutures;
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.MessageOrigin;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.springframework.messaging.Message;
+
+/**
+ * Handles the messages of one group in their order. The first one that stays in the queue, whatever the reason, stops the
+ * rest of the group: they are made visible again at once. SQS hands out nothing of a group while any of its messages is in
+ * flight, so that the order holds however long the stopped one stays away.
+ *
+ * <p>One that failed on its last receive does not stay: its queue moves it to the dead-letter queue instead of handing it
+ * out again. The rest, which has been received as often, would go with it if it did not go on now. Since the redrive policy
+ * may have been changed, it is read again first; where that fails, the rest is stopped: order comes first.
+ *
+ * <p>One that waits on its last receive keeps the rest, invisible, without a thread and without a permit, until its wait is
+ * over; then they go on for the same reason.
+ */
+final class MessageGroupSink<T> extends OrderedMessageSink<T> {
+
+    private static final CompletableFuture<Void> NOTHING_LEFT = CompletableFuture.completedFuture(null);
+
+    private final Deliveries deliveries;
+
+    MessageGroupSink(Deliveries deliveries) {
+        this.deliveries = deliveries;
+    }
+
+    @Override
+    public CompletableFuture<Void> emit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
+        return super.emit(group, context).whenComplete((done, failure) -> returnRest(group));
+    }
+
+    @Override
+    protected CompletableFuture<Void> doEmit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
+        return handle(List.copyOf(group), context);
+    }
+
+    /** What is not settled by now has not begun. */
+    private void returnRest(Collection<Message<T>> group) {
+        for (Message<T> message : group) {
+            delivery(message).ifPresent(deliveries::settleWhileStopping);
+        }
+    }
+
+    /** Each of these has a permit. */
+    private CompletableFuture<Void> handle(List<Message<T>> group, MessageProcessingContext<T> context) {
+        if (group.isEmpty()) {
+            return NOTHING_LEFT;
+        }
+        List<Message<T>> rest = group.subList(1, group.size());
+        return run(group.get(0), context, head -> {
+            if (head.waits()) {
+                releasePermits(rest, context);
+                return waitBehind(head, rest, context);
+            }
+            return head.leaves(head.seemsGone()).thenCompose(leaves -> {
+                if (leaves) {
+                    return handle(rest, context);
+                }
+                releasePermits(rest, context);
+                return NOTHING_LEFT;
+            });
+        });
+    }
+
+    /** None of these has a permit; each takes one back when its turn comes. */
+    private CompletableFuture<Void> waitBehind(Head head, List<Message<T>> rest, MessageProcessingContext<T> context) {
+        if (rest.isEmpty()) {
+            return NOTHING_LEFT;
+        }
+        Message<T> next = rest.get(0);
+        // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
+        return head.gone()
+                .thenCompose(gone -> origin(next)
+                        .takePermitBack()
+                        .thenCompose(taken -> head.leaves(gone))
+                        .thenCompose(leaves -> {
+                            if (leaves) {
+                                return run(
+                                        next,
+                                        context,
+                                        ended -> waitBehind(ended, rest.subList(1, rest.size()), context));
+                            }
+                            context.runBackPressureReleaseCallback();
+                            return NOTHING_LEFT;
+                        }));
+    }
+
+    private CompletableFuture<Void> run(
+            Message<T> message, MessageProcessingContext<T> context, Function<Head, CompletableFuture<Void>> then) {
+        return CompletableFutures.handleCompose(execute(message, context), (done, failure) -> {
+            settleLeft(message, context);
+            if (failure != null) {
+                logError(failure, message);
+            }
+            return then.apply(new Head(delivery(message), origin(message)));
+        });
+    }
+
+    private static <T> void releasePermits(List<Message<T>> messages, MessageProcessingContext<T> context) {
+        messages.forEach(message -> context.runBackPressureReleaseCallback());
+    }
+
+    /** An interceptor that throws keeps a message from the pipeline's last stage. */
+    private void settleLeft(Message<T> message, MessageProcessingContext<T> context) {
+        if (delivery(message).filter(deliveries::settle).isPresent()) {
+            var unused = context.getAcknowledgmentCallback().onAcknowledge(message);
+        }
+    }
+
+    private static Optional<Delivery> delivery(Message<?> message) {
+        return ReceivedMessage.of(message).map(ReceivedMessage::delivery);
+    }
+
+    private static MessageOrigin origin(Message<?> message) {
+        return ReceivedMessage.of(message).map(ReceivedMessage::origin).orElse(MessageOrigin.UNKNOWN);
+    }
+
+    /** The message that the rest of its group depends on, once it has left its pipeline. */
+    private record Head(Optional<Delivery> delivery, MessageOrigin origin) {
+
+        boolean waits() {
+            return delivery.filter(Delivery::waitsOnItsLastReceive).isPresent();
+        }
+
+        /** Completes when its wait is over, with whether it will not come again, as far as its delivery knows. */
+        CompletableFuture<Boolean> gone() {
+            return waits() ? delivery.orElseThrow().gone() : CompletableFuture.completedFuture(seemsGone());
+        }
+
+        boolean seemsGone() {
+            return delivery.filter(Delivery::leavesItsQueue).isPresent();
+        }
+
+        /** Completes with whether it will not come again: it is deleted, or its queue gives it up. */
+        CompletableFuture<Boolean> leaves(boolean seemsGone) {
+            return seemsGone && delivery.filter(Delivery::isAcknowledged).isEmpty()
+                    ? origin.givesUp(delivery.orElseThrow())
+                    : CompletableFuture.completedFuture(seemsGone);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.exactlyonce.listener.container;
+
+import java.io.IOException;
+import java.net.UnknownHostException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
+import software.amazon.awssdk.services.sqs.model.SqsException;
+
+/** Why a queue cannot be looked up, as far as the SDK's failure tells it; each has a remedy of its own. */
+enum QueueProblem {
+    /** No provider of credentials had any: nothing was sent. */
+    NO_CREDENTIALS("no AWS credentials were found") {
+        @Override
+        String remedy(QueueLookup lookup) {
+            return "Give the application credentials: a role of its instance, task or pod, the environment's AWS_ACCESS_KEY_ID"
+                    + " and AWS_SECRET_ACCESS_KEY, a profile, or spring.cloud.aws.credentials.access-key and .secret-key (an"
+                    + " emulator takes any). A pod's role by web identity needs software.amazon.awssdk:sts on the class path.";
+        }
+    },
+    /** DNS does not know the host: a region that AWS has not, or a misspelt endpoint. */
+    UNKNOWN_HOST("its server's host name is unknown") {
+        @Override
+        String remedy(QueueLookup lookup) {
+            return lookup.endpoint()
+                    .map(endpoint ->
+                            "Correct the host of %s in %s, or this machine's DNS.".formatted(endpoint, ENDPOINTS))
+                    .orElseGet(
+                            () -> ("Correct the region '%s' in spring.cloud.aws.region.static (or AWS_REGION), such as"
+                                            + " eu-central-1; if AWS has it, check this machine's DNS.")
+                                    .formatted(lookup.regionOrUnknown()));
+        }
+    },
+    /** The credentials' signature names another region than the server that was asked. */
+    WRONG_REGION("the server that was asked belongs to another region") {
+        @Override
+        String remedy(QueueLookup lookup) {
+            return "Set spring.cloud.aws.region.static (or AWS_REGION) to the queue's region, instead of '%s', or remove %s."
+                    .formatted(lookup.regionOrUnknown(), ENDPOINTS);
+        }
+    },
+    /** Nothing listens there, or no answer came. */
+    UNREACHABLE("no SQS server answers") {
+        @Override
+        String remedy(QueueLookup lookup) {
+            return lookup.endpoint()
+                    .map(endpoint ->
+                            "Start the SQS server at %s, or correct %s to an address that this machine reaches."
+                                    .formatted(endpoint, ENDPOINTS))
+                    .orElseGet(
+                            () -> ("Let this machine reach SQS in region '%s' (NAT, proxy, or a VPC endpoint); for an"
+                                            + " emulator set %s.")
+                                    .formatted(lookup.regionOrUnknown(), ENDPOINTS));
+        }
+    },
+    /** SQS knows the caller not, or does not let it. */
+    FORBIDDEN("SQS refuses the credentials, or does not let them read the queue") {
+        @Override
+        String remedy(QueueLookup lookup) {
+            return "Check that the credentials are of the queue's account, and not expired, and allow sqs:GetQueueUrl and"
+                    + " sqs:GetQueueAttributes on the queue '%s'.".formatted(lookup.queue());
+        }
+    },
+    /** SQS answers that it has no such queue, in this region and account. */
+    MISSING("there is no such queue") {
+        @Override
+        String remedy(QueueLookup lookup) {
+            return ("Create the queue '%s' with a dead-letter queue, or correct queueNames of the listener '%s'. If it exists,"
+                            + " it does so in another region than '%s' or in another account: correct"
+                            + " spring.cloud.aws.region.static or the credentials. %s")
+                    .formatted(lookup.queue(), lookup.listener(), lookup.regionOrUnknown(), CREATION);
+        }
+    },
+    /** Anything else. */
+    OTHER("the look-up failed") {
+        @Override
+        String remedy(QueueLookup lookup) {
+            return ("Check region, endpoint and credentials under spring.cloud.aws, and that the queue '%s' of the listener '%s'"
+                            + " exists. %s")
+                    .formatted(lookup.queue(), lookup.listener(), CREATION);
+        }
+    };
+
+    private static final String ENDPOINTS = "spring.cloud.aws.sqs.endpoint (or spring.cloud.aws.endpoint)";
+    private static final String CREATION =
+            "Missing queues are created at start-up, without a dead-letter queue, only if "
+                    + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
+
+    private static final int UNAUTHORIZED = 401;
+    private static final int NOT_ALLOWED = 403;
+
+    private final String description;
+
+    QueueProblem(String description) {
+        this.description = description;
+    }
+
+    String description() {
+        return description;
+    }
+
+    /** Returns what mends it. */
+    abstract String remedy(QueueLookup lookup);
+
+    static QueueProblem of(Throwable failure) {
+        if (any(failure, QueueDoesNotExistException.class::isInstance)) {
+            return MISSING;
+        }
+        if (any(failure, QueueProblem::isOfAnotherRegion)) {
+            return WRONG_REGION;
+        }
+        if (any(failure, QueueProblem::isRefusal)) {
+            return FORBIDDEN;
+        }
+        // The SDK has no type for it; it is nothing but a client's exception that sent no request.
+        if (any(failure, cause -> isClients(cause, "Unable to load credentials"))) {
+            return NO_CREDENTIALS;
+        }
+        if (any(failure, UnknownHostException.class::isInstance)) {
+            return UNKNOWN_HOST;
+        }
+        return any(failure, QueueProblem::isSilence) ? UNREACHABLE : OTHER;
+    }
+
+    private static boolean isOfAnotherRegion(Throwable cause) {
+        return isRefusal(cause) && String.valueOf(cause.getMessage()).contains("scoped to a valid region");
+    }
+
+    private static boolean isRefusal(Throwable cause) {
+        return cause instanceof SqsException answer
+                && (answer.statusCode() == UNAUTHORIZED || answer.statusCode() == NOT_ALLOWED);
+    }
+
+    private static boolean isClients(Throwable cause, String beginning) {
+        return cause instanceof SdkClientException
+                && String.valueOf(cause.getMessage()).startsWith(beginning);
+    }
+
+    /** The SDK's own limits, and its pool's: a connection that cannot be made may end as one that was not acquired. */
+    private static boolean isSilence(Throwable cause) {
+        return cause instanceof IOException
+                || cause instanceof TimeoutException
+                || cause instanceof ApiCallTimeoutException
+                || cause instanceof ApiCallAttemptTimeoutException;
+    }
+
+    private static boolean any(@Nullable Throwable failure, Predicate<Throwable> matches) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (matches.test(cause)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

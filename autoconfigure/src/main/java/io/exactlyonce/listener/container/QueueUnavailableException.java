@@ -1,0 +1,43 @@
+package io.exactlyonce.listener.container;
+
+import org.springframework.core.NestedExceptionUtils;
+
+/** A listener's queue cannot be read at start-up: it is missing, unreachable or forbidden. */
+public final class QueueUnavailableException extends RuntimeException {
+
+    private final transient QueueLookup lookup;
+    private final transient String remedy;
+
+    QueueUnavailableException(QueueLookup lookup, Throwable cause) {
+        this(lookup, QueueProblem.of(cause), cause);
+    }
+
+    private QueueUnavailableException(QueueLookup lookup, QueueProblem problem, Throwable cause) {
+        super(
+                "Queue '%s' of listener '%s' is not available: %s (%s). The look-up ended with: %s"
+                        .formatted(
+                                lookup.queue(),
+                                lookup.listener(),
+                                problem.description(),
+                                lookup.place(),
+                                NestedExceptionUtils.getMostSpecificCause(cause).getMessage()),
+                cause);
+        this.lookup = lookup;
+        this.remedy = problem.remedy(lookup);
+    }
+
+    /** Returns the queue's name, URL or ARN as it was configured. */
+    public String queue() {
+        return lookup.queue();
+    }
+
+    /** Returns the listener's id. */
+    public String listener() {
+        return lookup.listener();
+    }
+
+    /** Returns what mends it: which of credentials, region, endpoint, rights or the queue itself the failure points to. */
+    public String remedy() {
+        return remedy;
+    }
+}

@@ -1,0 +1,139 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.FifoUtils;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.exactlyonce.listener.message.Answers;
+import io.exactlyonce.listener.message.Answers.Answer;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+
+/**
+ * Receives messages, and notes of each request when the windows of its messages began at the latest. The window that they
+ * count by is sent along, so that a change of the queue's own does not matter to what is under way.
+ *
+ * <p>Awspring would send all requests of a large poll at once, wait for the slowest, which may be an empty one's whole poll
+ * timeout, and drop all messages if one request fails. Here the first one alone waits for messages; only if it comes back
+ * full are the others sent, and none of those waits.
+ */
+final class Receiver {
+
+    private static final Logger log = LoggerFactory.getLogger(Receiver.class);
+
+    /** SQS's limit on the messages of one request. */
+    private static final int MOST = 10;
+
+    /** A message's window begins when SQS sends it, so this much earlier than it is here. */
+    static final Duration ON_ITS_WAY = Duration.ofMillis(200);
+
+    /** How much later than its own wait an answer may come before something else must have held it up. */
+    static final Duration LATE = Duration.ofSeconds(1);
+
+    private final SqsAsyncClient client;
+    private final WatchedQueue queue;
+    private final SqsContainerOptions options;
+    private final LongSupplier clock;
+    private final BooleanSupplier goesOn;
+
+    /**
+     * Makes a receiver.
+     *
+     * @param options what to ask for with each message, and how long to wait for some
+     * @param clock monotonic, in nanoseconds
+     * @param goesOn whether a poll may send further requests
+     */
+    Receiver(
+            SqsAsyncClient client,
+            WatchedQueue queue,
+            SqsContainerOptions options,
+            LongSupplier clock,
+            BooleanSupplier goesOn) {
+        this.client = client;
+        this.queue = queue;
+        this.options = options;
+        this.clock = clock;
+        this.goesOn = goesOn;
+    }
+
+    /** Returns the messages of one poll; fails only if there is none to lose. */
+    CompletableFuture<Collection<Message>> receive(int most) {
+        queue.readAgainIfDue();
+        return send(Math.min(most, MOST), options.getPollTimeout())
+                .thenCompose(first -> first.size() == MOST && most > MOST && goesOn.getAsBoolean()
+                        ? more(first, most - MOST)
+                        : CompletableFuture.completedFuture(first))
+                .thenCompose(queue::confirmLastReceives)
+                .thenApply(answers -> answers);
+    }
+
+    private CompletableFuture<Answers> more(Answers first, int most) {
+        List<CompletableFuture<Answers>> others = new ArrayList<>();
+        for (int left = most; left > 0; left -= MOST) {
+            others.add(send(Math.min(left, MOST), Duration.ZERO).exceptionally(this::nothing));
+        }
+        return others.stream()
+                .reduce(
+                        CompletableFuture.completedFuture(first),
+                        (some, other) -> some.thenCombine(other, Answers::and));
+    }
+
+    /** The next poll meets what is wrong again, and has nothing to lose by it. */
+    private Answers nothing(Throwable failure) {
+        log.warn("One of several receives of {} failed; the others' messages are handled", queue.current(), failure);
+        return new Answers(List.of());
+    }
+
+    private CompletableFuture<Answers> send(int most, Duration wait) {
+        Subscription asked = queue.current();
+        ReceiveMessageRequest request = request(asked, most, wait);
+        long sent = clock.getAsLong();
+        try {
+            return client.receiveMessage(request)
+                    .thenApply(response -> new Answers(List.of(
+                            new Answer(response.messages(), asked, receivedAt(sent, wait, clock.getAsLong())))));
+        } catch (RuntimeException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    @SuppressWarnings("deprecation") // As awspring does: servers other than AWS may not know the new name of it.
+    private ReceiveMessageRequest request(Subscription asked, int most, Duration wait) {
+        ReceiveMessageRequest.Builder request = ReceiveMessageRequest.builder()
+                .queueUrl(queue.url())
+                .maxNumberOfMessages(most)
+                .attributeNamesWithStrings(options.getMessageSystemAttributeNames())
+                .messageAttributeNames(options.getMessageAttributeNames())
+                .waitTimeSeconds((int) wait.toSeconds())
+                .visibilityTimeout((int) asked.window().length().toSeconds());
+        if (FifoUtils.isFifo(queue.url())) {
+            // The SDK repeats a request whose answer is lost; with this id it gets the same messages, and at once.
+            request.receiveRequestAttemptId(UUID.randomUUID().toString());
+        }
+        return request.build();
+    }
+
+    /**
+     * Returns when the windows of an answer's messages began, or earlier: never later than the request's wait was over. Of
+     * an answer that comes later than that, it is not known when it was on its way: the process may have been frozen, or
+     * the SDK have repeated the request. Its messages may be as old as the request.
+     */
+    static long receivedAt(long sent, Duration wait, long answered) {
+        long waited = sent + wait.toNanos();
+        if (answered - waited > LATE.toNanos()) {
+            return sent;
+        }
+        long noLater = Math.min(answered - ON_ITS_WAY.toNanos() - sent, wait.toNanos());
+        return sent + Math.max(0, noLater);
+    }
+}

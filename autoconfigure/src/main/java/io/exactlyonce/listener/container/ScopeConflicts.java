@@ -1,0 +1,70 @@
+package io.exactlyonce.listener.container;
+
+import io.exactlyonce.AbandonedPolicy;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The scopes of the listeners on each queue, and the listeners of each scope. SQS gives a message to any listener of its queue,
+ * and its redelivery to any other: with another scope, that one would handle it again. A key in doubt is decided on by
+ * whichever listener of its scope comes first.
+ */
+public final class ScopeConflicts {
+
+    private static final Logger log = LoggerFactory.getLogger(ScopeConflicts.class);
+
+    private final Map<String, Listener> firstOnQueue = new ConcurrentHashMap<>();
+    private final Map<String, Listener> firstInScope = new ConcurrentHashMap<>();
+
+    /** Warns if a listener disagrees with an earlier one, on the same queue or of the same scope. */
+    public void add(String listener, Collection<String> queues, @Nullable String scope, AbandonedPolicy onAbandoned) {
+        for (String queue : queues) {
+            String name = name(queue);
+            Listener added = new Listener(listener, scope == null ? name : scope, onAbandoned);
+            addToQueue(name, added);
+            addToScope(added);
+        }
+    }
+
+    /** Returns a queue's name, of which listeners may give the URL or the ARN. */
+    static String name(String queue) {
+        return queue.substring(Math.max(queue.lastIndexOf('/'), queue.lastIndexOf(':')) + 1);
+    }
+
+    private void addToQueue(String queue, Listener added) {
+        Listener first = firstOnQueue.putIfAbsent(queue, added);
+        if (first != null && !first.scope().equals(added.scope())) {
+            log.warn(
+                    "Listener '{}' on queue '{}' has the scope '{}', and listener '{}' has '{}': a message that was "
+                            + "handled by one can be redelivered to the other, and is then handled again. Give both "
+                            + "the same scope, or each a queue of its own",
+                    added.id(),
+                    queue,
+                    added.scope(),
+                    first.id(),
+                    first.scope());
+        }
+    }
+
+    private void addToScope(Listener added) {
+        Listener first = firstInScope.putIfAbsent(added.scope(), added);
+        if (first != null && first.onAbandoned() != added.onAbandoned()) {
+            log.warn(
+                    "Listener '{}' of scope '{}' has onAbandoned = {}, and listener '{}' has {}: a key in doubt is decided "
+                            + "on by whichever comes first, so that {} holds for none. Give both the same, or each a "
+                            + "scope of its own",
+                    added.id(),
+                    added.scope(),
+                    added.onAbandoned(),
+                    first.id(),
+                    first.onAbandoned(),
+                    added.onAbandoned() == AbandonedPolicy.RERUN ? first.onAbandoned() : added.onAbandoned());
+        }
+    }
+
+    private record Listener(String id, String scope, AbandonedPolicy onAbandoned) {}
+}

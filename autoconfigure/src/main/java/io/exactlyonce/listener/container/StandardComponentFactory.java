@@ -1,0 +1,45 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.awspring.cloud.sqs.listener.source.MessageSource;
+import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
+import io.exactlyonce.listener.acknowledgement.SettlingAcknowledgementHandler;
+import io.exactlyonce.listener.method.ContainerSettings;
+
+/** Makes a container's components: awspring's, with ours around them. */
+public final class StandardComponentFactory<T> extends StandardSqsComponentFactory<T> {
+
+    private final ListenerEngine engine;
+    private final String listener;
+    private final ContainerSettings settings;
+
+    public StandardComponentFactory(ListenerEngine engine, String listener, ContainerSettings settings) {
+        this.engine = engine;
+        this.listener = listener;
+        this.settings = settings;
+    }
+
+    @Override
+    public MessageSource<T> createMessageSource(SqsContainerOptions options) {
+        return new DeliveryMessageSource<>(engine, listener, settings);
+    }
+
+    @Override
+    public MessageSink<T> createMessageSink(SqsContainerOptions options) {
+        return new DeliverySink<>(super.createMessageSink(options), engine.deliveries());
+    }
+
+    @Override
+    protected BatchingAcknowledgementProcessor<T> createBatchingProcessorInstance() {
+        return new FlushingAcknowledgementProcessor<>();
+    }
+
+    @Override
+    public AcknowledgementHandler<T> createAcknowledgementHandler(SqsContainerOptions options) {
+        return new SettlingAcknowledgementHandler<>(engine.deliveries());
+    }
+}

@@ -1,0 +1,32 @@
+package io.exactlyonce.listener.message;
+
+import io.exactlyonce.delivery.Delivery;
+import java.util.concurrent.CompletableFuture;
+
+/** Where a message was polled: what a sink needs to know of its queue, and of the permits that its poll goes by. */
+public interface MessageOrigin {
+
+    /** Takes the delivery's own word, and knows of no permits. */
+    MessageOrigin UNKNOWN = new MessageOrigin() {
+        @Override
+        public CompletableFuture<Boolean> givesUp(Delivery delivery) {
+            return CompletableFuture.completedFuture(delivery.isOnItsLastReceive());
+        }
+
+        @Override
+        public CompletableFuture<Void> takePermitBack() {
+            return CompletableFuture.completedFuture(null);
+        }
+    };
+
+    /** Returns, by the redrive policy as it is now, whether the queue hands out the message no more; no if that is not known. */
+    CompletableFuture<Boolean> givesUp(Delivery delivery);
+
+    /**
+     * Takes a permit again that was released while its message waited. It is not there to be taken at any time: others may
+     * have been handed it, and then the next one that is released counts as it.
+     *
+     * @return completes when the message may go on; its permit is released at its end, as always
+     */
+    CompletableFuture<Void> takePermitBack();
+}

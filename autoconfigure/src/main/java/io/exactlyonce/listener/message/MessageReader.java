@@ -1,0 +1,136 @@
+package io.exactlyonce.listener.message;
+
+import io.awspring.cloud.sqs.support.converter.ContextAwareMessagingMessageConverter;
+import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.visibility.Subscription;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.StringUtils;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+
+/**
+ * Converts messages as awspring does, with the application's converter. Of one that cannot be read it says what is wrong
+ * without the body, which may be anybody's card number, and returns it with backoff.
+ */
+public final class MessageReader<T> {
+
+    private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
+
+    private final MessagingMessageConverter<Message> converter;
+    private final @Nullable MessageConversionContext context;
+    private final @Nullable Class<?> payloadType;
+    private final Deliveries deliveries;
+    private final MessageOrigin origin;
+
+    /**
+     * Makes a reader.
+     *
+     * @param converter the application's
+     * @param context for converters that want one
+     * @param payloadType what the handler takes, if it is known
+     * @param deliveries where unreadable messages are returned
+     * @param origin where the messages were polled
+     */
+    public MessageReader(
+            MessagingMessageConverter<Message> converter,
+            @Nullable MessageConversionContext context,
+            @Nullable Class<?> payloadType,
+            Deliveries deliveries,
+            MessageOrigin origin) {
+        this.converter = converter;
+        this.context = context;
+        this.payloadType = payloadType;
+        this.deliveries = deliveries;
+        this.origin = origin;
+    }
+
+    /** Returns the message with its delivery attached, or nothing if it cannot be read. */
+    Optional<org.springframework.messaging.Message<T>> read(
+            Message message, Subscription subscription, long receivedAt) {
+        Delivery delivery = delivery(message, subscription, receivedAt);
+        try {
+            org.springframework.messaging.Message<T> converted = convert(AttributeSanitizer.tame(message));
+            return Optional.of(
+                    new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body(), origin)
+                            .attachTo(converted, RenewingVisibility.header(converted, delivery, context)));
+        } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
+            returnUnreadable(delivery, unreadable);
+            return Optional.empty();
+        }
+    }
+
+    boolean isOnItsLastReceive(Message message, Subscription subscription) {
+        return delivery(message, subscription, 0).isOnItsLastReceive();
+    }
+
+    /** Makes a message visible again at once. */
+    void returnUnread(Message message, Subscription subscription, long receivedAt) {
+        Delivery delivery = delivery(message, subscription, receivedAt);
+        deliveries.begin(List.of(delivery));
+        deliveries.settleWhileStopping(delivery);
+    }
+
+    private static Delivery delivery(Message message, Subscription subscription, long receivedAt) {
+        return new Delivery(
+                subscription, message.messageId(), message.receiptHandle(), receiveCount(message), receivedAt);
+    }
+
+    @SuppressWarnings("unchecked") // The converter makes what the listener takes, as in awspring.
+    private org.springframework.messaging.Message<T> convert(Message message) {
+        org.springframework.messaging.Message<?> converted =
+                converter instanceof ContextAwareMessagingMessageConverter<Message> aware
+                        ? aware.toMessagingMessage(message, context)
+                        : converter.toMessagingMessage(message);
+        return (org.springframework.messaging.Message<T>)
+                Objects.requireNonNull(converted, "The message converter returned nothing");
+    }
+
+    private void returnUnreadable(Delivery delivery, Throwable unreadable) {
+        log.error(
+                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send what "
+                        + "the handler takes, or correct its parameter (DEBUG of {} tells more)",
+                delivery,
+                payloadType == null ? "its payload type" : payloadType.getName(),
+                UnreadableReason.of(unreadable),
+                log.getName());
+        if (log.isDebugEnabled()) {
+            log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
+        }
+        deliveries.begin(List.of(delivery));
+        deliveries.settle(delivery);
+    }
+
+    /** Returns a message's group on a FIFO queue; empty on a standard one. */
+    static String group(Message message) {
+        return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, "");
+    }
+
+    public static int receiveCount(Message message) {
+        return Integer.parseInt(attribute(message, MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"));
+    }
+
+    /** By text: to answer by enum constant, the message copies all of its attributes each time. */
+    private static String attribute(Message message, MessageSystemAttributeName name, String absent) {
+        return message.attributesAsStrings().getOrDefault(name.toString(), absent);
+    }
+
+    /** An attribute without text, such as a binary one, counts as blank, so that it fails the delivery. */
+    private static @Nullable String keyAttribute(Message message) {
+        MessageAttributeValue attribute = message.messageAttributes().get(ReceivedMessage.KEY_ATTRIBUTE);
+        if (attribute == null) {
+            return null;
+        }
+        return Optional.ofNullable(attribute.stringValue())
+                .filter(StringUtils::hasText)
+                .orElse("");
+    }
+}

@@ -1,0 +1,86 @@
+package io.exactlyonce.listener.message;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
+import org.springframework.validation.BindingResult;
+import org.springframework.validation.FieldError;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JacksonException.Reference;
+import tools.jackson.core.TokenStreamLocation;
+
+/** Why a message cannot be read, by types and places: what stands there may be anybody's card number. */
+public final class UnreadableReason {
+
+    /** Bounds the causes, since they may form a circle. */
+    private static final int MOST_CAUSES = 20;
+
+    private static final int MOST_STEPS = 10;
+
+    /** A name beyond these may be content that a sender has put into the place of a name. */
+    private static final String NAME = "[\\w$-]{1,64}";
+
+    private UnreadableReason() {}
+
+    public static String of(Throwable failure) {
+        String type =
+                NestedExceptionUtils.getMostSpecificCause(failure).getClass().getName();
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(MOST_CAUSES)
+                .map(UnreadableReason::place)
+                .filter(place -> !place.isEmpty())
+                .findFirst()
+                .map(place -> type + " " + place)
+                .orElse(type);
+    }
+
+    private static String place(Throwable failure) {
+        if (failure instanceof JacksonException json) {
+            return json.getPath().isEmpty() ? location(json.getLocation()) : "at " + path(json.getPath());
+        }
+        return failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null
+                ? fields(invalid.getBindingResult())
+                : "";
+    }
+
+    private static String location(TokenStreamLocation location) {
+        return location == null || location.getLineNr() < 1
+                ? ""
+                : "at line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
+    }
+
+    private static String path(List<Reference> path) {
+        return path.stream().limit(MOST_STEPS).map(UnreadableReason::step).collect(Collectors.joining("", "$", ""));
+    }
+
+    /** The keys of a map are content, too. */
+    private static String step(Reference reference) {
+        String name = reference.getPropertyName();
+        if (name == null) {
+            return "[" + reference.getIndex() + "]";
+        }
+        return "." + (isMap(reference.from()) || !name.matches(NAME) ? "*" : name);
+    }
+
+    private static boolean isMap(@Nullable Object from) {
+        return from instanceof Map || (from instanceof Class<?> type && Map.class.isAssignableFrom(type));
+    }
+
+    private static String fields(BindingResult binding) {
+        return binding.getFieldErrors().stream()
+                .map(UnreadableReason::field)
+                .distinct()
+                .sorted()
+                .limit(MOST_STEPS)
+                .collect(Collectors.joining(", ", "at ", ""));
+    }
+
+    private static String field(FieldError error) {
+        return "%s (%s)".formatted(error.getField().replaceAll("\\[[^]]*]", "[*]"), error.getCode());
+    }
+}

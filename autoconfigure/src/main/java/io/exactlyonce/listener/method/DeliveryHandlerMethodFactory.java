@@ -1,0 +1,63 @@
+package io.exactlyonce.listener.method;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
+import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+
+/**
+ * Makes handler methods as the application's own factory does, and wraps those of {@link
+ * io.exactlyonce.ExactlyOnceListener}s only. It is a {@link DefaultMessageHandlerMethodFactory} since awspring
+ * configures no other; what it is configured with goes on to the original.
+ */
+public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {
+
+    private final MessageHandlerMethodFactory original;
+    private final ListenerMethodReader methods;
+    private final ProxyMethods interfaceMethods;
+
+    public DeliveryHandlerMethodFactory(
+            MessageHandlerMethodFactory original, ListenerMethodReader methods, ProxyMethods interfaceMethods) {
+        this.original = original;
+        this.methods = methods;
+        this.interfaceMethods = interfaceMethods;
+    }
+
+    @Override
+    public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> resolvers) {
+        if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
+            configurable.setArgumentResolvers(resolvers);
+        }
+    }
+
+    @Override
+    public void afterPropertiesSet() {
+        if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
+            configurable.afterPropertiesSet();
+        }
+    }
+
+    @Override
+    public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
+        ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
+        if (declared == null) {
+            return original.createInvocableHandlerMethod(bean, method);
+        }
+        InvocableHandlerMethod handler =
+                original.createInvocableHandlerMethod(bean, interfaceMethods.callable(bean, method));
+        ListenerMethod read =
+                methods.read(bean, declared, handler.getReturnType().getParameterType());
+        boolean batch = read.batch() != null;
+        ContainerSettings.complete(
+                methods.timeout(declared),
+                methods.scope(declared),
+                declared.annotation().onAbandoned(),
+                batch,
+                read.transaction());
+        return batch ? new BatchHandlerMethod(handler, read) : new DeliveryHandlerMethod(handler, read);
+    }
+}

@@ -1,0 +1,112 @@
+package io.exactlyonce.listener.method;
+
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.expression.MethodBasedEvaluationContext;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.MapAccessor;
+import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.messaging.Message;
+
+/** A listener's {@code key} expression, parsed and checked when the application starts. */
+final class KeyExpression {
+
+    static final String MESSAGE = "message";
+    static final String HEADERS = "headers";
+    static final String PAYLOAD = "payload";
+
+    private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+    /**
+     * Never compiles, whatever {@code spring.expression.compiler.mode} says: compiled arithmetic truncates numbers of another
+     * type than those before, and compiled reads of a map take an absent property for null. A key must not depend on how
+     * often its expression was evaluated.
+     */
+    private static final SpelExpressionParser PARSER =
+            new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
+
+    private final SpelExpression expression;
+    private final Method method;
+
+    /** One for all messages, for they remember how to read each type's properties. */
+    private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
+
+    private KeyExpression(SpelExpression expression, Method method) {
+        this.expression = expression;
+        this.method = method;
+    }
+
+    /**
+     * Parses an expression and checks the names that it uses.
+     *
+     * @throws InvalidListenerException if it does not parse, or names something that the method does not have
+     */
+    static KeyExpression parse(String text, Method method) {
+        SpelExpression parsed;
+        try {
+            parsed = PARSER.parseRaw(text);
+        } catch (ParseException invalid) {
+            throw new InvalidListenerException(
+                    method,
+                    "key expression '%s' does not parse: %s".formatted(text, invalid.getSimpleMessage()),
+                    "write SpEL over the method's arguments, for example key = \"#order.orderId\"");
+        }
+        String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
+        KeyExpressionValidator check = BatchSignature.isBatch(method)
+                ? KeyExpressionValidator.forItems(method, text, names, BatchSignature.of(method))
+                : KeyExpressionValidator.forArguments(method, text, names);
+        check.check(parsed.getAST());
+        return new KeyExpression(parsed, method);
+    }
+
+    /** @throws EvaluationException if the expression fails on these arguments */
+    @Nullable Object evaluate(@Nullable Object[] arguments, Message<?> message) {
+        MethodBasedEvaluationContext context =
+                new MethodBasedEvaluationContext(null, method, arguments, PARAMETER_NAMES);
+        context.setPropertyAccessors(properties);
+        // Arguments by name are looked up only where no variable is set, so an argument of the same name would lose.
+        variables(message.getPayload(), message).forEach((name, value) -> {
+            if (context.lookupVariable(name) == null) {
+                context.setVariable(name, value);
+            }
+        });
+        return expression.getValue(context);
+    }
+
+    /**
+     * Evaluates the expression for one message of a batch.
+     *
+     * @throws EvaluationException if the expression fails on this message
+     */
+    @Nullable Object evaluateItem(@Nullable Object payload, Message<?> message) {
+        StandardEvaluationContext context = new StandardEvaluationContext();
+        context.setPropertyAccessors(properties);
+        variables(payload, message).forEach(context::setVariable);
+        return expression.getValue(context);
+    }
+
+    private static Map<String, @Nullable Object> variables(@Nullable Object payload, Message<?> message) {
+        Map<String, @Nullable Object> variables = new HashMap<>();
+        variables.put(PAYLOAD, payload);
+        variables.put(MESSAGE, message);
+        variables.put(HEADERS, message.getHeaders());
+        return variables;
+    }
+
+    @Override
+    public String toString() {
+        return expression.getExpressionString();
+    }
+}

@@ -1,0 +1,190 @@
+package io.exactlyonce.listener.method;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.SnsEnvelope;
+import java.lang.reflect.Array;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.util.ClassUtils;
+
+/** An {@link io.exactlyonce.ExactlyOnceListener} method, checked and ready to say the key of its messages. */
+final class ListenerMethod {
+
+    private static final Logger log = LoggerFactory.getLogger(ListenerMethod.class);
+
+    private final Method method;
+    private final @Nullable KeyExpression key;
+    private final @Nullable String scope;
+    private final InDoubtPolicy doubt;
+    private final @Nullable ClaimTransaction transaction;
+    private final ResultReader results;
+    private final @Nullable Type asyncResult;
+    private final boolean enveloped;
+    private final int claimIndex;
+    private final @Nullable BatchSignature batch;
+
+    /**
+     * Makes a method.
+     *
+     * @param asyncResult what its futures end with; {@code null} if it returns when its work is done
+     * @param key says the key of a message; {@code null} for the message attribute, else the message's id
+     * @param scope whose keys they are; {@code null} for the queue's name
+     * @param doubt what to do with a key that must not simply be run again
+     * @param transaction in which the method runs together with its claim, if it does
+     * @param results reads stored results
+     */
+    ListenerMethod(
+            Method method,
+            @Nullable Type asyncResult,
+            @Nullable KeyExpression key,
+            @Nullable String scope,
+            InDoubtPolicy doubt,
+            @Nullable ClaimTransaction transaction,
+            ResultReader results) {
+        this.method = method;
+        this.key = key;
+        this.scope = scope;
+        this.doubt = doubt;
+        this.transaction = transaction;
+        this.results = results;
+        this.asyncResult = asyncResult;
+        this.enveloped = SnsEnvelope.isTakenBy(method);
+        this.claimIndex = Arrays.asList(method.getParameterTypes()).indexOf(Claim.class);
+        this.batch = BatchSignature.isBatch(method) ? BatchSignature.of(method) : null;
+    }
+
+    /** @throws InvalidKeyException if the message has no usable key */
+    ClaimSpec handling(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
+        return new ClaimSpec(key(received, message, arguments), payload(received), doubt, transaction);
+    }
+
+    private String payload(ReceivedMessage received) {
+        return enveloped ? SnsEnvelope.of(received.body(), results) : received.body();
+    }
+
+    /** Returns in what the method runs together with its claim; {@code null} if its effects are elsewhere. */
+    @Nullable ClaimTransaction transaction() {
+        return transaction;
+    }
+
+    /** Tells whether the method returns before its work is done, and a future of it. */
+    boolean isAsync() {
+        return asyncResult != null;
+    }
+
+    /** @throws IllegalStateException if an asynchronous method returned no future */
+    @Nullable Object requireFuture(@Nullable Object returned) {
+        if (isAsync() && returned == null) {
+            throw new IllegalStateException(
+                    "%s returned null instead of a future, so that nobody can tell when its work is done; return "
+                                    .formatted(ClassUtils.getQualifiedMethodName(method))
+                            + "CompletableFuture.completedFuture(null) if there is nothing to wait for");
+        }
+        return returned;
+    }
+
+    /** Returns where the method takes what of a batch; {@code null} if it takes single messages. */
+    @Nullable BatchSignature batch() {
+        return batch;
+    }
+
+    /** @throws InvalidKeyException if the message has no usable key */
+    ClaimKey key(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
+        return key(received, expression -> expression.evaluate(arguments, message));
+    }
+
+    /**
+     * Returns what is asked for with a message of a batch.
+     *
+     * @param payload what the method is given of the message
+     * @throws InvalidKeyException if the message has no usable key
+     */
+    ClaimSpec itemHandling(ReceivedMessage received, Message<?> message, @Nullable Object payload) {
+        ClaimKey itemKey = key(received, expression -> expression.evaluateItem(payload, message));
+        return new ClaimSpec(itemKey, payload(received), doubt);
+    }
+
+    private ClaimKey key(ReceivedMessage received, Function<KeyExpression, @Nullable Object> evaluation) {
+        String name = scope == null ? received.delivery().subscription().queue() : scope;
+        return new ClaimKey(name, keyText(received, evaluation));
+    }
+
+    private String keyText(ReceivedMessage received, Function<KeyExpression, @Nullable Object> evaluation) {
+        if (key != null) {
+            return KeyRules.toKey("The key expression '%s'".formatted(key), evaluate(key, evaluation));
+        }
+        if (received.keyAttribute() != null) {
+            return KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, received.keyAttribute());
+        }
+        return received.delivery().messageId();
+    }
+
+    private static @Nullable Object evaluate(KeyExpression key, Function<KeyExpression, @Nullable Object> evaluation) {
+        try {
+            return evaluation.apply(key);
+        } catch (RuntimeException | StackOverflowError failure) {
+            // Methods of the expression may throw anything, as for a value that a sender has made up.
+            throw KeyFailure.of(key, failure);
+        }
+    }
+
+    /** Puts the claim where the method wants it; the other arguments stay as they are. */
+    void pass(Claim claim, @Nullable Object[] arguments) {
+        if (claimIndex >= 0) {
+            arguments[claimIndex] = claim;
+        }
+    }
+
+    /** Returns what an earlier call returned, as far as that can be read as what the method returns. */
+    @Nullable Object replay(String json) {
+        if (method.getReturnType() == void.class) {
+            return null;
+        }
+        try {
+            return results.fromJson(json, asyncResult == null ? method.getGenericReturnType() : asyncResult);
+        } catch (RuntimeException unfit) {
+            log.debug("The stored result of a duplicate is not what {} returns now", method, unfit);
+            return null;
+        }
+    }
+
+    /** Returns what a method returns whose handler was not called. */
+    @Nullable Object nothing() {
+        if (isAsync()) {
+            Object ended = CompletableFuture.completedFuture(null);
+            return ended;
+        }
+        Class<?> type = method.getReturnType();
+        if (!type.isPrimitive() || type == void.class) {
+            return null;
+        }
+        return Array.get(Array.newInstance(type, 1), 0);
+    }
+
+    /** Returns what is wrong with the header that the method cannot be given, if it is one of those. */
+    Optional<String> unfitHeader(MessageHeaders headers) {
+        return HeaderArguments.unfit(method, headers);
+    }
+
+    @Override
+    public String toString() {
+        return ClassUtils.getQualifiedMethodName(method);
+    }
+}

@@ -1,0 +1,84 @@
+package io.exactlyonce.metrics;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.visibility.Subscription;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+/** Measures deliveries, listener by listener and queue by queue. */
+public final class DeliveryMetrics implements DeliveryObserver {
+
+    private final MeterRegistry registry;
+    private final Timer pauses;
+    private final ConcurrentMap<Key, SubscriptionMeters> meters = new ConcurrentHashMap<>();
+
+    private record Key(String listener, String queue) {}
+
+    /** @param registry where the meters are registered */
+    public DeliveryMetrics(MeterRegistry registry) {
+        this.registry = registry;
+        this.pauses = Timer.builder(MeterNames.RENEWAL_PAUSES)
+                .description("How much later than planned renewals were looked for: pauses of the JVM or its machine")
+                .register(registry);
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        metersOf(subscription).subscribed(subscription);
+    }
+
+    @Override
+    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        metersOf(subscription).claimed(outcome);
+    }
+
+    @Override
+    public void handled(Subscription subscription, Duration elapsed) {
+        metersOf(subscription).handled(elapsed);
+    }
+
+    @Override
+    public void delivered(Subscription subscription, Duration elapsed) {
+        metersOf(subscription).delivered(elapsed);
+    }
+
+    @Override
+    public void renewed(Subscription subscription, Target target, Result result) {
+        metersOf(subscription).renewed(target, result);
+    }
+
+    @Override
+    public void timedOut(Subscription subscription) {
+        metersOf(subscription).timedOut();
+    }
+
+    @Override
+    public void paused(Duration length) {
+        pauses.record(length);
+    }
+
+    @Override
+    public void waiting(Subscription subscription, int deliveries) {
+        metersOf(subscription).waiting(deliveries);
+    }
+
+    @Override
+    public void receivesRunOut(Subscription subscription) {
+        metersOf(subscription).receivesRunOut();
+    }
+
+    @Override
+    public void paused(Subscription subscription, String way, boolean paused) {
+        metersOf(subscription).paused(way, paused);
+    }
+
+    private SubscriptionMeters metersOf(Subscription subscription) {
+        return meters.computeIfAbsent(
+                new Key(subscription.listener(), subscription.queue()),
+                key -> new SubscriptionMeters(registry, subscription));
+    }
+}

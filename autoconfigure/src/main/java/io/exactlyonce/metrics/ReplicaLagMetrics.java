@@ -1,0 +1,45 @@
+package io.exactlyonce.metrics;
+
+import io.exactlyonce.primary.replica.ReplicaLag;
+import io.exactlyonce.primary.replica.ReplicaObserver;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/** Gauges for each replica that streams; those of one that is gone are gone, too. */
+public final class ReplicaLagMetrics implements ReplicaObserver {
+
+    private static final double MILLIS_PER_SECOND = 1_000;
+
+    private final MultiGauge seconds;
+    private final MultiGauge bytes;
+
+    /** @param registry where the meters are registered */
+    public ReplicaLagMetrics(MeterRegistry registry) {
+        seconds = MultiGauge.builder(MeterNames.REPLICA_LAG)
+                .description("Age of the newest commit on the primary that a replica does not show yet")
+                .baseUnit("seconds")
+                .register(registry);
+        bytes = MultiGauge.builder(MeterNames.REPLICA_LAG_BYTES)
+                .description("Write-ahead log that a replica has not replayed yet")
+                .baseUnit("bytes")
+                .register(registry);
+    }
+
+    @Override
+    public void observed(List<ReplicaLag> replicas) {
+        register(seconds, replicas, replica -> replica.lag().toMillis() / MILLIS_PER_SECOND);
+        register(bytes, replicas, ReplicaLag::bytes);
+    }
+
+    private static void register(MultiGauge gauge, List<ReplicaLag> replicas, ToDoubleFunction<ReplicaLag> value) {
+        gauge.register(
+                replicas.stream()
+                        .<MultiGauge.Row<?>>map(replica ->
+                                MultiGauge.Row.of(Tags.of(MeterNames.REPLICA, replica.replica()), replica, value))
+                        .toList(),
+                true);
+    }
+}

@@ -1,0 +1,146 @@
+package io.exactlyonce.operations;
+
+import io.exactlyonce.ClaimHeldException;
+import io.exactlyonce.ExactlyOnceOperations.Action;
+import io.exactlyonce.KeyReusedException;
+import io.exactlyonce.ParkedException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.HandlerRun;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.KeptResults;
+import io.exactlyonce.delivery.ReplayedResults;
+import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.FailedAttempt;
+import io.exactlyonce.delivery.pipeline.LeasedClaim;
+import io.exactlyonce.renewal.HeldLease;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Runs actions under claims that no message stands behind. What {@link DeliveryProcessor} guarantees of handlers holds for
+ * actions, too; only their completion is given up when the lease ends, since a caller waits for it.
+ */
+public final class ActionExecutor {
+
+    /** A JSON text, which tells a result that is null from one that could not be kept. */
+    private static final String NULL = "null";
+
+    private final ClaimWriter keeper;
+    private final ClaimSettings terms;
+    private final RenewalSupervisor supervisor;
+    private final KeptResults kept;
+    private final ReplayedResults replayed;
+    private final LongSupplier clock;
+
+    /**
+     * @param store keeps the claims
+     * @param terms on which keys are claimed
+     * @param supervisor renews leases
+     * @param writer writes results
+     * @param reader reads stored results
+     * @param clock monotonic, in nanoseconds
+     */
+    public ActionExecutor(
+            ClaimStore store,
+            ClaimSettings terms,
+            RenewalSupervisor supervisor,
+            ResultWriter writer,
+            ResultReader reader,
+            LongSupplier clock) {
+        this.keeper = new ClaimWriter(store);
+        this.terms = terms;
+        this.supervisor = supervisor;
+        this.kept = new KeptResults(writer);
+        this.replayed = new ReplayedResults(reader);
+        this.clock = clock;
+    }
+
+    <T, X extends Throwable> @Nullable T execute(ClaimSpec wanted, Class<T> type, Action<T, X> action) throws X {
+        requireNoTransaction();
+        ClaimKey key = wanted.key();
+        ClaimRequest request = terms.request(wanted);
+        long begun = clock.getAsLong();
+        Next<T, X> next = keeper.claim(request)
+                .<Next<T, X>>match(
+                        acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),
+                        completed -> () -> replayed.read(key, completed.result(), type),
+                        mismatch -> {
+                            throw new KeyReusedException(key.scope(), key.hash());
+                        },
+                        held -> {
+                            throw new ClaimHeldException(key.scope(), key.hash(), held.leaseRemaining());
+                        },
+                        parked -> {
+                            throw new ParkedException(key.scope(), key.hash());
+                        });
+        return next.go();
+    }
+
+    /** What the action writes there would be committed, or rolled back, after its key is completed. */
+    private static void requireNoTransaction() {
+        if (TransactionSynchronizationManager.isActualTransactionActive()) {
+            throw new IllegalStateException(
+                    "ExactlyOnceOperations.execute was called within a transaction, which may still be rolled back when the key"
+                            + " is completed; call it outside, and begin the transaction in the action");
+        }
+    }
+
+    private <T, X extends Throwable> @Nullable T run(
+            ClaimRequest request, InDoubtPolicy doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
+        HandlerRun run = new HandlerRun();
+        HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::interrupt);
+        try {
+            LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper::fence);
+            T result = act(request.id(), doubt, claim, lease, run, action);
+            complete(request, claim, lease, result);
+            return result;
+        } finally {
+            lease.letGo();
+        }
+    }
+
+    private <T, X extends Throwable> @Nullable T act(
+            ClaimId id, InDoubtPolicy doubt, LeasedClaim claim, HeldLease lease, HandlerRun run, Action<T, X> action)
+            throws X {
+        boolean called = false;
+        try (run) {
+            claim.ensureHeld();
+            called = true;
+            return action.run(claim);
+        } catch (Throwable failure) {
+            lease.letGo();
+            if (called) {
+                new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
+            } else {
+                keeper.release(new Release(id, "the action was not called", false));
+            }
+            throw failure;
+        }
+    }
+
+    private void complete(ClaimRequest request, LeasedClaim claim, HeldLease lease, @Nullable Object result) {
+        lease.completing();
+        String json = result == null ? NULL : kept.json(request.key(), result);
+        if (!keeper.complete(request.id(), json, lease::isHeld)) {
+            throw claim.lost("another worker took the key over before the action ended; its result is discarded");
+        }
+    }
+
+    /** What follows from the claim's outcome. */
+    @FunctionalInterface
+    private interface Next<T, X extends Throwable> {
+        @Nullable T go() throws X;
+    }
+}

@@ -1,0 +1,123 @@
+package io.exactlyonce.operations;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.ResultWriter;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The operations, on a claim store. */
+public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations {
+
+    private static final int LONGEST_LIST = 1_000;
+
+    private final ActionExecutor executions;
+    private final ParkedClaims parked;
+    private final ResultWriter results;
+    private final Runnable store;
+    private final InDoubtPolicy doubt;
+
+    /**
+     * @param executions run actions
+     * @param parked the parked claims
+     * @param results writes the results that people give
+     * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
+     */
+    public DefaultExactlyOnceOperations(
+            ActionExecutor executions, ParkedClaims parked, ResultWriter results, Runnable store) {
+        this(executions, parked, results, store, InDoubtPolicy.RERUN);
+    }
+
+    private DefaultExactlyOnceOperations(
+            ActionExecutor executions, ParkedClaims parked, ResultWriter results, Runnable store, InDoubtPolicy doubt) {
+        this.executions = executions;
+        this.parked = parked;
+        this.results = results;
+        this.store = store;
+        this.doubt = doubt;
+    }
+
+    @Override
+    public ExactlyOnceOperations onAbandoned(AbandonedPolicy policy) {
+        if (policy == AbandonedPolicy.RECONCILE) {
+            throw new IllegalArgumentException(
+                    "onAbandoned (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
+                            + " for itself what was done, where claim.isAmbiguous()");
+        }
+        return new DefaultExactlyOnceOperations(
+                executions, parked, results, store, new InDoubtPolicy(policy, null, List.of()));
+    }
+
+    @Override
+    public <T, X extends Throwable> @Nullable T execute(String scope, String key, Class<T> type, Action<T, X> action)
+            throws X {
+        return execute(scope, key, null, type, action);
+    }
+
+    @Override
+    public <T, X extends Throwable> @Nullable T execute(
+            String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X {
+        ClaimKey checked = checked(scope, key);
+        store.run();
+        return executions.execute(new ClaimSpec(checked, payload, doubt), type, action);
+    }
+
+    @Override
+    public List<ParkedClaim> parked(int limit) {
+        return list(null, limit);
+    }
+
+    @Override
+    public List<ParkedClaim> parkedAfter(ParkedClaim last, int limit) {
+        return list(last, limit);
+    }
+
+    private List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+        if (limit < 1 || limit > LONGEST_LIST) {
+            throw new IllegalArgumentException("limit (%d) must be from 1 to %d".formatted(limit, LONGEST_LIST));
+        }
+        store.run();
+        return parked.list(after, limit);
+    }
+
+    @Override
+    public Optional<ParkedClaim> findParked(String scope, String key) {
+        ClaimKey checked = checked(scope, key);
+        store.run();
+        return parked.find(checked);
+    }
+
+    @Override
+    public boolean releaseParked(ParkedClaim claim) {
+        store.run();
+        return parked.release(idOf(claim));
+    }
+
+    @Override
+    public boolean completeParked(ParkedClaim claim, @Nullable Object result) {
+        Completion completion = new Completion(idOf(claim), result == null ? null : results.toJson(result));
+        store.run();
+        return parked.complete(completion);
+    }
+
+    private static ClaimId idOf(ParkedClaim claim) {
+        return new ClaimId(new ClaimKey(claim.scope(), claim.key()), claim.claimId());
+    }
+
+    private static ClaimKey checked(String scope, String key) {
+        if (scope.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException(
+                    "scope contains a NUL character, which PostgreSQL cannot store; remove it");
+        }
+        return new ClaimKey(scope, KeyRules.toKey("The key", key));
+    }
+}

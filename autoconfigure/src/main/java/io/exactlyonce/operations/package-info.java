@@ -1,0 +1,8 @@
+/**
+ * Code that is no listener, run once per key: {@link io.exactlyonce.ExactlyOnceOperations}. It uses {@code claim},
+ * {@code delivery} and {@code renewal}.
+ */
+@NullMarked
+package io.exactlyonce.operations;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,53 @@
+package io.exactlyonce.primary;
+
+import java.time.Duration;
+import java.util.Properties;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** The JDBC driver, with limits: without any of its own it waits for a dead server for ever. */
+final class DriverSettings {
+
+    /**
+     * Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a lease of 30 s,
+     * renewed when half of it is over, a renewal that hangs for this long and then waits for a new connection has lost
+     * 8 of its 15 s, and can still be tried again.
+     */
+    private static final Duration SOCKET_TIMEOUT = Duration.ofSeconds(5);
+
+    private static final Duration ONE_OF_SEVERAL = Duration.ofSeconds(1);
+
+    private DriverSettings() {}
+
+    static DataSource of(ConnectionTarget target) {
+        var driver = new DriverManagerDataSource();
+        driver.setUrl(target.url());
+        driver.setUsername(target.username());
+        driver.setPassword(target.password());
+        driver.setConnectionProperties(defaults(target.jdbcUrl()));
+        return driver;
+    }
+
+    /** Parameters of the URL override these. */
+    private static Properties defaults(JdbcUrl url) {
+        var defaults = new Properties();
+        defaults.setProperty("ApplicationName", PrimaryPinnedDataSource.POOL_NAME);
+        defaults.setProperty("loginTimeout", seconds(PrimaryPinnedDataSource.CONNECTION_TIMEOUT));
+        defaults.setProperty("socketTimeout", seconds(SOCKET_TIMEOUT));
+        defaults.setProperty("tcpKeepAlive", "true");
+        // The driver's messages would quote keys and results, which may be personal data.
+        defaults.setProperty("logServerErrorDetail", "false");
+        if (url.namesSeveralHosts()) {
+            defaults.setProperty("targetServerType", "primary");
+            // A host that drops packets must leave time for the next one.
+            defaults.setProperty("connectTimeout", seconds(ONE_OF_SEVERAL));
+            // For this long the driver remembers which one was a replica: after a failover it is the one to ask.
+            defaults.setProperty("hostRecheckSeconds", seconds(ONE_OF_SEVERAL));
+        }
+        return defaults;
+    }
+
+    private static String seconds(Duration length) {
+        return String.valueOf(length.toSeconds());
+    }
+}

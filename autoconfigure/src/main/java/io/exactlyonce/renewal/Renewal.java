@@ -1,0 +1,178 @@
+package io.exactlyonce.renewal;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.visibility.MessageReturn;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps one delivery ours: its window from the receive until {@link #stop()}, and its claim's lease from {@link #hold}
+ * until {@link #letGo()}.
+ *
+ * <p>Losing the window is survivable, since the claim still protects the key. Losing the lease is told once, at the
+ * latest when it ends by this JVM's monotonic clock and its renewal is failing or unanswered.
+ *
+ * <p>Not guaranteed: that the lease is still held when somebody acts on {@link #isHeld()}; a pause may lie between.
+ */
+public final class Renewal {
+
+    private final RenewalSupervisor supervisor;
+    private final RenewedWindow window;
+    private volatile @Nullable RenewedLease lease;
+    private @Nullable HandlerDeadline limit;
+
+    Renewal(RenewalSupervisor supervisor, RenewedWindow window) {
+        this.supervisor = supervisor;
+        this.window = window;
+    }
+
+    /**
+     * Renews a claim's lease, too, from now on.
+     *
+     * @param length the lease's length
+     * @param begun when the claim was asked for, by the monotonic clock
+     * @param onLost called once if the lease is lost; must not block
+     */
+    public void hold(ClaimId claim, Duration length, long begun, Runnable onLost) {
+        lease = supervisor.renew(window, claim, length, begun, onLost);
+    }
+
+    /**
+     * The handler begins. If it is still running at its timeout, it is told to stop, and nothing is renewed any more: one
+     * that does not heed it keeps its claim until the lease ends.
+     *
+     * @param onTimeout called once at the timeout; must not block
+     */
+    public synchronized void limit(Duration timeout, Runnable onTimeout) {
+        HandlerDeadline begun = new HandlerDeadline(this, window.subscription(), timeout, supervisor.now(), onTimeout);
+        limit = begun;
+        supervisor.enforce(begun);
+    }
+
+    /** Renews no more, unless the handler has ended in time. */
+    synchronized boolean timeOut(HandlerDeadline over) {
+        if (limit != over) {
+            return false;
+        }
+        limit = null;
+        window.leaveToItsEnd();
+        RenewedLease held = lease;
+        if (held != null) {
+            held.leaveToItsEnd();
+        }
+        return true;
+    }
+
+    /** Returns whether the handler's time is up, also if it has not been told yet. */
+    public synchronized boolean isOverLimit() {
+        return limit != null && limit.isOver(supervisor.now());
+    }
+
+    /** The handler has ended. Whatever is left to do is done under renewal again, even if it ended too late. */
+    public synchronized void endLimit() {
+        HandlerDeadline ended = limit;
+        limit = null;
+        if (ended != null) {
+            supervisor.forget(ended);
+        }
+        window.renewAgain();
+        RenewedLease held = lease;
+        if (held != null) {
+            held.renewAgain();
+        }
+    }
+
+    /**
+     * Lets the handler change the message's visibility itself. A longer one than ours is not shortened, neither by a
+     * renewal nor by a return; a shorter one lasts until the next renewal, and zero gives the window up.
+     *
+     * @param wanted the visibility, from now on
+     * @param request sends the change; called when no renewal is under way that would overwrite it
+     * @return the request's outcome; fails with {@link IllegalStateException} once the window is over or lost
+     */
+    public CompletableFuture<Void> choose(Duration wanted, Supplier<CompletableFuture<Void>> request) {
+        return window.choose(wanted, request);
+    }
+
+    /**
+     * The handler has ended, and the claim's completion has begun. Its lease is renewed on, since that may take long; but
+     * a renewal that finds the claim no longer held may have come after the completion, which is no loss.
+     */
+    public void completing() {
+        endLimit();
+        RenewedLease held = lease;
+        if (held != null) {
+            held.ending();
+        }
+    }
+
+    /**
+     * The message's delete begins. Its window is renewed on until that is confirmed; but a renewal that is refused may
+     * have come after the delete, which is no loss.
+     *
+     * @return completes when no renewal is under way that began before
+     */
+    public CompletableFuture<Void> deleting() {
+        return window.ending();
+    }
+
+    /** Renews the lease no more: the claim has been completed, released or lost. */
+    public void letGo() {
+        endLimit();
+        RenewedLease held = lease;
+        if (held != null) {
+            supervisor.forget(held);
+            lease = null;
+        }
+    }
+
+    /** Tells whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    public boolean isHeld() {
+        RenewedLease held = lease;
+        return held != null && held.isHeld(supervisor.now());
+    }
+
+    /** Tells whether the message is still invisible to others on our behalf, by this JVM's monotonic clock. */
+    public boolean isInvisible() {
+        return window.isOn(supervisor.now());
+    }
+
+    /** Renews nothing any more. A renewal of the window that is under way is not awaited. */
+    public void stop() {
+        letGo();
+        var unused = supervisor.forget(window);
+    }
+
+    /**
+     * Stops, waits for a renewal of the window that is under way, since it would overwrite the new visibility, and makes
+     * the message visible after a delay. Does nothing once the window is over or lost: the message may be somebody
+     * else's by then, and on a standard queue an old receipt handle would expose it.
+     *
+     * @param delay rounded up to whole seconds
+     */
+    public CompletableFuture<Void> returnAfter(Duration delay) {
+        return MessageReturn.of(List.of(prepareReturn(delay)));
+    }
+
+    /**
+     * Does for many what {@link #returnAfter} does for one, in as few requests as possible. Where a renewal is under way,
+     * the message follows when that is answered.
+     *
+     * @param delays by delivery
+     */
+    public static CompletableFuture<Void> returnAll(Map<Renewal, Duration> delays) {
+        return MessageReturn.of(delays.entrySet().stream()
+                .map(each -> each.getKey().prepareReturn(each.getValue()))
+                .toList());
+    }
+
+    private MessageReturn prepareReturn(Duration delay) {
+        boolean ours = window.isOn(supervisor.now());
+        letGo();
+        return new MessageReturn(window.subscription(), supervisor.forget(window), () -> window.exposure(delay, ours));
+    }
+}

@@ -1,0 +1,32 @@
+package io.exactlyonce.renewal;
+
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+
+/** Learns of renewals. Called by the threads that renew: it must not block. */
+public interface RenewalObserver {
+
+    /** What is renewed. */
+    enum Target {
+        WINDOW,
+        LEASE
+    }
+
+    /** How a renewal ended. */
+    enum Result {
+        SUCCEEDED,
+        /** Will be tried again. */
+        FAILED,
+        /** Will not be tried again. */
+        LOST
+    }
+
+    /** Called after each attempt at each delivery. */
+    default void renewed(Subscription subscription, Target target, Result result) {}
+
+    /** A handler ran longer than its listener's timeout, and was told to stop. */
+    default void timedOut(Subscription subscription) {}
+
+    /** Nothing could be renewed for a while: the JVM or its machine was paused. */
+    default void paused(Duration length) {}
+}

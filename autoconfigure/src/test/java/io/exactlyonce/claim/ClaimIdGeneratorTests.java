@@ -1,0 +1,45 @@
+package io.exactlyonce.claim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class ClaimIdGeneratorTests {
+
+    private final AtomicLong clock = new AtomicLong();
+    private final ClaimIdGenerator ids = new ClaimIdGenerator(clock::get);
+
+    @Test
+    void noIdentityComesTwiceAlsoWithManyThreads() {
+        List<UUID> made =
+                IntStream.range(0, 100_000).parallel().mapToObj(i -> ids.next()).toList();
+
+        assertThat(made).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void twoMakersOfOneProcessMakeDifferentIdentities() {
+        assertThat(ids.next()).isNotEqualTo(new ClaimIdGenerator(clock::get).next());
+    }
+
+    @Test
+    void identitySaysThatItIsOfItsMakersOwnKind() {
+        UUID id = ids.next();
+
+        assertThat(id.version()).isEqualTo(8);
+        assertThat(id.variant()).isEqualTo(2);
+    }
+
+    /** A process that was restored from an image begins with the counter and the random bits of all others. */
+    @Test
+    void clockIsInTheHalfThatIsNotCounted() {
+        long before = ids.next().getMostSignificantBits();
+        clock.incrementAndGet();
+
+        assertThat(ids.next().getMostSignificantBits()).isNotEqualTo(before);
+    }
+}

@@ -1,0 +1,374 @@
+package io.exactlyonce.claim.coalescing;
+
+import static io.exactlyonce.claim.Claims.newKey;
+import static io.exactlyonce.claim.Claims.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.Claims;
+import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.GatedStore;
+import io.exactlyonce.claim.GatedStore.Batch;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig.Caller;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What callers get when the store is slow, failing, or gone. */
+@Timeout(60)
+@ParameterizedClass(name = "callers flush: {0}")
+@ValueSource(booleans = {false, true})
+class CoalescingClaimStoreFailureTests {
+
+    private final boolean callersFlush;
+
+    CoalescingClaimStoreFailureTests(boolean callersFlush) {
+        this.callersFlush = callersFlush;
+    }
+
+    @Test
+    void entryThatCanNeverBeStoredFailsAloneAndOnlyItsCallerLearnsOfIt() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush)) {
+            ClaimRequest poison = request(newKey());
+            List<ClaimRequest> good =
+                    Stream.generate(() -> request(newKey())).limit(10).toList();
+            rig.store.onBatch(entries -> {
+                if (entries.contains(new Completion(poison.id(), "1"))) {
+                    throw new IllegalArgumentException("bad bytes");
+                }
+            });
+            rig.claim(request(newKey()));
+            Batch busy = rig.store.next();
+            List<Caller<Boolean>> neighbours = new ArrayList<>();
+            good.subList(0, 5).forEach(each -> neighbours.add(rig.complete(each, "1")));
+            Caller<Boolean> culprit = rig.complete(poison, "1");
+            good.subList(5, 10).forEach(each -> neighbours.add(rig.complete(each, "1")));
+            rig.store.open();
+            busy.answer();
+
+            for (Caller<Boolean> neighbour : neighbours) {
+                assertThat(neighbour.answer().get()).isTrue();
+            }
+            assertThatThrownBy(() -> culprit.answer().get())
+                    .cause()
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("bad bytes");
+        }
+    }
+
+    @Test
+    void endWhoseRowIsLockedFailsAloneAndNothingIsRepeatedForIt() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush)) {
+            ClaimRequest zombie = request(newKey());
+            ClaimRequest neighbour = request(newKey());
+            ClaimRequest fresh = request(newKey());
+            rig.store.lock(zombie.id());
+            rig.claim(request(newKey()));
+            Batch busy = rig.store.next();
+            Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.complete(
+                    List.of(new Completion(zombie.id(), "1"), new Completion(neighbour.id(), "1"))));
+            Caller<ClaimOutcome> claim = rig.claim(fresh);
+            busy.answer();
+            rig.store.next().answer();
+
+            assertThatThrownBy(() -> both.answer().get())
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).containsExactly(zombie.id());
+                        assertThat(locked.granted()).containsExactly(neighbour.id());
+                    });
+            assertThat(claim.answer().get()).isEqualTo(GatedStore.outcome(fresh));
+            assertThat(rig.store.entries()).hasSize(4);
+        }
+    }
+
+    @Test
+    void renewalWhoseRowIsLockedFailsAlone() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush)) {
+            ClaimRequest zombie = request(newKey());
+            ClaimRequest live = request(newKey());
+            Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(
+                    List.of(new LeaseRenewal(zombie.id(), Claims.LEASE), new LeaseRenewal(live.id(), Claims.LEASE))));
+            rig.store.next().fail(new ClaimsLockedException(Set.of(zombie.id()), Set.of(live.id())));
+
+            assertThatThrownBy(() -> both.answer().get())
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).containsExactly(zombie.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
+        }
+    }
+
+    @Test
+    void renewalsThatAreNotSentInTimeCostTheOthersOfTheirCallNoAnswer() throws Exception {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(callersFlush, 1, 1, 10_000, Duration.ofMillis(50))) {
+            List<LeaseRenewal> leases = leases(5);
+            Caller<Set<ClaimId>> renewing = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(leases));
+            rig.store.next().answer();
+            Batch slow = rig.store.next();
+            // For ever: it has given the others up, and waits for the one that is on its way.
+            Awaitility.await().until(() -> renewing.thread().getState() == Thread.State.WAITING);
+            slow.answer();
+
+            assertPartlyAnswered(renewing, leases, 2, "busy for 50 ms");
+            assertThat(rig.store.entries()).hasSize(2);
+        }
+    }
+
+    @Test
+    void batchOfRenewalsThatFailsCostsTheOthersOfItsCallNoAnswer() throws Exception {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(callersFlush, 1, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+            List<LeaseRenewal> leases = leases(3);
+            Caller<Set<ClaimId>> renewing = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(leases));
+            rig.store.next().answer();
+            rig.store.next().answer();
+            rig.store.next().fail(new IllegalStateException("the database is away"));
+
+            assertPartlyAnswered(renewing, leases, 2, "1 of 3 leases got no answer", "the database is away");
+        }
+    }
+
+    private static List<LeaseRenewal> leases(int count) {
+        return Stream.generate(() -> new LeaseRenewal(request(newKey()).id(), Claims.LEASE))
+                .limit(count)
+                .toList();
+    }
+
+    private static void assertPartlyAnswered(
+            Caller<Set<ClaimId>> renewing, List<LeaseRenewal> leases, int answered, String... reasons) {
+        List<ClaimId> claims = leases.stream().map(LeaseRenewal::claim).toList();
+        assertThatThrownBy(() -> renewing.answer().get())
+                .cause()
+                .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, some -> {
+                    assertThat(some.granted()).containsExactlyInAnyOrderElementsOf(claims.subList(0, answered));
+                    assertThat(some.unanswered())
+                            .containsExactlyInAnyOrderElementsOf(claims.subList(answered, claims.size()));
+                })
+                .hasMessageContainingAll(reasons);
+    }
+
+    @Test
+    void failureOfTheStoreIsTheWholeBatchsAndIsNotRepeated() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush)) {
+            rig.claim(request(newKey()));
+            Batch busy = rig.store.next();
+            List<Caller<ClaimOutcome>> callers =
+                    Stream.generate(() -> rig.claim(request(newKey()))).limit(4).toList();
+            busy.answer();
+            rig.store.next().fail(new IllegalStateException("the database is away"));
+
+            List<Throwable> failures = new ArrayList<>();
+            for (Caller<ClaimOutcome> caller : callers) {
+                assertThatThrownBy(() -> caller.answer().get())
+                        .cause()
+                        .isInstanceOf(ClaimStoreUnavailableException.class)
+                        .hasMessage("The store did not answer a batch of 4: the database is away")
+                        .satisfies(failures::add);
+            }
+            // Callers add to what they catch, so each has a throwable of its own.
+            assertThat(Set.copyOf(failures)).hasSize(4);
+            assertThat(rig.store.entries()).hasSize(5);
+        }
+    }
+
+    @Test
+    void flusherOutlivesWhateverAStoreThrows() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush)) {
+            rig.store.open();
+            rig.store.onBatch(entries -> {
+                throw new StackOverflowError("as if");
+            });
+            Caller<ClaimOutcome> failed = rig.claim(request(newKey()));
+            assertThatThrownBy(() -> failed.answer().get()).hasCauseInstanceOf(ClaimStoreUnavailableException.class);
+
+            rig.store.onBatch(entries -> {});
+            ClaimRequest next = request(newKey());
+            assertThat(rig.claim(next).answer().get()).isEqualTo(GatedStore.outcome(next));
+        }
+    }
+
+    @Test
+    void callsThatWaitForTooLongAreRefusedAndNeverReachTheStore() throws Exception {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(callersFlush, 1, 256, 10_000, Duration.ofMillis(50))) {
+            rig.claim(request(newKey()));
+            Batch stuck = rig.store.next();
+            Caller<Boolean> completion = rig.complete(request(newKey()), "1");
+
+            assertThatThrownBy(() -> completion.answer().get())
+                    .cause()
+                    .isInstanceOf(ClaimStoreBusyException.class)
+                    .hasMessageContaining("busy for 50 ms")
+                    .hasMessageContaining("at most 10000 claims")
+                    .hasMessageContaining("find out what slows the database down");
+            stuck.answer();
+            Awaitility.await().until(() -> rig.store.entries().size() == 1);
+        }
+    }
+
+    @Test
+    void fullQueueRefusesClaimsButTakesEnds() throws Exception {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(callersFlush, 1, 256, 1, Duration.ofSeconds(2))) {
+            rig.claim(request(newKey()));
+            Batch stuck = rig.store.next();
+            rig.claim(request(newKey()));
+            Caller<ClaimOutcome> tooMany = rig.claim(request(newKey()));
+            tooMany.thread().interrupt();
+
+            assertThatThrownBy(() -> tooMany.answer().get())
+                    .cause()
+                    .isInstanceOf(ClaimStoreBusyException.class)
+                    .hasMessageContaining("room");
+            Caller<Boolean> completion = rig.complete(request(newKey()), "1");
+            stuck.answer();
+            rig.store.next().answer();
+            assertThat(completion.answer().get()).isTrue();
+        }
+    }
+
+    @Test
+    void callerThatWaitsForRoomGoesOnWhenThereIsSome() throws Exception {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(callersFlush, 1, 256, 1, CoalescingClaimStoreRig.PATIENCE)) {
+            rig.claim(request(newKey()));
+            Batch busy = rig.store.next();
+            rig.claim(request(newKey()));
+            ClaimRequest third = request(newKey());
+            Caller<ClaimOutcome> waiting = rig.claim(third);
+            busy.answer();
+            rig.store.next().answer();
+            rig.store.next().answer();
+
+            assertThat(waiting.answer().get()).isEqualTo(GatedStore.outcome(third));
+        }
+    }
+
+    @Test
+    void secondFlusherGoesOnWhileTheFirstIsStuck() throws Exception {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(callersFlush, 2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+            rig.claim(request(newKey()));
+            Batch stuck = rig.store.next();
+            ClaimRequest other = request(newKey());
+            Caller<ClaimOutcome> caller = rig.claim(other);
+
+            rig.store.next().answer();
+
+            assertThat(caller.answer().get()).isEqualTo(GatedStore.outcome(other));
+            stuck.answer();
+        }
+    }
+
+    @Test
+    void closingFlushesWhatWaits() throws Exception {
+        CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush);
+        rig.claim(request(newKey()));
+        Batch busy = rig.store.next();
+        ClaimRequest waiting = request(newKey());
+        Caller<ClaimOutcome> caller = rig.claim(waiting);
+        Caller<Boolean> closing = CoalescingClaimStoreRig.call(() -> {
+            rig.coalescer.close();
+            return true;
+        });
+        rig.store.open();
+        busy.answer();
+
+        assertThat(closing.answer().get()).isTrue();
+        assertThat(caller.answer().get()).isEqualTo(GatedStore.outcome(waiting));
+        assertThat(flushers()).isEmpty();
+    }
+
+    @Test
+    void closingRefusesWhatCannotBeFlushedAndWhatComesLater() throws Exception {
+        CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush, 1, 256, 10_000, Duration.ofMillis(300));
+        Caller<ClaimOutcome> onItsWay = rig.claim(request(newKey()));
+        Batch stuck = rig.store.next();
+        Caller<Boolean> waiting = rig.complete(request(newKey()), "1");
+
+        rig.coalescer.close();
+
+        assertThatThrownBy(() -> waiting.answer().get()).hasCauseInstanceOf(ClaimStoreBusyException.class);
+        assertThatThrownBy(() -> rig.coalescer.renew(
+                        List.of(new LeaseRenewal(request(newKey()).id(), Claims.LEASE))))
+                .isInstanceOf(ClaimStoreBusyException.class)
+                .hasMessageContaining("stopped");
+        stuck.answer();
+        assertThat(onItsWay.answer().get()).isInstanceOf(ClaimOutcome.Acquired.class);
+        Awaitility.await().until(() -> flushers().isEmpty());
+    }
+
+    @Test
+    void unusedCoalescerHasNoThreads() {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(callersFlush)) {
+            assertThat(rig.coalescer.claim(List.of())).isEmpty();
+            assertThat(flushers()).isEmpty();
+        }
+    }
+
+    @Test
+    void thousandVirtualThreadsAreServed() throws Exception {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(callersFlush, 2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+            rig.store.open();
+            ExecutorService virtual = virtualThreads();
+            List<ClaimRequest> requests =
+                    Stream.generate(() -> request(newKey())).limit(1_000).toList();
+            List<Future<Boolean>> calls = new ArrayList<>();
+            for (ClaimRequest each : requests) {
+                calls.add(virtual.submit(
+                        () -> rig.coalescer.claim(List.of(each)).get(0).equals(GatedStore.outcome(each))
+                                && Claims.complete(rig.coalescer, each, "1")));
+            }
+            for (Future<Boolean> call : calls) {
+                assertThat(answer(call)).isTrue();
+            }
+            virtual.shutdown();
+        }
+    }
+
+    private static boolean answer(Future<Boolean> call) throws Exception {
+        return call.get(30, TimeUnit.SECONDS);
+    }
+
+    private static ExecutorService virtualThreads() throws ReflectiveOperationException {
+        try {
+            return (ExecutorService)
+                    Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+        } catch (NoSuchMethodException tooOld) {
+            Assumptions.abort("This Java has no virtual threads");
+            throw tooOld;
+        }
+    }
+
+    private static List<String> flushers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(Thread::isAlive)
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("exactly-once-claim"))
+                .toList();
+    }
+}

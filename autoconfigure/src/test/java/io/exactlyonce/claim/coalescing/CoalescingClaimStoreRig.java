@@ -1,0 +1,85 @@
+package io.exactlyonce.claim.coalescing;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Claims;
+import io.exactlyonce.claim.GatedStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+
+/** A coalescer in front of a store that stands still, and callers in threads of their own. */
+public final class CoalescingClaimStoreRig implements AutoCloseable {
+
+    public static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    public final GatedStore store = new GatedStore();
+    public final CoalescingClaimStore coalescer;
+
+    /** @param callersFlush whether callers may call the store themselves */
+    public CoalescingClaimStoreRig(
+            boolean callersFlush, int flushers, int maxBatch, int maxWaiting, Duration patience) {
+        this.coalescer = new CoalescingClaimStore(
+                store,
+                new CoalescingSettings(flushers, maxBatch, maxWaiting, patience),
+                System::nanoTime,
+                () -> callersFlush);
+    }
+
+    public CoalescingClaimStoreRig(boolean callersFlush) {
+        this(callersFlush, 1, 256, 10_000, PATIENCE);
+    }
+
+    /** A call in a thread of its own. */
+    public record Caller<T>(Thread thread, CompletableFuture<T> answer) {}
+
+    public Caller<ClaimOutcome> claim(ClaimRequest request) {
+        return call(() -> coalescer.claim(List.of(request)).get(0));
+    }
+
+    Caller<Boolean> complete(ClaimRequest request, String result) {
+        return call(() -> Claims.complete(coalescer, request, result));
+    }
+
+    Caller<Boolean> release(ClaimRequest request) {
+        return call(() -> Claims.release(coalescer, request));
+    }
+
+    Caller<Boolean> renew(ClaimRequest request) {
+        return call(() -> Claims.renew(coalescer, request));
+    }
+
+    /** Returns once the call waits: for its batch, for room, or for its answer. */
+    public static <T> Caller<T> call(Callable<T> work) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                answer.complete(work.call());
+            } catch (Throwable failure) {
+                answer.completeExceptionally(failure);
+            }
+        });
+        thread.start();
+        Awaitility.await()
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> answer.isDone() || isParked(thread));
+        return new Caller<>(thread, answer);
+    }
+
+    private static boolean isParked(Thread thread) {
+        Thread.State state = thread.getState();
+        return (state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING)
+                && List.of(thread.getStackTrace()).stream()
+                        .anyMatch(frame -> frame.getClassName().startsWith("io.exactlyonce.claim.")
+                                && !frame.getClassName().endsWith("Rig"));
+    }
+
+    @Override
+    public void close() {
+        store.open();
+        coalescer.close();
+    }
+}

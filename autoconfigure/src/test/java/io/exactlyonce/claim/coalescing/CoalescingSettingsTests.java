@@ -1,0 +1,35 @@
+package io.exactlyonce.claim.coalescing;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CoalescingSettingsTests {
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 256, 1, PT3S, flushers (0) must be from 1 to 2",
+        "3, 256, 1, PT3S, flushers (3) must be from 1 to 2",
+        "2, 0, 1, PT3S, maxBatch (0) must be from 1 to 256",
+        "2, 257, 1, PT3S, maxBatch (257) must be from 1 to 256",
+        "2, 256, 0, PT3S, maxWaiting (0) must be from 1 to 2147483647",
+        "2, 256, 1, PT0S, patience (PT0S) must be positive",
+        "2, 256, 1, PT-1S, patience (PT-1S) must be positive"
+    })
+    void termsOutOfBoundsAreRefusedWithValueAndBounds(
+            int flushers, int maxBatch, int maxWaiting, Duration patience, String message) {
+        assertThatThrownBy(() -> new CoalescingSettings(flushers, maxBatch, maxWaiting, patience))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1, 1, PT0.1S", "2, 256, 10000, PT60S"})
+    void termsWithinBoundsAreTaken(int flushers, int maxBatch, int maxWaiting, Duration patience) {
+        assertThatCode(() -> new CoalescingSettings(flushers, maxBatch, maxWaiting, patience))
+                .doesNotThrowAnyException();
+    }
+}

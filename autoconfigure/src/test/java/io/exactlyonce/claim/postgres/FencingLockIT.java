@@ -1,0 +1,322 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
+import io.exactlyonce.primary.SynchronousCommit;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Real transactions, paused between their fence, their writes and their commit. */
+@Timeout(30)
+class FencingLockIT {
+
+    private static final int CONNECTIONS = 4;
+    private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
+
+    static {
+        DATABASE.jdbc().execute("CREATE TABLE shipment (id text)");
+    }
+
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final TransactionTemplate application =
+            new TransactionTemplate(new JdbcTransactionManager(DATABASE.application()));
+    private final ClaimRequest request = request();
+    private final ClaimId claim = request.id();
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    private ClaimOutcome claim(ClaimRequest request) {
+        return store.claim(List.of(request)).get(0);
+    }
+
+    private void ship() {
+        DATABASE.jdbc().update("INSERT INTO shipment VALUES (?)", request.key().key());
+    }
+
+    private int shipments() {
+        return DATABASE.jdbc()
+                .queryForList(
+                        "SELECT id FROM shipment WHERE id = ?", request.key().key())
+                .size();
+    }
+
+    /** A worker's transaction that ships and then is paused; before the pause it has called the fence, or not. */
+    private final class PausedWorker implements AutoCloseable {
+        private final CountDownLatch paused = new CountDownLatch(1);
+        private final CountDownLatch goOn = new CountDownLatch(1);
+        private final CompletableFuture<Boolean> held;
+
+        PausedWorker(boolean fencedBefore) throws InterruptedException {
+            held = CompletableFuture.supplyAsync(
+                    () -> application.execute(status -> work(fencedBefore)), command -> new Thread(command).start());
+            assertThat(paused.await(20, TimeUnit.SECONDS)).isTrue();
+        }
+
+        /** As Claim does, whose exception rolls back. */
+        private boolean work(boolean fencedBefore) {
+            if (fencedBefore) {
+                requireHeld();
+            }
+            ship();
+            paused.countDown();
+            try {
+                goOn.await();
+            } catch (InterruptedException impossible) {
+                throw new IllegalStateException(impossible);
+            }
+            if (!fencedBefore) {
+                requireHeld();
+            }
+            return true;
+        }
+
+        private void requireHeld() {
+            if (!store.fence(claim)) {
+                throw new IllegalStateException("lost");
+            }
+        }
+
+        CompletableFuture<Boolean> goOn() {
+            goOn.countDown();
+            return held;
+        }
+
+        @Override
+        public void close() {
+            goOn.countDown();
+            held.handle((ignored, failure) -> null).join();
+        }
+    }
+
+    @Test
+    void zombieWhoseClaimWasTakenOverCannotCommit() throws Exception {
+        claim(request);
+        try (PausedWorker zombie = new PausedWorker(false)) {
+            DATABASE.endLease(claim);
+            assertThat(claim(request(request.key()))).isInstanceOf(Acquired.class);
+
+            assertThatThrownBy(() -> zombie.goOn().get(20, TimeUnit.SECONDS)).hasMessageContaining("lost");
+        }
+        assertThat(shipments()).isZero();
+    }
+
+    @Test
+    void takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds() throws Exception {
+        claim(request);
+        try (PausedWorker zombie = new PausedWorker(true)) {
+            DATABASE.endLease(claim);
+
+            assertThat(claim(request(request.key()))).isEqualTo(new HeldElsewhere(Duration.ZERO));
+            zombie.goOn().get(20, TimeUnit.SECONDS);
+        }
+        assertThat(shipments()).isEqualTo(1);
+        assertThat(claim(request(request.key())))
+                .isInstanceOfSatisfying(
+                        Acquired.class,
+                        acquired -> assertThat(acquired.ambiguous()).isTrue());
+    }
+
+    /** The server ends the session of a process that is gone, as here. */
+    @Test
+    void deadWorkersTransactionLeavesNeitherItsWritesNorItsFence() throws Exception {
+        claim(request);
+        try (PausedWorker worker = new PausedWorker(true)) {
+            DATABASE.endLease(claim);
+            DATABASE.jdbc().queryForList("""
+                    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                    WHERE datname = current_database() AND state = 'idle in transaction'
+                    """);
+
+            assertThat(claim(request(request.key()))).isInstanceOf(Acquired.class);
+            assertThatThrownBy(() -> worker.goOn().get(20, TimeUnit.SECONDS)).isNotNull();
+        }
+        assertThat(shipments()).isZero();
+    }
+
+    @Test
+    void fencedClaimDoesNotHoldUpTheOthersOfABatch() throws Exception {
+        ClaimRequest expired = request();
+        claim(request);
+        claim(expired);
+        try (PausedWorker zombie = new PausedWorker(true)) {
+            DATABASE.endLease(claim);
+            DATABASE.endLease(expired.id());
+
+            List<ClaimOutcome> outcomes =
+                    store.claim(List.of(request(), request(request.key()), request(expired.key())));
+
+            assertThat(outcomes)
+                    .extracting(Object::getClass)
+                    .containsExactly(Acquired.class, HeldElsewhere.class, Acquired.class);
+            zombie.goOn().get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void manyRequestsForAFencedClaimsKeyAreAllHeldElsewhere() throws Exception {
+        ClaimRequest neighbour = request();
+        List<ClaimRequest> batch = new ArrayList<>(List.of(neighbour));
+        Stream.generate(() -> request(request.key())).limit(20).forEach(batch::add);
+        claim(request);
+        try (PausedWorker zombie = new PausedWorker(true)) {
+            DATABASE.endLease(claim);
+
+            List<ClaimOutcome> outcomes = store.claim(batch);
+
+            assertThat(outcomes.get(0)).isInstanceOf(Acquired.class);
+            assertThat(outcomes.subList(1, 21)).containsOnly(new HeldElsewhere(Duration.ZERO));
+            zombie.goOn().get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void holdersOwnRenewalAndCompletionGoThroughItsFence() throws Exception {
+        ClaimRequest neighbour = request();
+        claim(request);
+        claim(neighbour);
+        try (PausedWorker holder = new PausedWorker(true)) {
+            Duration lease = Duration.ofMinutes(1);
+            assertThat(store.renew(List.of(new LeaseRenewal(claim, lease), new LeaseRenewal(neighbour.id(), lease))))
+                    .containsExactlyInAnyOrder(claim, neighbour.id());
+            assertThat(store.complete(List.of(new Completion(claim, "1"), new Completion(neighbour.id(), "2"))))
+                    .containsExactlyInAnyOrder(claim, neighbour.id());
+            assertThat(holder.goOn().get(20, TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(shipments()).isEqualTo(1);
+    }
+
+    /** A renewal writes a new version of the row: the fence must be on that one, too. */
+    @Test
+    void fenceSurvivesARenewal() throws Exception {
+        claim(request);
+        try (PausedWorker zombie = new PausedWorker(true)) {
+            store.renew(List.of(new LeaseRenewal(claim, Duration.ofMinutes(1))));
+            DATABASE.endLease(claim);
+
+            assertThat(claim(request(request.key()))).isInstanceOf(HeldElsewhere.class);
+            zombie.goOn().get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void releaseGoesThroughTheFenceAndLeavesTheKeyUnclaimableUntilItsEnd() throws Exception {
+        claim(request);
+        try (PausedWorker holder = new PausedWorker(true)) {
+            assertThat(store.release(List.of(new Release(claim, "failed", false))))
+                    .containsExactly(claim);
+            assertThat(claim(request(request.key()))).isInstanceOf(HeldElsewhere.class);
+            holder.goOn().get(20, TimeUnit.SECONDS);
+        }
+        assertThat(claim(request(request.key()))).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void fencedTransactionKeepsNoConnectionOfTheClaimsPool() {
+        claim(request);
+        application.executeWithoutResult(status -> {
+            assertThat(store.fence(claim)).isTrue();
+            assertThat(DATABASE.jdbc()
+                            .queryForObject(
+                                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'exactly-once-claims'"
+                                            + " AND state LIKE 'idle in transaction%' AND datname = current_database()",
+                                    Integer.class))
+                    .isZero();
+        });
+    }
+
+    @Test
+    void completedClaimIsNotHeld() {
+        claim(request);
+        store.complete(List.of(new Completion(claim, null)));
+
+        assertThat(application.<Boolean>execute(status -> store.fence(claim))).isFalse();
+    }
+
+    @Test
+    void fenceWithoutATransactionIsRefused() {
+        claim(request);
+
+        assertThatThrownBy(() -> store.fence(claim))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("without a transaction")
+                .hasMessageContaining("@Transactional");
+    }
+
+    @Test
+    void fenceInATransactionOfAnotherDatabaseIsRefused() {
+        claim(request);
+        try (TestDatabase other = new TestDatabase(2)) {
+            TransactionTemplate elsewhere = new TransactionTemplate(new JdbcTransactionManager(other.application()));
+
+            for (int attempt = 0; attempt < 2; attempt++) {
+                assertThatThrownBy(() -> elsewhere.execute(status -> store.fence(claim)))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("of another database")
+                        .hasMessageContaining("claims are kept in database");
+            }
+        }
+    }
+
+    @Test
+    void fenceFindsTheClaimsDatabaseAmongSeveralOpenTransactions() {
+        claim(request);
+        try (TestDatabase other = new TestDatabase(2)) {
+            TransactionTemplate elsewhere = new TransactionTemplate(new JdbcTransactionManager(other.application()));
+
+            assertThat(elsewhere.<Boolean>execute(outer -> application.<Boolean>execute(inner -> store.fence(claim))))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void claimInATransactionOfItsOwnIsHeldThereAndNowhereElse() throws Throwable {
+        var manager = new JdbcTransactionManager(DATABASE.application());
+        TransactionTemplate apart = new TransactionTemplate(manager);
+        apart.setPropagationBehavior(TransactionTemplate.PROPAGATION_REQUIRES_NEW);
+
+        new PostgresClaimTransactionFactory(
+                        DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                .of(manager, null)
+                .execute(request, acquired -> {
+                    assertThat(store.fence(claim)).isTrue();
+                    assertThat(apart.<Boolean>execute(status -> store.fence(claim)))
+                            .isFalse();
+                    return null;
+                });
+
+        assertThat(new JdbcTemplate(DATABASE.application())
+                        .queryForObject(
+                                "SELECT status FROM exactly_once_claim WHERE claim_id = ?",
+                                String.class,
+                                claim.value()))
+                .isEqualTo("COMPLETED");
+    }
+}

@@ -1,0 +1,152 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** What waiters see of keys that transactions hold by an advisory lock, and of the server that they ask. */
+class KeyStateQueryIT {
+
+    private static final TestDatabase DATABASE = new TestDatabase(4);
+
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), 4, TestDatabase.RETENTION);
+    private final ClaimRequest claim = request();
+    private Connection other;
+
+    @BeforeEach
+    void open() throws SQLException {
+        other = DATABASE.newConnection();
+        other.setAutoCommit(false);
+    }
+
+    @AfterEach
+    void closeConnection() throws SQLException {
+        other.close();
+    }
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    private KeyState look() {
+        return store.look(List.of(claim.key())).get(claim.key());
+    }
+
+    private JdbcTemplate other() {
+        return new JdbcTemplate(new SingleConnectionDataSource(other, true));
+    }
+
+    private boolean tryLock(String function) {
+        return other().queryForObject(
+                        "SELECT %s(?)".formatted(function), Boolean.class, AdvisoryLock.number(claim.key()));
+    }
+
+    @Test
+    void keyThatATransactionHasLockedIsHeldUntilItsCommit() throws SQLException {
+        assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
+        assertThat(look()).isEqualTo(KeyState.HELD);
+        TestDatabase.insert(other(), claim.id());
+        other().update("UPDATE exactly_once_claim SET status = 'COMPLETED' WHERE claim_id = ?", claim.claimId());
+        assertThat(look()).isEqualTo(KeyState.HELD);
+
+        other.commit();
+
+        assertThat(look()).isEqualTo(KeyState.COMPLETED);
+    }
+
+    @Test
+    void keyThatATransactionHasLockedIsFreeAfterItsRollback() throws SQLException {
+        assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
+
+        other.rollback();
+
+        assertThat(look()).isEqualTo(KeyState.FREE);
+    }
+
+    @Test
+    void lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree() {
+        store.claim(List.of(claim));
+        store.release(List.of(new Release(claim.id(), "failed", false)));
+
+        assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
+
+        assertThat(look()).isEqualTo(KeyState.HELD);
+    }
+
+    @Test
+    void twoWhoLookDoNotSeeEachOther() {
+        assertThat(tryLock("pg_try_advisory_xact_lock_shared")).isTrue();
+
+        assertThat(look()).isEqualTo(KeyState.FREE);
+    }
+
+    @Test
+    void lockIsGivenBackWithTheLook() {
+        look();
+
+        assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
+    }
+
+    @Test
+    void lockOfKeysWithoutARowOnlyIsTried() {
+        store.claim(List.of(claim));
+        Map<ClaimKey, KeyState> seen = new KeyStateQuery(other()).read(List.of(claim.key()));
+        assertThat(seen).containsEntry(claim.key(), KeyState.HELD);
+
+        assertThat(DATABASE.jdbc()
+                        .queryForObject("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", Integer.class))
+                .isZero();
+    }
+
+    @Test
+    void parkedKeyIsParked() {
+        store.claim(List.of(claim));
+        DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE claim_id = ?", claim.claimId());
+
+        assertThat(look()).isEqualTo(KeyState.PARKED);
+    }
+
+    /** A replica, or a server that was demoted, knows nothing of the latest claims. */
+    @Test
+    void serverThatTakesNoWritesRefusesTheLook() throws SQLException {
+        other.setReadOnly(true);
+
+        assertThatThrownBy(() -> new KeyStateQuery(other()).read(List.of(claim.key())))
+                .isInstanceOf(DataAccessException.class)
+                .hasRootCauseInstanceOf(SQLException.class)
+                .rootCause()
+                .extracting(cause -> ((SQLException) cause).getSQLState())
+                .isEqualTo("25006");
+    }
+
+    @Test
+    void lookWritesNothing() {
+        store.claim(List.of(claim));
+        Map<String, Object> before = DATABASE.row(claim.key());
+
+        new KeyStateQuery(other()).read(List.of(claim.key(), request().key()));
+
+        assertThat(DATABASE.row(claim.key())).isEqualTo(before);
+        assertThat(other().queryForObject("SELECT pg_current_xact_id_if_assigned() IS NULL", Boolean.class))
+                .isTrue();
+    }
+}

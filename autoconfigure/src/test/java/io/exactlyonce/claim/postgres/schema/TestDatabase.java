@@ -1,0 +1,94 @@
+package io.exactlyonce.claim.postgres.schema;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+/** A database of a test's own with the claims' table, its pool, and a way past the store. */
+public final class TestDatabase implements AutoCloseable {
+
+    public static final Duration RETENTION = Duration.ofDays(14);
+
+    private final String url;
+    private final PrimaryPinnedDataSource pool;
+    private final DataSource bypass;
+    private final JdbcTemplate jdbc;
+
+    public TestDatabase(int maximumPoolSize) {
+        EmbeddedDatabase server = EmbeddedDatabase.shared();
+        this.url = server.createDatabase();
+        this.pool = new PrimaryPinnedDataSource(url, server.username(), server.password(), maximumPoolSize);
+        this.bypass = server.dataSource(url);
+        this.jdbc = new JdbcTemplate(bypass);
+        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+    }
+
+    public String url() {
+        return url;
+    }
+
+    public PrimaryPinnedDataSource pool() {
+        return pool;
+    }
+
+    /** Returns the DataSource of an application, without a pool. */
+    public DataSource application() {
+        return bypass;
+    }
+
+    public JdbcTemplate jdbc() {
+        return jdbc;
+    }
+
+    /** Returns a connection that the caller closes. */
+    public Connection newConnection() {
+        return DataSourceUtils.getConnection(bypass);
+    }
+
+    public Map<String, Object> row(ClaimKey key) {
+        return jdbc.queryForMap(
+                "SELECT *, xmin::text, ctid::text FROM exactly_once_claim WHERE scope = ? AND key = ?",
+                key.scope(),
+                key.key());
+    }
+
+    public void delete(ClaimKey key) {
+        jdbc.update("DELETE FROM exactly_once_claim WHERE scope = ? AND key = ?", key.scope(), key.key());
+    }
+
+    public void endLease(ClaimId claim) {
+        jdbc.update("UPDATE exactly_once_claim SET lease_until = clock_timestamp() WHERE claim_id = ?", claim.value());
+    }
+
+    /** Inserts a claim's row past the store, in whatever transaction is open, and with a lease that is over. */
+    public static void insert(JdbcTemplate transaction, ClaimId claim) {
+        transaction.update("""
+                INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                                lease_until, first_claimed_at, claimed_at, expires_at)
+                VALUES (?, ?, 'HELD', ?, 'worker', 1, 1, false, now(), now(), now(), now())
+                """, claim.key().scope(), claim.key().key(), claim.value());
+    }
+
+    public static ClaimRequest request() {
+        return request(new ClaimKey("orders", UUID.randomUUID().toString()));
+    }
+
+    public static ClaimRequest request(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", Duration.ofMinutes(1));
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

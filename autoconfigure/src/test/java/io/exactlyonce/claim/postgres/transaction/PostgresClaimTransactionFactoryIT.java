@@ -1,0 +1,275 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.DatabaseIdentity;
+import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.ConnectionTarget;
+import io.exactlyonce.primary.PoolSource;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.OtherDatabase;
+import io.exactlyonce.testing.StreamingReplica;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+
+/** Which transaction managers may hold claims. */
+class PostgresClaimTransactionFactoryIT {
+
+    private static final TestDatabase DATABASE = new TestDatabase(4);
+
+    /** One that begins nothing in any database, as a manager of another resource would. */
+    private static final class OfAnotherResource extends AbstractPlatformTransactionManager {
+        @Override
+        protected Object doGetTransaction() {
+            return this;
+        }
+
+        @Override
+        protected void doBegin(Object transaction, TransactionDefinition definition) {}
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {}
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {}
+    }
+
+    private final PostgresClaimTransactionFactory transactions = new PostgresClaimTransactionFactory(
+            DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON);
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    private ClaimTransaction of(DataSource dataSource) {
+        return transactions.of(new JdbcTransactionManager(dataSource), dataSource);
+    }
+
+    private void assertRefused(DataSource dataSource, String problem, String remedy) {
+        assertRefused(new JdbcTransactionManager(dataSource), null, problem, remedy);
+    }
+
+    private void assertRefused(
+            PlatformTransactionManager manager, DataSource application, String problem, String remedy) {
+        assertThatThrownBy(() -> transactions.of(manager, application))
+                .isInstanceOfSatisfying(UnsupportedTransactionException.class, refused -> {
+                    assertThat(refused.problem()).contains(problem);
+                    assertThat(refused.remedy()).contains(remedy);
+                });
+    }
+
+    private static PGSimpleDataSource dataSource() {
+        return (PGSimpleDataSource) EmbeddedDatabase.shared()
+                .dataSource(DATABASE.jdbc()
+                        .queryForObject(
+                                "SELECT 'jdbc:postgresql://127.0.0.1:"
+                                        + EmbeddedDatabase.shared().port() + "/' || current_database()",
+                                String.class));
+    }
+
+    @Test
+    void managerOfTheClaimsDatabaseIsTakenAndWorks() throws Throwable {
+        assertThat(of(dataSource()).execute(TestDatabase.request(), claim -> null))
+                .isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void dataSourceThatIsAwareOfTransactionsJoinsThem() throws Throwable {
+        assertThat(of(new TransactionAwareDataSourceProxy(dataSource())).execute(TestDatabase.request(), claim -> null))
+                .isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void dataSourceThatConnectsLazilyIsTaken() throws Throwable {
+        assertThat(of(new LazyConnectionDataSourceProxy(dataSource())).execute(TestDatabase.request(), claim -> null))
+                .isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void anotherDatabaseOfTheSameServerIsRefusedAlsoIfItHasATable() {
+        try (TestDatabase other = new TestDatabase(2)) {
+            assertRefused(other.application(), "but claims are kept in database", "spring.datasource.url");
+        }
+    }
+
+    @Test
+    void databaseOfAnotherKindIsRefusedWithItsProductAndWhatToDo() {
+        assertThatThrownBy(() -> of(claimsBy(PoolSource.PROPERTIES), new OtherDatabase()))
+                .isInstanceOfSatisfying(UnsupportedTransactionException.class, refused -> {
+                    assertThat(refused.problem())
+                            .isEqualTo(
+                                    "transactions of JdbcTransactionManager are of H2 2.4.240 (2025-09-22), but claims are"
+                                            + " kept in PostgreSQL: " + description());
+                    assertThat(refused.remedy())
+                            .contains("effects = EXTERNAL")
+                            .contains("transactionManager = \"...\"")
+                            .contains("the database that exactly-once.datasource.url leads to")
+                            .doesNotContain("spring.datasource.url");
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "PROPERTIES, remove exactly-once.datasource.url",
+        "MARKED_BEAN, mark the DataSource of this transaction manager with @ExactlyOnceDataSource"
+    })
+    void remedyTellsHowClaimsGetToTheApplicationsDatabase(PoolSource source, String remedy) {
+        try (TestDatabase other = new TestDatabase(2)) {
+            assertThatThrownBy(() -> of(claimsBy(source), other.application()))
+                    .isInstanceOfSatisfying(
+                            UnsupportedTransactionException.class,
+                            refused -> assertThat(refused.remedy())
+                                    .contains(remedy)
+                                    .contains("effects = EXTERNAL")
+                                    .doesNotContain("spring.datasource.url"));
+        }
+    }
+
+    private static ClaimTransaction of(PrimaryPinnedDataSource claims, DataSource application) {
+        try (claims) {
+            return new PostgresClaimTransactionFactory(
+                            claims, new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                    .of(new JdbcTransactionManager(application), application);
+        }
+    }
+
+    private static PrimaryPinnedDataSource claimsBy(PoolSource source) {
+        EmbeddedDatabase server = EmbeddedDatabase.shared();
+        return source == PoolSource.MARKED_BEAN
+                ? PrimaryPinnedDataSource.around(DATABASE.application(), 2, SynchronousCommit.ON)
+                : new PrimaryPinnedDataSource(
+                        new ConnectionTarget(source, DATABASE.url(), server.username(), server.password()),
+                        2,
+                        SynchronousCommit.ON);
+    }
+
+    private static String description() {
+        return DatabaseIdentity.describe(DATABASE.jdbc());
+    }
+
+    @Test
+    void replicaIsRefusedAlthoughItGrantsLocks() throws Exception {
+        EmbeddedDatabase primary = EmbeddedDatabase.shared();
+        try (StreamingReplica replica = new StreamingReplica(dataSource(), primary.port())) {
+            PGSimpleDataSource onReplica = dataSource();
+            onReplica.setPortNumbers(new int[] {replica.port()});
+            assertThat(AdvisoryLock.tryTake(new JdbcTemplate(onReplica), 1)).isTrue();
+
+            assertRefused(onReplica, "127.0.0.1:" + replica.port(), "spring.datasource.url");
+        }
+    }
+
+    @Test
+    void serverThatIsDownIsRefused() {
+        PGSimpleDataSource down = dataSource();
+        down.setPortNumbers(new int[] {1});
+
+        assertRefused(down, "refused", "check that its database is up");
+    }
+
+    @Test
+    void transactionsThatAreReadOnlyAreRefused() {
+        PGSimpleDataSource readOnly = dataSource();
+        readOnly.setOptions("-c default_transaction_read_only=on");
+
+        assertRefused(readOnly, "read-only transaction", "at the primary");
+    }
+
+    @Test
+    void searchPathThatHidesTheTableIsRefused() {
+        PGSimpleDataSource elsewhere = dataSource();
+        elsewhere.setCurrentSchema("pg_catalog");
+
+        assertRefused(elsewhere, "see another table exactly_once_claim, or none", "search_path");
+    }
+
+    @Test
+    void searchPathThatLeadsToAnotherTableIsRefused() {
+        DATABASE.jdbc().execute("CREATE SCHEMA other");
+        DATABASE.jdbc().execute("CREATE TABLE other.exactly_once_claim (LIKE public.exactly_once_claim INCLUDING ALL)");
+        PGSimpleDataSource elsewhere = dataSource();
+        elsewhere.setCurrentSchema("other");
+
+        assertRefused(elsewhere, "see another table exactly_once_claim, or none", "search_path");
+    }
+
+    @Test
+    void userWhoMayNotWriteTheTableIsRefusedAndOneWhoMayNeedsNoOtherRight() throws Throwable {
+        String user = "user_" + UUID.randomUUID().toString().replace("-", "");
+        DATABASE.jdbc().execute("CREATE USER " + user);
+        DATABASE.jdbc().execute("GRANT SELECT, INSERT ON exactly_once_claim TO " + user);
+        PGSimpleDataSource ordinary = dataSource();
+        ordinary.setUser(user);
+
+        assertRefused(ordinary, "permission denied", "GRANT SELECT, INSERT, UPDATE ON exactly_once_claim");
+
+        DATABASE.jdbc().execute("GRANT UPDATE ON exactly_once_claim TO " + user);
+        assertThat(of(ordinary).execute(TestDatabase.request(), claim -> null)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void managerOfAnotherResourceIsRefused() {
+        assertRefused(
+                new OfAnotherResource(), null, "OfAnotherResource bind 0 JDBC connections", "JpaTransactionManager");
+    }
+
+    @Test
+    void managerWhoseTransactionsTheApplicationsDataSourceDoesNotJoinIsRefused() {
+        DataSource target = dataSource();
+        assertRefused(
+                new JdbcTransactionManager(target),
+                new DelegatingDataSource(target),
+                "takes no part in the transactions",
+                "same DataSource bean");
+    }
+
+    @Test
+    void applicationsDataSourceIsTheOnlyOneUnlessTheManagerIsNamed() throws Throwable {
+        DataSource target = dataSource();
+        var beans = new StaticListableBeanFactory();
+        beans.addBean("dataSource", new DelegatingDataSource(target));
+        var ofApplication = new PostgresClaimTransactionFactory(
+                DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
+        var manager = new JdbcTransactionManager(target);
+
+        assertThatThrownBy(() -> ofApplication.of(manager, false)).hasMessageContaining("takes no part");
+        assertThat(ofApplication.of(manager, true).execute(TestDatabase.request(), claim -> null))
+                .isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void managerThatStopsBeginningTransactionsIsNoticedBeforeTheWork() {
+        assertThatThrownBy(() -> new PostgresClaimTransaction(
+                                new OfAnotherResource(),
+                                DATABASE.application(),
+                                TestDatabase.RETENTION,
+                                SynchronousCommit.ON)
+                        .execute(TestDatabase.request(), claim -> {
+                            throw new AssertionError("called without a transaction");
+                        }))
+                .hasMessageContaining("began no transaction on the DataSource");
+    }
+}

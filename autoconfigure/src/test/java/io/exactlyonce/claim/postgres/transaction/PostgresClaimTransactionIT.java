@@ -1,0 +1,711 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimBatchResult;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransaction.Work;
+import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.postgres.CommitLosingDataSource;
+import io.exactlyonce.claim.postgres.InterruptedDataSource;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
+import java.io.IOException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Claim, work and completion as one: all of it or nothing, whatever happens to the transaction. */
+class PostgresClaimTransactionIT {
+
+    private static final int CONNECTIONS = 4;
+    private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
+    private static final AssertionError NOT_TO_BE_CALLED = new AssertionError("the work was called");
+
+    static {
+        DATABASE.jdbc().execute("CREATE TABLE charge (id text, CHECK (id <> 'invalid'))");
+    }
+
+    private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
+    private final ClaimTransaction transaction = new PostgresClaimTransactionFactory(
+                    DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+            .of(manager, null);
+    private final PostgresClaimStore external =
+            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final ClaimRequest request = request();
+    private final ClaimKey key = request.key();
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    private Work charging(String result) {
+        return claim -> {
+            charge();
+            return result;
+        };
+    }
+
+    private void charge() {
+        DATABASE.jdbc().update("INSERT INTO charge VALUES (?)", key.key());
+    }
+
+    private int charges() {
+        return DATABASE.jdbc()
+                .queryForList("SELECT id FROM charge WHERE id = ?", key.key())
+                .size();
+    }
+
+    private boolean hasRow() {
+        return !DATABASE.jdbc()
+                .queryForList("SELECT 1 FROM exactly_once_claim WHERE key = ?", key.key())
+                .isEmpty();
+    }
+
+    private ClaimOutcome again(Work work) throws Throwable {
+        return transaction.execute(request(key), work);
+    }
+
+    private void assertNothingHappened() throws Throwable {
+        assertThat(charges()).isZero();
+        assertThat(hasRow()).isFalse();
+        assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
+    void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks(String application, String effective) throws Throwable {
+        String database = DATABASE.jdbc().queryForObject("SELECT current_database()", String.class);
+        DATABASE.jdbc().execute("ALTER DATABASE %s SET synchronous_commit = %s".formatted(database, application));
+        var jdbc = new JdbcTemplate(DATABASE.application());
+        try {
+            transaction.execute(request, claim -> {
+                assertThat(jdbc.queryForObject("SHOW synchronous_commit", String.class))
+                        .isEqualTo(effective);
+                return null;
+            });
+        } finally {
+            DATABASE.jdbc().execute("ALTER DATABASE %s RESET synchronous_commit".formatted(database));
+        }
+    }
+
+    @Test
+    void keyThatAnotherWorkerAbandonedIsParkedForGoodIfTheRequestLeavesDoubtToAPerson() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        var cautious = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+
+        assertThat(transaction.execute(cautious, charging("1"))).isEqualTo(new Parked());
+
+        assertThat(charges()).isZero();
+        assertThat(external.claim(List.of(request(key)))).containsExactly(new Parked());
+    }
+
+    @Test
+    void keyWhoseFreeRowSomebodyHasLockedIsHeldElsewhere() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        try (Connection other = DATABASE.newConnection()) {
+            other.setAutoCommit(false);
+            new JdbcTemplate(new SingleConnectionDataSource(other, true))
+                    .queryForList("SELECT 1 FROM exactly_once_claim WHERE key = ? FOR UPDATE", key.key());
+
+            assertThat(again(charging("1"))).isInstanceOf(HeldElsewhere.class);
+
+            other.rollback();
+        }
+        assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void claimWorkAndResultAreCommittedTogether() throws Throwable {
+        ClaimOutcome outcome = transaction.execute(request, claim -> {
+            charge();
+            assertThat(claim.attempt()).isEqualTo(1);
+            assertThat(claim.ambiguous()).isFalse();
+            try (Connection other = DATABASE.application().getConnection();
+                    var rows = other.createStatement()
+                            .executeQuery("SELECT 1 FROM exactly_once_claim WHERE key = '" + key.key() + "'")) {
+                assertThat(rows.next()).isFalse();
+            }
+            return "\"done\"";
+        });
+
+        assertThat(outcome).isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "\"done\"");
+        assertThat(DATABASE.row(key).get("completed_at")).isNotNull();
+    }
+
+    @Test
+    void completedKeyIsNotWorkedOnAgain() throws Throwable {
+        again(charging("1"));
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isEqualTo(new AlreadyCompleted("1"));
+        assertThat(external.claim(List.of(request(key)))).containsExactly(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    void failureRollsEverythingBackAndTheNextTokenIsHigher() throws Throwable {
+        IOException failure = new IOException("the warehouse is closed");
+        Acquired[] first = new Acquired[1];
+
+        assertThatThrownBy(() -> again(claim -> {
+                    first[0] = claim;
+                    charge();
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        assertThat(hasRow()).isFalse();
+        Acquired second = (Acquired) again(charging(null));
+        assertThat(second.fencingToken()).isGreaterThan(first[0].fencingToken());
+        assertThat(second.attempt()).isEqualTo(1);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void secondTransactionOnTheKeyIsNotKeptWaiting() throws Throwable {
+        assertThat(again(claim -> {
+                    charge();
+                    assertThat(inAnotherThread(() -> again(other -> {
+                                throw NOT_TO_BE_CALLED;
+                            })))
+                            .isEqualTo(new HeldElsewhere(request.lease()));
+                    return null;
+                }))
+                .isInstanceOf(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse() throws Throwable {
+        try (Connection other = DATABASE.application().getConnection()) {
+            other.setAutoCommit(false);
+            other.createStatement().execute("SELECT pg_advisory_xact_lock(" + AdvisoryLock.number(key) + ")");
+            assertThat(again(claim -> {
+                        throw NOT_TO_BE_CALLED;
+                    }))
+                    .isInstanceOf(HeldElsewhere.class);
+            other.rollback();
+        }
+        assertNothingHappened();
+    }
+
+    @Test
+    void batchOfExternalClaimsDoesNotWaitForATransactionAtWork() throws Throwable {
+        ClaimRequest before = request();
+        ClaimRequest after = request();
+        assertThat(again(claim -> {
+                    List<ClaimOutcome> outcomes =
+                            inAnotherThread(() -> external.claim(List.of(before, request(key), after)));
+                    assertThat(outcomes.get(0)).isInstanceOf(Acquired.class);
+                    assertThat(outcomes.get(1)).isInstanceOf(HeldElsewhere.class);
+                    assertThat(outcomes.get(2)).isInstanceOf(Acquired.class);
+                    return null;
+                }))
+                .isInstanceOf(Acquired.class);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    /**
+     * The handler waits, in this process, for a claim of a key that a batch has just made; the batch waits, in the database,
+     * for the handler's transaction. No server sees such a cycle: what waits in the database gives up after a second.
+     */
+    @Test
+    void cycleOfWaitsThroughTwoProcessesEndsAfterASecond() throws Throwable {
+        ClaimKey earlier = new ClaimKey(key.scope(), "!" + key.key());
+        List<ClaimOutcome> outcomes = new ArrayList<>();
+
+        long begun = System.nanoTime();
+        again(claim -> {
+            FutureTask<List<ClaimOutcome>> batch = begin(() -> external.claim(List.of(request(earlier), request(key))));
+            await().until(() -> claimsThatWaitForALock() == 1);
+            outcomes.addAll(inAnotherThread(() -> external.claim(List.of(request(earlier)))));
+            outcomes.addAll(batch.get(20, TimeUnit.SECONDS));
+            return null;
+        });
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                .isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
+        assertThat(outcomes).filteredOn(Acquired.class::isInstance).hasSize(1);
+        assertThat(outcomes).filteredOn(HeldElsewhere.class::isInstance).hasSize(2);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    private static int claimsThatWaitForALock() {
+        return DATABASE.jdbc()
+                .queryForObject(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                + " AND application_name = 'exactly-once-claims' AND wait_event_type = 'Lock'",
+                        Integer.class);
+    }
+
+    @Test
+    void endOfAZombieWhoseKeyATransactionHasTakenOverFailsAlone() throws Throwable {
+        ClaimRequest done = request();
+        ClaimRequest failed = request();
+        ClaimRequest fresh = request();
+        external.claim(List.of(request, done, failed));
+        DATABASE.endLease(request.id());
+
+        again(claim -> {
+            ClaimBatchResult result = inAnotherThread(() -> external.apply(new ClaimBatch(
+                    List.of(new Completion(request.id(), "1"), new Completion(done.id(), "1")),
+                    List.of(new Release(failed.id(), "failed", false)),
+                    List.of(),
+                    List.of(fresh))));
+            assertThat(result.locked()).containsExactly(request.id());
+            assertThat(result.completed()).containsExactly(done.id());
+            assertThat(result.released()).containsExactly(failed.id());
+            assertThat(result.claimed()).hasOnlyElementsOfType(Acquired.class);
+            return "2";
+        });
+
+        assertThat(external.complete(List.of(new Completion(request.id(), "1"))))
+                .isEmpty();
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
+    }
+
+    @Test
+    void endThatMetALockedRowIsNotLostIfTheTransactionRollsBack() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        Completion completion = new Completion(request.id(), "1");
+
+        assertThatThrownBy(() -> again(claim -> {
+                    assertThatThrownBy(() -> inAnotherThread(() -> external.complete(List.of(completion))))
+                            .cause()
+                            .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                                assertThat(locked.locked()).containsExactly(request.id());
+                                assertThat(locked.granted()).isEmpty();
+                            });
+                    throw new IOException("no stock");
+                }))
+                .isInstanceOf(IOException.class);
+
+        assertThat(external.complete(List.of(completion))).containsExactly(request.id());
+    }
+
+    @Test
+    void renewalOfAZombieWhoseKeyATransactionHasTakenOverFailsAlone() throws Throwable {
+        ClaimRequest live = request();
+        external.claim(List.of(request, live));
+        DATABASE.endLease(request.id());
+        DATABASE.endLease(live.id());
+        List<LeaseRenewal> renewals = List.of(
+                new LeaseRenewal(request.id(), Duration.ofMinutes(1)),
+                new LeaseRenewal(live.id(), Duration.ofMinutes(1)));
+
+        again(claim -> {
+            assertThatThrownBy(() -> inAnotherThread(() -> external.renew(renewals)))
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).containsExactly(request.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
+            return null;
+        });
+
+        assertThat(external.claim(List.of(request(live.key())))).hasOnlyElementsOfType(HeldElsewhere.class);
+        assertThat(external.renew(renewals)).containsExactly(live.id());
+    }
+
+    @Test
+    void manyEndsOfZombiesAreGivenUpAfterAFewWaits() throws Throwable {
+        List<ClaimRequest> zombies =
+                Stream.generate(TestDatabase::request).limit(40).toList();
+        ClaimRequest live = request();
+        external.claim(zombies);
+        external.claim(List.of(live));
+        List<Completion> ends = Stream.concat(zombies.stream(), Stream.of(live))
+                .map(claim -> new Completion(claim.id(), "1"))
+                .toList();
+
+        try (Connection other = DATABASE.newConnection()) {
+            other.setAutoCommit(false);
+            for (ClaimRequest zombie : zombies) {
+                new JdbcTemplate(new SingleConnectionDataSource(other, true))
+                        .update(
+                                "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = ?",
+                                zombie.claimId());
+            }
+            assertThatThrownBy(() -> external.complete(ends))
+                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                        assertThat(locked.locked()).hasSize(40).doesNotContain(live.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
+            other.rollback();
+        }
+        assertThat(external.complete(ends)).hasSize(41);
+    }
+
+    @Test
+    void batchThatClaimsForExternalEffectsLeavesOtherTransactionsTheirLockTimeout() throws Throwable {
+        again(claim -> {
+            assertThat(DATABASE.jdbc().queryForObject("SHOW lock_timeout", String.class))
+                    .isEqualTo("0");
+            return null;
+        });
+    }
+
+    @Test
+    void keyThatIsHeldForExternalEffectsIsHeldElsewhere() throws Throwable {
+        external.claim(List.of(request));
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isInstanceOfSatisfying(
+                        HeldElsewhere.class,
+                        held -> assertThat(held.leaseRemaining()).isBetween(Duration.ofSeconds(1), request.lease()));
+    }
+
+    @Test
+    void keyWhoseHolderVanishedIsAmbiguousAndItsZombieCannotComplete() throws Throwable {
+        Acquired zombie = (Acquired) external.claim(List.of(request)).get(0);
+        DATABASE.endLease(request.id());
+
+        ClaimOutcome outcome = again(charging("2"));
+
+        assertThat(outcome).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.ambiguous()).isTrue();
+            assertThat(acquired.attempt()).isEqualTo(2);
+            assertThat(acquired.fencingToken()).isGreaterThan(zombie.fencingToken());
+        });
+        assertThat(external.complete(List.of(new Completion(request.id(), "1"))))
+                .isEmpty();
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
+    }
+
+    @Test
+    void keyThatWasGivenUpIsTakenOverAndAFailureLeavesItAsItWas() throws Throwable {
+        external.claim(List.of(request));
+        external.release(List.of(new Release(request.id(), "failed", false)));
+        var released = DATABASE.row(key);
+
+        assertThatThrownBy(() -> again(claim -> {
+                    throw new IOException("the warehouse is closed");
+                }))
+                .isInstanceOf(IOException.class);
+        assertThat(DATABASE.row(key))
+                .containsEntry("status", "RELEASED")
+                .containsEntry("claim_id", released.get("claim_id"));
+
+        assertThat(again(charging(null))).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.ambiguous()).isFalse();
+            assertThat(acquired.attempt()).isEqualTo(2);
+        });
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    /** The claim waits for it in its insert, and began before it was committed: its row is there, but too young to be seen. */
+    @ParameterizedTest
+    @CsvSource({"true, 2, true", "false, 1, false"})
+    void rowThatSomebodyIsJustWritingDecidesOnceItIsCommitted(boolean committed, int attempt, boolean ambiguous)
+            throws Throwable {
+        FutureTask<ClaimOutcome> claim;
+        try (Connection other = DATABASE.newConnection()) {
+            other.setAutoCommit(false);
+            TestDatabase.insert(new JdbcTemplate(new SingleConnectionDataSource(other, true)), request.id());
+            claim = begin(() -> again(charging("1")));
+            await().until(() -> !DATABASE.jdbc()
+                    .queryForList("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
+                            + " 'WITH locked AS%' AND datname = current_database()")
+                    .isEmpty());
+            if (committed) {
+                other.commit();
+            } else {
+                other.rollback();
+            }
+        }
+
+        assertThat(claim.get(20, TimeUnit.SECONDS)).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.attempt()).isEqualTo(attempt);
+            assertThat(acquired.ambiguous()).isEqualTo(ambiguous);
+        });
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    /** As if it had happened between the claim's snapshot and its lock. */
+    @Test
+    void freeRowThatSomebodyTakesOverAfterItWasReadIsHeldElsewhere() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        Runnable takeover =
+                () -> assertThat(external.claim(List.of(request(key)))).hasOnlyElementsOfType(Acquired.class);
+        var dataSource = new InterruptedDataSource(
+                DATABASE.application(), "UPDATE exactly_once_claim\nSET status = 'HELD'", 1, takeover);
+
+        assertThat(new PostgresClaimTransaction(
+                                new JdbcTransactionManager(dataSource),
+                                dataSource,
+                                TestDatabase.RETENTION,
+                                SynchronousCommit.ON)
+                        .execute(request(key), claim -> {
+                            throw NOT_TO_BE_CALLED;
+                        }))
+                .isInstanceOfSatisfying(
+                        HeldElsewhere.class,
+                        held -> assertThat(held.leaseRemaining()).isGreaterThan(Duration.ZERO));
+    }
+
+    @Test
+    void ofManyAtOnceOneWorksAndNobodyWaits() throws Throwable {
+        int others = 5;
+        for (int round = 0; round < 10; round++) {
+            ClaimKey contested = request().key();
+            CountDownLatch refused = new CountDownLatch(others);
+            List<FutureTask<ClaimOutcome>> tasks = Stream.generate(() -> begin(() -> {
+                        ClaimOutcome outcome = transaction.execute(request(contested), claim -> {
+                            assertThat(refused.await(20, TimeUnit.SECONDS)).isTrue();
+                            return null;
+                        });
+                        refused.countDown();
+                        return outcome;
+                    }))
+                    .limit(others + 1)
+                    .toList();
+
+            int acquired = 0;
+            for (FutureTask<ClaimOutcome> task : tasks) {
+                acquired += task.get(30, TimeUnit.SECONDS) instanceof Acquired ? 1 : 0;
+            }
+            assertThat(acquired).isEqualTo(1);
+        }
+    }
+
+    /** A replica grants locks, too. */
+    @Test
+    void serverThatTakesNoWritesDecidesNothingNotEvenThatTheKeyIsHeld() throws Throwable {
+        PGSimpleDataSource readOnly = new PGSimpleDataSource();
+        readOnly.setUrl(DATABASE.url());
+        readOnly.setUser("postgres");
+        readOnly.setOptions("-c default_transaction_read_only=on");
+        var refusing = new PostgresClaimTransaction(
+                new JdbcTransactionManager(readOnly), readOnly, TestDatabase.RETENTION, SynchronousCommit.ON);
+
+        again(holding -> {
+            assertThatThrownBy(() -> inAnotherThread(() -> refusing.execute(request(key), claim -> {
+                        throw NOT_TO_BE_CALLED;
+                    })))
+                    .rootCause()
+                    .hasMessageContaining("read-only transaction");
+            return null;
+        });
+    }
+
+    @Test
+    void parkedKeyStaysParked() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE key = ?", key.key());
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isEqualTo(new Parked());
+    }
+
+    @Test
+    void failureThatTheWorkSwallowedAfterSpringMarkedTheTransactionRollsBack() throws Throwable {
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    try {
+                        new TransactionTemplate(manager).executeWithoutResult(status -> {
+                            throw new IllegalStateException("no stock");
+                        });
+                    } catch (IllegalStateException swallowed) {
+                        assertThat(swallowed).hasMessage("no stock");
+                    }
+                    return null;
+                }))
+                .isInstanceOf(UnexpectedRollbackException.class);
+
+        assertNothingHappened();
+    }
+
+    @Test
+    void failureOfAStatementThatTheWorkSwallowedRollsBack() throws Throwable {
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    try {
+                        DATABASE.jdbc().update("INSERT INTO charge VALUES ('invalid')");
+                    } catch (DataIntegrityViolationException swallowed) {
+                        assertThat(swallowed).hasMessageContaining("charge");
+                    }
+                    return null;
+                }))
+                .hasMessageContaining("current transaction is aborted");
+
+        assertNothingHappened();
+    }
+
+    @Test
+    void workThatRollsBackByItselfDoesNotCompleteItsKey() throws Throwable {
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
+                        connection.rollback();
+                        return null;
+                    });
+                    return null;
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("must neither commit nor roll back by itself")
+                .hasMessageNotContaining(key.key());
+
+        assertNothingHappened();
+    }
+
+    @Test
+    void workThatCommitsByItselfLeavesADoubtRatherThanACompletion() throws Throwable {
+        assertThatThrownBy(() -> transaction.execute(request, claim -> {
+                    charge();
+                    DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
+                        connection.commit();
+                        return null;
+                    });
+                    return "1";
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("must neither commit nor roll back by itself");
+
+        assertThat(DATABASE.row(key)).containsEntry("status", "HELD").containsEntry("result", null);
+        DATABASE.endLease(request.id());
+        assertThat(again(claim -> null))
+                .isInstanceOfSatisfying(
+                        Acquired.class,
+                        acquired -> assertThat(acquired.ambiguous()).isTrue());
+    }
+
+    @Test
+    void resultThatCannotBeStoredIsLeftOutAndTheEffectStays() throws Throwable {
+        assertThat(again(charging("\0"))).isInstanceOf(Acquired.class);
+
+        assertThat(charges()).isEqualTo(1);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", null);
+    }
+
+    @Test
+    void resultThatIsNotAsciiIsStored() throws Throwable {
+        assertThat(again(charging("\"Ł\""))).isInstanceOf(Acquired.class);
+
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "\"Ł\"");
+    }
+
+    @Test
+    void transactionThatIsOpenAlreadyHasNoPartInIt() throws Throwable {
+        new TransactionTemplate(manager).executeWithoutResult(outer -> {
+            outer.setRollbackOnly();
+            try {
+                assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        });
+
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void commitWhoseReplyIsLostIsFoundCompleted() throws Throwable {
+        assertThatThrownBy(() -> executeLosingTheReply(true)).hasMessageContaining("connection has been closed");
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isEqualTo(new AlreadyCompleted("1"));
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void commitThatNeverArrivedLeavesNothing() throws Throwable {
+        assertThatThrownBy(() -> executeLosingTheReply(false)).hasMessageContaining("connection has been closed");
+
+        await().until(() -> DATABASE.jdbc()
+                .queryForList("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database ="
+                        + " (SELECT oid FROM pg_database WHERE datname = current_database())")
+                .isEmpty());
+        assertNothingHappened();
+    }
+
+    private void executeLosingTheReply(boolean committed) throws Throwable {
+        var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
+        var jdbc = new JdbcTemplate(dataSource);
+        new PostgresClaimTransaction(
+                        new JdbcTransactionManager(dataSource),
+                        dataSource,
+                        TestDatabase.RETENTION,
+                        SynchronousCommit.ON)
+                .execute(request, claim -> {
+                    jdbc.update("INSERT INTO charge VALUES (?)", key.key());
+                    return "1";
+                });
+    }
+
+    private static <T> T inAnotherThread(ThrowingSupplier<T> action) throws Exception {
+        return begin(action).get(20, TimeUnit.SECONDS);
+    }
+
+    private static <T> FutureTask<T> begin(ThrowingSupplier<T> action) {
+        FutureTask<T> task = new FutureTask<>(() -> {
+            try {
+                return action.get();
+            } catch (Exception | Error failure) {
+                throw failure;
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        });
+        new Thread(task).start();
+        return task;
+    }
+
+    @FunctionalInterface
+    private interface ThrowingSupplier<T> {
+        T get() throws Throwable;
+    }
+}

@@ -1,0 +1,226 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+@ExtendWith(OutputCaptureExtension.class)
+class CompositeDeliveryObserverTests {
+
+    private final List<String> told = new ArrayList<>();
+    private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue());
+    private final CompositeDeliveryObserver observers =
+            new CompositeDeliveryObserver(List.of(new Broken(), new Recording(told)));
+
+    @Test
+    void otherObserversAreToldAlthoughOneThrows() {
+        observers.subscribed(orders);
+        observers.claimed(orders, new Parked());
+        observers.handled(orders, Duration.ofSeconds(1));
+        observers.delivered(orders, Duration.ofSeconds(2));
+        observers.renewed(orders, Target.LEASE, Result.LOST);
+        observers.timedOut(orders);
+        observers.paused(Duration.ofSeconds(3));
+        observers.waiting(orders, 3);
+        observers.receivesRunOut(orders);
+        observers.paused(orders, "claims", true);
+
+        assertThat(told)
+                .containsExactly(
+                        "subscribed orders",
+                        "claimed orders Parked[]",
+                        "handled orders PT1S",
+                        "delivered orders PT2S",
+                        "renewed orders LEASE LOST",
+                        "timed out orders",
+                        "paused PT3S",
+                        "waiting orders 3",
+                        "receives run out orders",
+                        "paused orders true");
+    }
+
+    @Test
+    void failuresAreCountedAndLoggedWithTheirCause(CapturedOutput output) {
+        assertThat(observers.failures()).isZero();
+
+        observers.subscribed(orders);
+        observers.renewed(orders, Target.LEASE, Result.LOST);
+
+        assertThat(observers.failures()).isEqualTo(2);
+        assertThat(output).contains(Broken.class.getName()).contains("broken observer");
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void whateverAnObserverThrowsReachesNobodyElse(Throwable thrown) {
+        CompositeDeliveryObserver others =
+                new CompositeDeliveryObserver(List.of(new Throwing(thrown), new Recording(told)));
+
+        others.claimed(orders, new Parked());
+
+        assertThat(told).containsExactly("claimed orders Parked[]");
+        assertThat(others.failures()).isOne();
+    }
+
+    static Stream<Throwable> whateverAnObserverThrowsReachesNobodyElse() {
+        return Stream.of(
+                new IllegalStateException("broken observer"),
+                new NoClassDefFoundError("a registry of another version"),
+                new AssertionError("an assertion"),
+                new StackOverflowError(),
+                new Exception("a checked one, as Kotlin throws it"),
+                new RuntimeException() {
+                    @Override
+                    public String getMessage() {
+                        throw new IllegalStateException("cannot even be logged");
+                    }
+                });
+    }
+
+    @Test
+    void errorOfTheVirtualMachineIsNotHidden() {
+        OutOfMemoryError fatal = new OutOfMemoryError("simulated");
+        CompositeDeliveryObserver others = new CompositeDeliveryObserver(List.of(new Throwing(fatal)));
+
+        assertThatThrownBy(() -> others.claimed(orders, new Parked())).isSameAs(fatal);
+    }
+
+    private record Throwing(Throwable thrown) implements DeliveryObserver {
+
+        @Override
+        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+            Throwing.<RuntimeException>sneak(thrown);
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <X extends Throwable> void sneak(Throwable thrown) throws X {
+            throw (X) thrown;
+        }
+    }
+
+    private static final class Broken implements DeliveryObserver {
+
+        @Override
+        public void subscribed(Subscription subscription) {
+            fail();
+        }
+
+        @Override
+        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+            fail();
+        }
+
+        @Override
+        public void handled(Subscription subscription, Duration elapsed) {
+            fail();
+        }
+
+        @Override
+        public void delivered(Subscription subscription, Duration elapsed) {
+            fail();
+        }
+
+        @Override
+        public void renewed(Subscription subscription, Target target, Result result) {
+            fail();
+        }
+
+        @Override
+        public void timedOut(Subscription subscription) {
+            fail();
+        }
+
+        @Override
+        public void waiting(Subscription subscription, int deliveries) {
+            fail();
+        }
+
+        @Override
+        public void paused(Duration length) {
+            fail();
+        }
+
+        @Override
+        public void receivesRunOut(Subscription subscription) {
+            fail();
+        }
+
+        @Override
+        public void paused(Subscription subscription, String way, boolean paused) {
+            fail();
+        }
+
+        private static void fail() {
+            throw new IllegalStateException("broken observer");
+        }
+    }
+
+    private record Recording(List<String> told) implements DeliveryObserver {
+
+        @Override
+        public void subscribed(Subscription subscription) {
+            told.add("subscribed " + subscription.queue());
+        }
+
+        @Override
+        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+            told.add("claimed " + subscription.queue() + " " + outcome);
+        }
+
+        @Override
+        public void handled(Subscription subscription, Duration elapsed) {
+            told.add("handled " + subscription.queue() + " " + elapsed);
+        }
+
+        @Override
+        public void delivered(Subscription subscription, Duration elapsed) {
+            told.add("delivered " + subscription.queue() + " " + elapsed);
+        }
+
+        @Override
+        public void renewed(Subscription subscription, Target target, Result result) {
+            told.add("renewed " + subscription.queue() + " " + target + " " + result);
+        }
+
+        @Override
+        public void timedOut(Subscription subscription) {
+            told.add("timed out " + subscription.queue());
+        }
+
+        @Override
+        public void paused(Duration length) {
+            told.add("paused " + length);
+        }
+
+        @Override
+        public void waiting(Subscription subscription, int deliveries) {
+            told.add("waiting " + subscription.queue() + " " + deliveries);
+        }
+
+        @Override
+        public void receivesRunOut(Subscription subscription) {
+            told.add("receives run out " + subscription.queue());
+        }
+
+        @Override
+        public void paused(Subscription subscription, String way, boolean paused) {
+            told.add("paused " + subscription.queue() + " " + paused);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RetryBackoffTests {
+
+    private static final double ALMOST_ONE = Math.nextDown(1.0);
+
+    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(2), Duration.ofMinutes(5));
+
+    @ParameterizedTest
+    @CsvSource({"1, 1000", "2, 2000", "3, 4000", "8, 128000"})
+    void delayDoublesWithEachReceive(int receiveCount, long millis) {
+        assertThat(backoff.after(receiveCount, 0)).isEqualTo(Duration.ofMillis(millis));
+    }
+
+    @Test
+    void delayIsBetweenHalfAndAllOfItByChance() {
+        assertThat(backoff.after(1, 0.5)).isEqualTo(Duration.ofMillis(1_500));
+        assertThat(backoff.after(1, ALMOST_ONE)).isBetween(Duration.ofMillis(1_999), Duration.ofSeconds(2));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"9", "17", "18", "32", "33", "64", "65", "1000", "2147483647"})
+    void delayNeverExceedsTheLongest(int receiveCount) {
+        assertThat(backoff.after(receiveCount, 0)).isEqualTo(Duration.ofSeconds(150));
+        assertThat(backoff.after(receiveCount, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMinutes(5));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0", "-1"})
+    void unknownReceiveCountCountsAsTheFirst(int receiveCount) {
+        assertThat(backoff.after(receiveCount, 0)).isEqualTo(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void longestDelayOfAllDoesNotOverflow() {
+        RetryBackoff twelveHours = new RetryBackoff(Duration.ofHours(12), Duration.ofHours(12));
+
+        assertThat(twelveHours.after(1_000, 0)).isEqualTo(Duration.ofHours(6));
+    }
+
+    @Test
+    void aSecondReachesTwelveHours() {
+        RetryBackoff wide = new RetryBackoff(Duration.ofSeconds(1), Duration.ofHours(12));
+
+        assertThat(wide.after(1_000, 0)).isEqualTo(Duration.ofHours(6));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 2", "3, 4", "4, 150", "5, 150", "6, 150"})
+    void lastReceivesBeforeTheDeadLetterQueueAreSpared(int receiveCount, int seconds) {
+        assertThat(backoff.sparing(receiveCount, 5, 0)).isEqualTo(Duration.ofSeconds(seconds));
+        assertThat(backoff.sparing(receiveCount, 5, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMinutes(5));
+    }
+}

@@ -1,0 +1,401 @@
+package io.exactlyonce.delivery.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class AsyncHandlerCallTests {
+
+    /** Notes how often it is cancelled, and ends by that only if it is told to. */
+    private static final class Work extends CompletableFuture<Object> {
+        private final boolean stubborn;
+        private int cancellations;
+
+        Work(boolean stubborn) {
+            this.stubborn = stubborn;
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            cancellations++;
+            return !stubborn && super.cancel(mayInterruptIfRunning);
+        }
+    }
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final Delivery delivery = rig.receive();
+    private final Work work = new Work(false);
+    private final List<Runnable> completions = new ArrayList<>();
+    private final List<Runnable> cancellations = new ArrayList<>();
+
+    @AfterEach
+    void noInterruptIsLeftBehind() {
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void claimIsRenewedUntilTheFutureHasEndedAndThenCompletedWithItsValue() throws Throwable {
+        CompletableFuture<Object> recorded = process(claim -> work);
+
+        rig.tickFor(Duration.ofSeconds(45));
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
+        assertThat(recorded).isNotDone();
+        assertThat(delivery.left()).isNotDone();
+        assertThat(rig.store.completions()).isEmpty();
+
+        work.complete("charged");
+        assertThat(rig.store.completions())
+                .as("nobody blocks whoever completes the future")
+                .isEmpty();
+        runAll(completions);
+
+        assertThat(recorded).isCompletedWithValue("charged");
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.handled).containsExactly(Duration.ofSeconds(45));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void claimIsRenewedWhileItsCompletionWaitsForAThread() throws Throwable {
+        process(claim -> work);
+        work.complete("charged");
+
+        rig.tickFor(Duration.ofSeconds(45));
+        runAll(completions);
+
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
+        assertThat(rig.store.completions()).hasSize(1);
+    }
+
+    @Test
+    void failedFutureReleasesTheClaimAndReturnsTheDelivery() throws Throwable {
+        IOException failure = new IOException("payment provider is down");
+        CompletableFuture<Object> recorded = process(claim -> work.thenApply(value -> value));
+
+        work.completeExceptionally(failure);
+        runAll(completions);
+
+        assertThat(failureOf(recorded)).isSameAs(failure);
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(claimed(), "java.io.IOException: payment provider is down", false));
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void failureThatSomebodyWrappedStillParksItsKey() throws Throwable {
+        InDoubtPolicy parking = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
+        process(delivery, parking, claim -> work.thenApply(value -> value));
+
+        work.completeExceptionally(new IOException("unknown address"));
+        runAll(completions);
+
+        assertThat(rig.store.parkings()).hasSize(1);
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    @Test
+    void exceptionBeforeAFutureReleasesTheClaim() {
+        assertThatThrownBy(() -> process(claim -> {
+                    throw new IOException("payment provider is down");
+                }))
+                .isInstanceOf(IOException.class);
+
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(rig.handled).hasSize(1);
+        assertThat(delivery.left()).isDone();
+    }
+
+    @Test
+    void lostClaimCancelsTheFutureOnceOnAThreadOfItsOwn() throws Throwable {
+        CompletableFuture<Object> recorded = process(claim -> work);
+
+        rig.loseLease();
+        assertThat(work.cancellations)
+                .as("the thread that renews is not held up")
+                .isZero();
+        delivery.stopHandler();
+        runAll(cancellations);
+        runAll(completions);
+
+        assertThat(work.cancellations).isOne();
+        assertThat(failureOf(recorded)).isInstanceOf(CancellationException.class);
+        assertThat(rig.store.completions()).isEmpty();
+    }
+
+    /** An ordinary future has ended by then, but nobody knows of the work. */
+    @Test
+    void claimOfACancelledFutureIsNotReleasedButLeftToItsLease() throws Throwable {
+        CompletableFuture<Object> recorded = process(claim -> work);
+
+        delivery.stopHandler();
+        runAll(cancellations);
+        runAll(completions);
+
+        assertThat(recorded).isCompletedExceptionally();
+        assertThat(rig.store.releases()).isEmpty();
+        rig.tickFor(Duration.ofSeconds(45));
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    @Test
+    void claimIsReleasedInDoubtWhenAFutureEndsOnlyAfterItsWorkHasStopped() throws Throwable {
+        Work stubborn = new Work(true);
+        CompletableFuture<Object> recorded = process(claim -> stubborn);
+
+        delivery.stopHandler();
+        runAll(cancellations);
+        assertThat(stubborn.cancellations).isOne();
+        assertThat(completions).isEmpty();
+        assertThat(rig.store.releases()).isEmpty();
+        stubborn.completeExceptionally(new IOException("stopped"));
+        runAll(completions);
+
+        assertThat(recorded).isCompletedExceptionally();
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(claimed(), "stopped from outside: java.io.IOException: stopped", true));
+    }
+
+    @Test
+    void futureThatEndsInSpiteOfACancellationIsCompleted() throws Throwable {
+        Work stubborn = new Work(true);
+        process(claim -> stubborn);
+
+        delivery.stopHandler();
+        runAll(cancellations);
+        stubborn.complete("charged");
+        runAll(completions);
+
+        assertThat(rig.store.completions()).hasSize(1);
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void futureThatHasEndedIsNotCancelled() throws Throwable {
+        process(claim -> work);
+        work.complete("charged");
+
+        delivery.stopHandler();
+
+        assertThat(cancellations).isEmpty();
+    }
+
+    @Test
+    void claimThatIsLostBeforeTheMethodReturnsInterruptsItAndCancelsWhatItReturns() throws Throwable {
+        process(claim -> {
+            rig.loseLease();
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            return work;
+        });
+        runAll(cancellations);
+
+        assertThat(work.cancellations).isOne();
+    }
+
+    @Test
+    void timeoutCancelsTheFuture() throws Throwable {
+        Delivery limited = rig.receiveLimited(Duration.ofSeconds(5));
+        process(limited, InDoubtPolicy.RERUN, claim -> work);
+
+        rig.tickFor(Duration.ofSeconds(4));
+        assertThat(cancellations).isEmpty();
+        rig.tickFor(Duration.ofSeconds(2));
+        runAll(cancellations);
+
+        assertThat(work.cancellations).isOne();
+    }
+
+    @Test
+    void futureThatNeverEndsLosesItsClaimAtTheCeiling() throws Throwable {
+        process(claim -> work);
+
+        rig.tickFor(Duration.ofHours(12));
+
+        assertThat(cancellations).hasSize(1);
+    }
+
+    @Test
+    void claimAnswersAnyThreadUntilTheCompletionIsRecorded() throws Throwable {
+        AtomicReference<Claim> seen = new AtomicReference<>();
+        process(claim -> {
+            seen.set(claim);
+            return work;
+        });
+
+        CompletableFuture.runAsync(() -> seen.get().ensureHeld()).join();
+        work.complete("charged");
+        runAll(completions);
+
+        assertThatThrownBy(() -> seen.get().ensureHeld()).isInstanceOf(ClaimLostException.class);
+    }
+
+    @Test
+    void refusedCompletionLosesTheClaim() throws Throwable {
+        rig.store.onComplete(requested -> Set.of());
+        CompletableFuture<Object> recorded = process(claim -> work);
+
+        work.complete("charged");
+        runAll(completions);
+
+        assertThat(failureOf(recorded)).isInstanceOf(ClaimLostException.class);
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).isEmpty();
+    }
+
+    /** The effect may have happened: neither release the key nor expose the message. */
+    @Test
+    void futureThatEndsAfterTheApplicationHasStoppedIsLeftToItsLease() throws Throwable {
+        AsyncDeliveryProcessor stopped = new AsyncDeliveryProcessor(
+                rig.processor(),
+                task -> {
+                    throw new RejectedExecutionException("stopped");
+                },
+                cancellations::add);
+        CompletableFuture<Object> recorded =
+                stopped.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), claim -> work);
+
+        work.complete("charged");
+
+        assertThat(failureOf(recorded)).isInstanceOf(RejectedExecutionException.class);
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).isEmpty();
+    }
+
+    @Test
+    void stageThatCanBecomeNoFutureIsWaitedFor() throws Throwable {
+        CompletionStage<Object> stage = work.minimalCompletionStage();
+        CompletableFuture<Object> recorded = process(claim -> stage);
+        assertThat(completions).isEmpty();
+
+        work.complete("charged");
+        runAll(completions);
+
+        assertThat(recorded).isCompletedWithValue("charged");
+    }
+
+    @Test
+    void reconcilersResultIsCompletedWithoutAFuture() throws Throwable {
+        rig.store.onClaim(() -> new Acquired(2, 2, true));
+        InDoubtPolicy asking = new InDoubtPolicy(
+                AbandonedPolicy.RECONCILE, (listener, scope, claim) -> Reconciliation.done("charged"), List.of());
+
+        CompletableFuture<Object> recorded = process(delivery, asking, DeliveryRig::neverCalled);
+        runAll(completions);
+
+        assertThat(recorded).isCompletedWithValue("charged");
+        assertThat(rig.store.completions()).hasSize(1);
+    }
+
+    @Test
+    void handlerOfAClaimThatEndedWhileItsReconcilerLookedIsNotCalled() {
+        rig.store.onClaim(() -> new Acquired(2, 2, true));
+        InDoubtPolicy asking = new InDoubtPolicy(
+                AbandonedPolicy.RECONCILE,
+                (listener, scope, claim) -> {
+                    rig.clock.advance(Duration.ofSeconds(25));
+                    return Reconciliation.runAgain();
+                },
+                List.of());
+
+        assertThatThrownBy(() -> process(delivery, asking, DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(delivery.left()).isDone();
+    }
+
+    /** Three seconds of work, and a store that is away or a pool that is busy: that is nobody's timeout. */
+    @Test
+    void timeoutEndsWithTheFutureAlthoughItsCompletionWaitsForAThread() throws Throwable {
+        Delivery limited = rig.receiveLimited(Duration.ofSeconds(10));
+        process(limited, InDoubtPolicy.RERUN, claim -> work);
+        rig.tickFor(Duration.ofSeconds(3));
+
+        work.complete("charged");
+        rig.tickFor(Duration.ofSeconds(40));
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(rig.store.renewals()).hasSize(4);
+        runAll(completions);
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+    }
+
+    /** That its future has ended says nothing: it was this delivery that cancelled it. */
+    @Test
+    void workThatMayGoOnAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
+        Delivery limited = rig.receiveLimited(Duration.ofSeconds(5));
+        process(limited, InDoubtPolicy.RERUN, claim -> work);
+        rig.tickFor(Duration.ofSeconds(6));
+
+        runAll(cancellations);
+        rig.tickFor(Duration.ofSeconds(60));
+
+        assertThat(work).isCancelled();
+        assertThat(rig.store.renewals()).isEmpty();
+        runAll(completions);
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    @Test
+    void stoppedListenersDeliveryIsNotBegun() {
+        delivery.abandon();
+
+        assertThatThrownBy(() -> process(DeliveryRig::neverCalled)).isInstanceOf(CancellationException.class);
+        assertThat(rig.store.claims()).isEmpty();
+    }
+
+    private CompletableFuture<Object> process(DeliveryProcessor.Handler handler) throws Throwable {
+        return process(delivery, InDoubtPolicy.RERUN, handler);
+    }
+
+    private CompletableFuture<Object> process(Delivery received, InDoubtPolicy doubt, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        return new AsyncDeliveryProcessor(rig.processor(), completions::add, cancellations::add)
+                .process(received, new ClaimSpec(DeliveryRig.KEY, null, doubt), handler);
+    }
+
+    private ClaimId claimed() {
+        return rig.store.claims().get(0).id();
+    }
+
+    private static Throwable failureOf(CompletableFuture<?> future) {
+        AtomicReference<Throwable> seen = new AtomicReference<>();
+        future.whenComplete((result, failure) -> seen.set(failure));
+        return seen.get();
+    }
+
+    private static void runAll(List<Runnable> tasks) {
+        List<Runnable> due = List.copyOf(tasks);
+        tasks.clear();
+        due.forEach(Runnable::run);
+    }
+}

@@ -1,0 +1,451 @@
+package io.exactlyonce.delivery.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.BatchItem;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import java.io.IOException;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Batches of a standard queue: who is handed to the handler, and what becomes of each message. */
+class BatchProcessorTests {
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final List<Delivery> deliveries = new ArrayList<>();
+    private final List<Integer> handed = new ArrayList<>();
+    private int received;
+
+    @AfterEach
+    void noInterruptIsLeftBehind() {
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void batchIsClaimedHandledAndCompletedInOneCallEach() throws Throwable {
+        process(items("a", "b", "c"));
+
+        assertThat(handed).containsExactly(0, 1, 2);
+        assertThat(rig.store.claimCalls()).isOne();
+        assertThat(rig.store.claims()).extracting(ClaimRequest::key).containsExactly(key("a"), key("b"), key("c"));
+        assertThat(rig.store.completionCalls()).isOne();
+        assertThat(rig.store.completions())
+                .containsExactlyInAnyOrderElementsOf(
+                        claimed().stream().map(id -> new Completion(id, null)).toList());
+        assertThat(acknowledged()).containsExactly(0, 1, 2);
+        assertThat(rig.handled).hasSize(1);
+        assertThat(rig.outcomes).hasSize(3);
+    }
+
+    @Test
+    void handlerSeesTheClaimOfEachMessage() throws Throwable {
+        answer(new Acquired(1, 5, false), new Acquired(3, 17, true));
+
+        rig.batches().process(items("a", "b"), acquired -> {
+            assertThat(acquired.get(0).claim().key()).isEqualTo("a");
+            assertThat(acquired.get(1).claim().key()).isEqualTo("b");
+            assertThat(acquired.get(1).claim().attempt()).isEqualTo(3);
+            assertThat(acquired.get(1).claim().fencingToken()).isEqualTo(17);
+            assertThat(acquired.get(1).claim().isAmbiguous()).isTrue();
+            acquired.forEach(item -> item.claim().ensureHeld());
+        });
+
+        assertThat(acknowledged()).containsExactly(0, 1);
+    }
+
+    @Test
+    void onlyWhatIsAcquiredIsHandedToTheHandlerAndEachOtherMessageEndsAsIfItWereAlone() throws Throwable {
+        answer(
+                new AlreadyCompleted(null),
+                new Acquired(1, 1, false),
+                new HeldElsewhere(Duration.ofSeconds(10)),
+                new Parked(),
+                new Mismatch(null),
+                new Acquired(1, 1, false));
+
+        process(items("a", "b", "c", "d", "e", "f"));
+
+        assertThat(handed).containsExactly(1, 5);
+        assertThat(acknowledged()).containsExactly(0, 1, 5);
+        assertThat(rig.waiting).containsExactly(1);
+        assertThat(rig.returns()).containsExactly(4, 4);
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.outcomes).hasSize(6);
+    }
+
+    @Test
+    void handlerIsNotCalledForAnEmptyRemainder() throws Throwable {
+        answer(new AlreadyCompleted(null), new HeldElsewhere(Duration.ofSeconds(10)));
+
+        process(items("a", "b"));
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.store.completionCalls()).isZero();
+        assertThat(acknowledged()).containsExactly(0);
+    }
+
+    @Test
+    void secondMessageOfAKeyWaitsForTheFirstAndIsThenADuplicate() throws Throwable {
+        answer(new Acquired(1, 1, false), new HeldElsewhere(Duration.ofSeconds(20)));
+
+        process(items("a", "a"));
+        assertThat(acknowledged()).containsExactly(0);
+        assertThat(rig.deleted).isEmpty();
+
+        rig.store.putState(key("a"), KeyState.COMPLETED);
+        rig.watch.tick();
+        assertThat(rig.deleted).containsExactly(deliveries.get(1));
+    }
+
+    @Test
+    void messageWithoutAUsableKeyIsReturnedAndTheOthersAreHandled() throws Throwable {
+        List<BatchItem> items = items("a", "b");
+        Delivery keyless = receive();
+        List<BatchItem> all = List.of(items.get(0), new BatchItem(keyless, "", null), items.get(1));
+
+        rig.batches().process(all, this::handle);
+
+        assertThat(handed).containsExactly(0, 2);
+        assertThat(rig.store.claims()).hasSize(2);
+        assertThat(acknowledged()).containsExactly(0, 1);
+        assertThat(rig.deliveries.settle(keyless)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void batchOfMessagesWithoutKeysAsksTheStoreForNothing() throws Throwable {
+        rig.batches().process(List.of(new BatchItem(receive(), "", null)), this::handle);
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.claimCalls()).isZero();
+    }
+
+    @Test
+    void namedItemsComeAgainAndTheOthersAreCompleted() {
+        BatchItemFailures failures = new BatchItemFailures();
+        failures.add(1, new IOException("no carrier"));
+
+        assertThatThrownBy(() -> rig.batches().process(items("a", "b", "c"), failing(failures)))
+                .isSameAs(failures);
+
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(claimed().get(1), "java.io.IOException: no carrier", false));
+        assertThat(rig.store.completions())
+                .extracting(Completion::claim)
+                .containsExactly(claimed().get(0), claimed().get(2));
+        assertThat(acknowledged()).containsExactly(0, 2);
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    /** A renewal after the release would find the key free, or another's, and tell a loss where there is none. */
+    @Test
+    void failedItemsAreRenewedNoMoreFromBeforeTheirClaimsAreReleased() {
+        rig.store.onRelease(requested -> {
+            rig.tickFor(Duration.ofSeconds(12));
+            return requested;
+        });
+
+        assertThatThrownBy(() -> rig.batches().process(items("a", "b"), failing(BatchItemFailures.of(1))))
+                .isInstanceOf(BatchItemFailures.class);
+        rig.tickFor(Duration.ofSeconds(12));
+
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    @Test
+    void claimsAreLetGoWithoutADoubtWhenTheVirtualMachineFailsBetweenClaimsAndHandler() {
+        rig.whenClaimed = () -> {
+            throw new OutOfMemoryError("simulated");
+        };
+
+        assertThatThrownBy(() -> process(items("a", "b"))).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.releases())
+                .containsExactlyElementsOf(claimed().stream()
+                        .map(id -> new Release(id, "the handler was not called", false))
+                        .toList());
+        rig.tickFor(Duration.ofSeconds(14));
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    /** Indexes count in the list that the handler got. */
+    @Test
+    void namedItemIsFoundBehindOnesThatTheHandlerDidNotGet() {
+        answer(new AlreadyCompleted(null), new Acquired(1, 1, false), new Acquired(1, 1, false));
+
+        assertThatThrownBy(() -> rig.batches().process(items("a", "b", "c"), failing(BatchItemFailures.of(1))))
+                .isInstanceOf(BatchItemFailures.class);
+
+        assertThat(rig.store.releases())
+                .extracting(Release::claim)
+                .containsExactly(claimed().get(2));
+        assertThat(acknowledged()).containsExactly(0, 1);
+    }
+
+    @Test
+    void namedItemsAreFoundInAProxysWrapper() {
+        assertThatThrownBy(() -> rig.batches()
+                        .process(items("a", "b"), failing(new UndeclaredThrowableException(BatchItemFailures.of(0)))))
+                .isInstanceOf(UndeclaredThrowableException.class);
+
+        assertThat(acknowledged()).containsExactly(1);
+    }
+
+    @Test
+    void anyOtherExceptionFailsAll() {
+        assertAllFailAt(new IOException("no network"));
+    }
+
+    @Test
+    void failuresThatNameNobodyOrSomebodyWhoIsNotThereFailAll() {
+        assertAllFailAt(new BatchItemFailures());
+        assertAllFailAt(BatchItemFailures.of(0, 2));
+    }
+
+    private void assertAllFailAt(Exception thrown) {
+        deliveries.clear();
+        int releases = rig.store.releases().size();
+        assertThatThrownBy(() -> rig.batches().process(items("a", "b"), failing(thrown)))
+                .isSameAs(thrown);
+
+        assertThat(rig.store.releases())
+                .hasSize(releases + 2)
+                .allSatisfy(release -> assertThat(release.ambiguous()).isFalse());
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(acknowledged()).isEmpty();
+    }
+
+    @Test
+    void storeThatDoesNotAnswerTheClaimLetsAllWait() throws Throwable {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
+
+        process(items("a", "b"));
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.claimCalls()).isEqualTo(3);
+        assertThat(rig.store.releases())
+                .containsExactly(
+                        new Release(claimed().get(0), "the claim got no answer", false),
+                        new Release(claimed().get(1), "the claim got no answer", false));
+        assertThat(acknowledged()).isEmpty();
+        assertThat(rig.waiting).containsExactly(1, 2);
+    }
+
+    /** A crash between effect and completion looks the same to the store: the leases end, and the keys are in doubt. */
+    @Test
+    void completionWithoutAnAnswerLeavesClaimsAndMessagesToTheirEnds() {
+        rig.store.onComplete(requested -> {
+            deliveries.forEach(Delivery::abandon);
+            throw new IllegalStateException("connection reset");
+        });
+
+        assertThatThrownBy(() -> process(items("a", "b"))).hasMessage("connection reset");
+
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(acknowledged()).isEmpty();
+        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void completionIsRepeatedAsLongAsOneMessageIsWanted() throws Throwable {
+        rig.store.onComplete(requested -> {
+            deliveries.get(0).abandon();
+            throw new IllegalStateException("connection reset");
+        });
+
+        process(items("a", "b"));
+
+        assertThat(rig.store.completionCalls()).isEqualTo(2);
+        assertThat(acknowledged()).containsExactly(0, 1);
+    }
+
+    @Test
+    void claimThatIsLostInTheMiddleInterruptsTheHandlerOnceAndEachMessageIsJudgedByItsOwn() {
+        assertThatThrownBy(() -> rig.batches().process(items("a", "b", "c"), acquired -> {
+                    rig.store.onRenew(requested -> without(requested, "b"));
+                    rig.clock.advance(Duration.ofSeconds(10));
+                    rig.supervisor.tick();
+                    assertThat(Thread.interrupted()).isTrue();
+                    deliveries.get(2).stopHandler();
+                    assertThat(Thread.interrupted()).isFalse();
+                    assertThatThrownBy(() -> acquired.get(1).claim().ensureHeld())
+                            .isInstanceOf(ClaimLostException.class);
+                    acquired.get(0).claim().ensureHeld();
+                    rig.store.onComplete(requested -> without(requested, "b"));
+                }))
+                .isInstanceOf(ClaimLostException.class)
+                .hasMessageContaining("another worker took the key over");
+
+        assertThat(rig.store.completionCalls()).isOne();
+        assertThat(acknowledged()).containsExactly(0, 2);
+        assertThat(rig.returns()).doesNotContain(4);
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    /** Nobody knows how far it came with which message. */
+    @Test
+    void handlerThatHeedsTheInterruptLeavesADoubtOnAllMessages() {
+        assertThatThrownBy(() -> rig.batches().process(items("a", "b"), acquired -> {
+                    deliveries.get(0).stopHandler();
+                    new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.releases())
+                .hasSize(2)
+                .allSatisfy(release -> assertThat(release.ambiguous()).isTrue());
+    }
+
+    @Test
+    void messageWhoseLeaseIsOverBeforeTheHandlerIsLeftOut() {
+        rig.store.onClaim(() -> new Acquired(1, 1, false));
+        rig.store.onClaim(() -> {
+            deliveries.get(1).stopHandler();
+            return new Acquired(1, 1, false);
+        });
+
+        assertThatThrownBy(() -> process(items("a", "b")))
+                .isInstanceOf(ClaimLostException.class)
+                .hasMessageContaining("before the handler was called");
+
+        assertThat(handed).containsExactly(0);
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(claimed().get(1), "the handler was not called", false));
+        assertThat(acknowledged()).containsExactly(0);
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void batchWhoseListenerHasStoppedIsNotBegun() {
+        List<BatchItem> items = items("a", "b");
+        deliveries.forEach(Delivery::abandon);
+
+        assertThatThrownBy(() -> process(items)).isInstanceOf(CancellationException.class);
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.claimCalls()).isZero();
+    }
+
+    @Test
+    void messagesAreLeftWhenTheirBatchIsDone() throws Throwable {
+        rig.batches()
+                .process(
+                        items("a", "b"),
+                        acquired -> assertThat(deliveries)
+                                .noneMatch(delivery -> delivery.left().isDone()));
+
+        assertThat(deliveries).allMatch(delivery -> delivery.left().isDone());
+    }
+
+    @Test
+    void deliveryIsMeasuredForEachMessageAndTheHandlerOnce() throws Throwable {
+        rig.batches().process(items("a", "b"), acquired -> rig.clock.advance(Duration.ofSeconds(3)));
+        acknowledged();
+        deliveries.forEach(rig.deliveries::acknowledged);
+
+        assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
+        assertThat(rig.delivered).containsExactly(Duration.ofSeconds(3), Duration.ofSeconds(3));
+    }
+
+    @Test
+    void windowsAndLeasesOfAllMessagesAreRenewedWhileTheHandlerRuns() throws Throwable {
+        rig.batches().process(items("a", "b"), acquired -> {
+            rig.tickFor(Duration.ofSeconds(60));
+            acquired.forEach(item -> item.claim().ensureHeld());
+        });
+
+        assertThat(acknowledged()).containsExactly(0, 1);
+        assertThat(rig.store.renewals())
+                .allSatisfy(renewals -> assertThat(renewals).hasSize(2));
+    }
+
+    private void process(List<BatchItem> items) throws Throwable {
+        rig.batches().process(items, this::handle);
+    }
+
+    private void handle(List<ClaimedItem> acquired) {
+        acquired.forEach(item -> handed.add(item.index()));
+    }
+
+    private static BatchProcessor.Handler failing(Exception thrown) {
+        return acquired -> {
+            throw thrown;
+        };
+    }
+
+    private List<BatchItem> items(String... keys) {
+        List<BatchItem> items = new ArrayList<>();
+        for (String key : keys) {
+            Delivery delivery = receive();
+            deliveries.add(delivery);
+            items.add(new BatchItem(delivery, "", new ClaimSpec(key(key), null, InDoubtPolicy.RERUN)));
+        }
+        return items;
+    }
+
+    private Delivery receive() {
+        return rig.receive(rig.orders, "handle-" + ++received, 1);
+    }
+
+    private static ClaimKey key(String key) {
+        return new ClaimKey("orders", key);
+    }
+
+    private void answer(ClaimOutcome... outcomes) {
+        for (ClaimOutcome outcome : outcomes) {
+            rig.store.onClaim(() -> outcome);
+        }
+    }
+
+    private List<ClaimId> claimed() {
+        return rig.store.claims().stream().map(ClaimRequest::id).distinct().toList();
+    }
+
+    private static Set<ClaimId> without(Set<ClaimId> requested, String key) {
+        return requested.stream().filter(claim -> !claim.key().equals(key(key))).collect(Collectors.toSet());
+    }
+
+    /** Settles all, as the pipeline's end does; returns which of them are to be deleted. */
+    private List<Integer> acknowledged() {
+        return IntStream.range(0, deliveries.size())
+                .filter(index -> rig.deliveries.settle(deliveries.get(index)))
+                .boxed()
+                .toList();
+    }
+}

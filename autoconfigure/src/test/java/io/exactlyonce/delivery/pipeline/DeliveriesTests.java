@@ -1,0 +1,247 @@
+package io.exactlyonce.delivery.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class DeliveriesTests {
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final Deliveries deliveries = rig.deliveries;
+
+    @Test
+    void deliveryIsRenewedFromItsReceive() {
+        rig.receive();
+        assertThat(rig.supervisor.inFlight()).isOne();
+
+        pass(Duration.ofSeconds(15));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
+    }
+
+    @Test
+    void deliveryOnWhichNothingWasDecidedIsReturnedWithBackoff() {
+        Delivery delivery = rig.receive(rig.orders, "handle", 3);
+
+        assertThat(deliveries.settle(delivery)).isFalse();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 16));
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void deliveryIsSettledOnce() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+
+        assertThat(deliveries.settle(delivery)).isTrue();
+        assertThat(deliveries.settle(delivery)).isFalse();
+        assertThat(deliveries.settleWhileStopping(delivery)).isFalse();
+
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void returnedDeliveryIsReturnedOnce() {
+        Delivery delivery = rig.receive();
+
+        deliveries.settle(delivery);
+        deliveries.settle(delivery);
+        assertThat(deliveries.settleWhileStopping(delivery)).isFalse();
+
+        assertThat(rig.queue.requests()).hasSize(1);
+    }
+
+    @Test
+    void deliveryThatNeverReachedItsListenerIsVisibleAtOnce() {
+        Delivery delivery = rig.receive(rig.orders, "handle", 5);
+
+        assertThat(deliveries.settleWhileStopping(delivery)).isFalse();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.delivered).isEmpty();
+    }
+
+    @Test
+    void completedDeliveryThatLeftItsPipelineUnsettledIsAcknowledged() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+
+        assertThat(deliveries.settleWhileStopping(delivery)).isTrue();
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void acknowledgedDeliveryIsRenewedUntilItsDeleteIsConfirmed() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+        deliveries.settle(delivery);
+        pass(Duration.ofSeconds(15));
+        assertThat(rig.queue.requests()).hasSize(1);
+
+        deliveries.acknowledged(delivery);
+        pass(Duration.ofSeconds(20));
+
+        assertThat(rig.queue.requests()).hasSize(1);
+        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.delivered).containsExactly(Duration.ofSeconds(15));
+    }
+
+    @Test
+    void refusedDeleteEndsRenewals() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+        deliveries.settle(delivery);
+
+        deliveries.acknowledgementFailed(delivery);
+        pass(Duration.ofSeconds(20));
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.delivered).hasSize(1);
+    }
+
+    @Test
+    void deliveriesWithoutAHandlerAreNotMeasured() {
+        Delivery duplicate = rig.receive();
+
+        deliveries.settle(duplicate);
+
+        assertThat(rig.delivered).isEmpty();
+    }
+
+    @Test
+    void deliveryIsMeasuredOnceAlthoughItsDeleteIsConfirmedAfterTheListenerStopped() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+        deliveries.settle(delivery);
+
+        deliveries.stop(rig.orders).end();
+        deliveries.acknowledged(delivery);
+
+        assertThat(rig.delivered).hasSize(1);
+    }
+
+    @Test
+    void stoppedListenersUnstartedDeliveriesAreVisibleAtOnceAndNotBegunAnyMore() {
+        Delivery delivery = rig.receive();
+
+        deliveries.stop(rig.orders).end();
+        assertThat(deliveries.settle(delivery)).isFalse();
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(CancellationException.class);
+        pass(Duration.ofSeconds(20));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(delivery.isHeldBack()).isTrue();
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void otherListenersGoOn() {
+        ScriptedQueue parcelQueue = new ScriptedQueue();
+        Subscription parcels = DeliveryRig.subscription("parcels", parcelQueue);
+        Delivery order = rig.receive();
+        Delivery parcel = rig.receive(parcels, "parcel", 1);
+
+        deliveries.stop(rig.orders).end();
+        pass(Duration.ofSeconds(15));
+
+        assertThat(order.isHeldBack()).isTrue();
+        assertThat(parcel.isHeldBack()).isFalse();
+        assertThat(parcelQueue.requests()).hasSize(1);
+    }
+
+    @Test
+    void abandonInterruptsHandlersAndWaitsUntilTheirClaimsAreReleased() {
+        Delivery delivery = rig.receive();
+        CountDownLatch entered = new CountDownLatch(1);
+        CompletableFuture<Void> handling = CompletableFuture.runAsync(() -> handle(delivery, () -> {
+            entered.countDown();
+            new CountDownLatch(1).await();
+        }));
+        await().until(() -> entered.getCount() == 0);
+
+        long begun = System.nanoTime();
+        deliveries.stop(rig.orders).end();
+        Duration waited = Duration.ofNanos(System.nanoTime() - begun);
+
+        assertThat(rig.store.releases()).extracting(Release::ambiguous).containsExactly(true);
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(waited).isLessThan(Duration.ofMillis(1_500));
+        assertThatThrownBy(handling::join).hasRootCauseInstanceOf(InterruptedException.class);
+    }
+
+    @Test
+    @Timeout(20)
+    void abandonDoesNotWaitForEverForAStubbornHandler() {
+        Delivery delivery = rig.receive();
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch heeded = new CountDownLatch(1);
+        CompletableFuture<Void> handling = CompletableFuture.runAsync(() -> handle(delivery, () -> {
+            entered.countDown();
+            while (heeded.getCount() > 0) {
+                Thread.interrupted();
+                Thread.onSpinWait();
+            }
+        }));
+        await().until(() -> entered.getCount() == 0);
+
+        deliveries.stop(rig.orders).end();
+
+        assertThat(handling).isNotDone();
+        assertThat(rig.store.releases()).isEmpty();
+        heeded.countDown();
+        await().until(handling::isDone);
+    }
+
+    @Test
+    void abandonThatIsInterruptedReturnsAtOnce() {
+        Delivery delivery = rig.receive();
+        delivery.enter();
+        delivery.enterHandler();
+        Thread.currentThread().interrupt();
+
+        deliveries.stop(rig.orders).end();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(delivery.isAbandoned()).isTrue();
+    }
+
+    private interface Work {
+        void run() throws InterruptedException;
+    }
+
+    private void handle(Delivery delivery, Work work) {
+        try {
+            rig.process(delivery, claim -> {
+                work.run();
+                return null;
+            });
+        } catch (Throwable failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    private void pass(Duration duration) {
+        for (long second = duration.toSeconds(); second > 0; second--) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            rig.supervisor.tick();
+        }
+    }
+}

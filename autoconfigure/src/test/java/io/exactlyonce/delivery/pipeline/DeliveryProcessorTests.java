@@ -1,0 +1,235 @@
+package io.exactlyonce.delivery.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryRig;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DeliveryProcessorTests {
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final Delivery delivery = rig.receive();
+
+    @Test
+    void acquiredKeyIsHandledCompletedAndAcknowledged() throws Throwable {
+        Object result = rig.process(delivery, claim -> "charged");
+
+        assertThat(result).isEqualTo("charged");
+        ClaimRequest request = rig.store.claims().get(0);
+        assertThat(request.key()).isEqualTo(DeliveryRig.KEY);
+        assertThat(request.owner()).isEqualTo("worker");
+        assertThat(rig.store.completions()).containsExactly(new Completion(request.id(), "\"charged\""));
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.outcomes).containsExactly(new Acquired(1, 1, false));
+    }
+
+    @Test
+    void handlerSeesItsClaim() throws Throwable {
+        rig.store.onClaim(() -> new Acquired(3, 17, true));
+
+        rig.process(delivery, claim -> {
+            assertThat(claim.key()).isEqualTo("A-1");
+            assertThat(claim.attempt()).isEqualTo(3);
+            assertThat(claim.fencingToken()).isEqualTo(17);
+            assertThat(claim.isAmbiguous()).isTrue();
+            assertThat(claim.downstreamKey()).matches("[0-9a-f]{64}").isEqualTo(DeliveryRig.KEY.hash());
+            claim.ensureHeld();
+            return null;
+        });
+
+        assertThat(rig.handled).hasSize(1);
+    }
+
+    @Test
+    void claimIsNoLongerHeldAfterItsHandler() throws Throwable {
+        AtomicReference<Claim> kept = new AtomicReference<>();
+        rig.process(delivery, claim -> {
+            kept.set(claim);
+            return null;
+        });
+
+        assertThatThrownBy(() -> kept.get().ensureHeld()).isInstanceOfSatisfying(ClaimLostException.class, lost -> {
+            assertThat(lost.scope()).isEqualTo("orders");
+            assertThat(lost.fencingToken()).isEqualTo(1);
+            assertThat(lost).hasMessageNotContaining("A-1");
+        });
+    }
+
+    @Test
+    void claimIsNotHeldWhenTheLeaseIsOverByTheClock() throws Throwable {
+        rig.process(delivery, claim -> {
+            rig.clock.advance(Duration.ofSeconds(20));
+            assertThatThrownBy(claim::ensureHeld).isInstanceOf(ClaimLostException.class);
+            return null;
+        });
+
+        assertThat(rig.store.completions()).hasSize(1);
+    }
+
+    @Test
+    void leaseIsAsLongAsTheWindowUnlessItIsSet() throws Throwable {
+        rig.process(delivery, claim -> null);
+        rig.withoutLeaseOfItsOwn().process(rig.receive(), claim -> null);
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::lease)
+                .containsExactly(Duration.ofSeconds(20), DeliveryRig.WINDOW);
+    }
+
+    @Test
+    void unansweredClaimIsRepeatedAndItsLeaseCountsFromTheFirstAttempt() throws Throwable {
+        rig.store.onClaim(() -> {
+            rig.clock.advance(Duration.ofSeconds(8));
+            throw new IllegalStateException("connection reset");
+        });
+
+        rig.process(delivery, claim -> {
+            rig.clock.advance(Duration.ofMillis(11_999));
+            claim.ensureHeld();
+            rig.clock.advance(Duration.ofMillis(1));
+            assertThatThrownBy(claim::ensureHeld).isInstanceOf(ClaimLostException.class);
+            return null;
+        });
+
+        assertThat(rig.store.claims()).hasSize(2);
+        assertThat(rig.store.claims().get(1)).isEqualTo(rig.store.claims().get(0));
+        assertThat(rig.handled).hasSize(1);
+    }
+
+    @Test
+    void claimThatIsNeverAnsweredIsGivenUpAndItsDeliveryWaits() throws Throwable {
+        for (int attempt = 0; attempt < 5; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
+
+        assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
+
+        assertThat(rig.store.claims()).hasSize(3);
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(rig.store.claims().get(0).id(), "the claim got no answer", false));
+        assertThat(rig.outcomes).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.waiting).containsExactly(1);
+    }
+
+    @Test
+    void claimThatTheStoreRefusesForGoodFailsTheDelivery() {
+        rig.store.onClaim(() -> {
+            throw new IllegalArgumentException("no such scope");
+        });
+
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(IllegalArgumentException.class);
+
+        rig.deliveries.settle(delivery);
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void duplicateIsAcknowledgedWithoutItsHandler() throws Throwable {
+        rig.store.onClaim(() -> new AlreadyCompleted("\"charged\""));
+
+        assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
+
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.outcomes).containsExactly(new AlreadyCompleted("\"charged\""));
+    }
+
+    @Test
+    void keyHeldElsewhereEndsThePipelineAndItsDeliveryWaits() throws Throwable {
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofMillis(12_345)));
+
+        assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
+
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.waiting).containsExactly(1);
+        assertThat(rig.supervisor.inFlight()).isOne();
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"12345, 13", "21600000, 30", "-1000, 4"})
+    void keyHeldElsewhereReturnsTheDeliveryWhenTheHoldersLeaseEndsIfItCannotWait(long leaseMillis, int seconds)
+            throws Throwable {
+        DeliveryRig crowded = new DeliveryRig(0);
+        Delivery turnedAway = crowded.receive();
+        crowded.store.onClaim(() -> new HeldElsewhere(Duration.ofMillis(leaseMillis)));
+
+        crowded.process(turnedAway, DeliveryRig::neverCalled);
+
+        assertThat(crowded.deliveries.settle(turnedAway)).isFalse();
+        assertThat(crowded.returns()).containsExactly(seconds);
+        assertThat(crowded.waiting).isEmpty();
+        assertThat(crowded.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void parkedKeyIsNeitherHandledNorAcknowledged() throws Throwable {
+        rig.store.onClaim(Parked::new);
+
+        assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
+
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void eachDeliveryClaimsUnderAnIdOfItsOwn() throws Throwable {
+        rig.process(delivery, claim -> null);
+        rig.process(rig.receive(), claim -> null);
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::id)
+                .doesNotHaveDuplicates()
+                .hasSize(2);
+    }
+
+    @Test
+    void leaseIsRenewedWhileTheHandlerRunsAndNoLonger() throws Throwable {
+        rig.process(delivery, claim -> {
+            for (int second = 0; second < 60; second++) {
+                rig.clock.advance(Duration.ofSeconds(1));
+                rig.supervisor.tick();
+            }
+            claim.ensureHeld();
+            return null;
+        });
+        int renewals = rig.store.renewals().size();
+        assertThat(renewals).isEqualTo(6);
+
+        rig.clock.advance(Duration.ofSeconds(15));
+        rig.supervisor.tick();
+        ClaimId claim = rig.store.claims().get(0).id();
+        assertThat(rig.store.renewals())
+                .hasSize(renewals)
+                .allSatisfy(renewal -> assertThat(renewal)
+                        .singleElement()
+                        .satisfies(request -> assertThat(request.claim()).isEqualTo(claim)));
+        assertThat(rig.queue.requests()).hasSizeGreaterThanOrEqualTo(5);
+    }
+}

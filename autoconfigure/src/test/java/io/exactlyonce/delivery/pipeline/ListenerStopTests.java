@@ -1,0 +1,436 @@
+package io.exactlyonce.delivery.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.Release;
+import io.exactlyonce.delivery.BatchItem;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InFlightDeliveries;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.QueueVisibility.Result;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of a delivery, by where it is when its listener begins to stop. */
+class ListenerStopTests {
+
+    private static final int BATCH = 10;
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final ListenerStop stop = rig.deliveries.stop(rig.orders);
+
+    @AfterEach
+    void noInterruptIsLeftBehind() {
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    private List<Delivery> receive(int messages) {
+        List<Delivery> received = new ArrayList<>();
+        for (int number = 0; number < messages; number++) {
+            received.add(rig.receive(rig.orders, "handle-" + number, 1));
+        }
+        return received;
+    }
+
+    /** Or each restart of a container would leave its subscription, with its client of SQS, in memory. */
+    @Test
+    void subscriptionOfAListenerThatWasStartedAgainSinceIsForgotten() {
+        StoppedListeners stopped =
+                new StoppedListeners(new InFlightDeliveries(rig, rig.clock), rig.deliveries.waiters());
+        Subscription restarted = DeliveryRig.subscription("orders", new ScriptedQueue());
+        Subscription other = DeliveryRig.subscription("parcels", rig.queue);
+        stopped.add(rig.orders);
+        stopped.add(other);
+
+        stopped.add(restarted);
+
+        assertThat(stopped.contains(rig.orders)).isFalse();
+        assertThat(stopped.contains(restarted)).isTrue();
+        assertThat(stopped.contains(other)).isTrue();
+    }
+
+    private void assertNotBegun(Delivery delivery) {
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(CancellationException.class);
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+    }
+
+    @Test
+    void unstartedDeliveriesAreVisibleAtOnceInOneCallAndNeverBegun() {
+        List<Delivery> unstarted = receive(BATCH + 2);
+
+        stop.begin();
+
+        assertThat(rig.queue.requests())
+                .singleElement()
+                .satisfies(changes -> assertThat(changes).hasSize(BATCH + 2).allMatch(each -> each.seconds() == 0));
+        assertThat(rig.supervisor.inFlight()).isZero();
+        unstarted.forEach(this::assertNotBegun);
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(rig.queue.requests()).hasSize(1);
+    }
+
+    @Test
+    void whatIsReceivedAfterTheStopIsVisibleAtOnceAndNeverBegun() {
+        stop.begin();
+
+        Delivery late = rig.receive();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertNotBegun(late);
+    }
+
+    @Test
+    void keyThatIsAcquiredAfterTheStopIsGivenBackWithoutADoubtAndItsMessageVisibleAtOnce() {
+        Delivery delivery = rig.receive();
+        rig.store.onClaim(() -> {
+            stop.begin();
+            return new Acquired(1, 1, false);
+        });
+
+        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class);
+        assertThat(rig.store.releases()).extracting(Release::ambiguous).containsExactly(false);
+        assertThat(rig.queue.requests()).as("until its claim is released").isEmpty();
+        rig.deliveries.settle(delivery);
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+    }
+
+    @Test
+    void handlerThatIsRunningGoesOnUnderRenewalAndItsMessageIsAcknowledged() throws Throwable {
+        Delivery delivery = rig.receive();
+
+        rig.process(delivery, claim -> {
+            stop.begin();
+            rig.tickFor(Duration.ofSeconds(45));
+            claim.ensureHeld();
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            return null;
+        });
+
+        assertThat(rig.queue.changes()).hasSizeGreaterThan(2).allMatch(each -> each.seconds() == 30);
+        assertThat(rig.store.completions()).hasSize(1);
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void handlerThatFailsDuringTheStopIsTriedAgainWithBackoff() {
+        Delivery delivery = rig.receive();
+
+        assertThatThrownBy(() -> rig.process(delivery, claim -> {
+                    stop.begin();
+                    throw new IllegalStateException("no stock");
+                }))
+                .hasMessage("no stock");
+        rig.deliveries.settle(delivery);
+
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void messageWhoseKeyIsFoundHeldDuringTheStopDoesNotBeginToWait() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.store.onClaim(() -> {
+            stop.begin();
+            return new HeldElsewhere(Duration.ofSeconds(10));
+        });
+
+        rig.process(delivery, DeliveryRig::neverCalled);
+        rig.deliveries.settle(delivery);
+
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(rig.waiting).isEmpty();
+    }
+
+    @Test
+    void waitThatBeginsWhileItsListenerStopsIsEndedAgain() throws Throwable {
+        Subscription threeReceives = new Subscription("listener", "three", rig.orders.window(), null, rig.queue, 3);
+        Delivery delivery = rig.receive(threeReceives, "handle", 2);
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
+        rig.process(delivery, DeliveryRig::neverCalled);
+        rig.whenReceivesRunOut = () -> rig.deliveries.stop(threeReceives).begin();
+
+        rig.deliveries.settle(delivery);
+
+        assertThat(rig.queue.changes()).hasSize(1);
+        assertThat(rig.deliveries.waiters().all()).isEmpty();
+    }
+
+    @Test
+    void waitingMessagesAreReturnedTogether() throws Throwable {
+        for (Delivery delivery : receive(3)) {
+            rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
+            rig.process(delivery, DeliveryRig::neverCalled);
+            rig.deliveries.settle(delivery);
+        }
+
+        stop.begin();
+
+        assertThat(rig.queue.requests())
+                .singleElement()
+                .satisfies(changes -> assertThat(changes).hasSize(3));
+        assertThat(rig.returns()).containsOnly(4);
+    }
+
+    @Test
+    void messageWhoseRenewalIsUnderWayFollowsWhenThatIsAnswered() {
+        List<List<Change>> requests = new ArrayList<>();
+        CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
+        Subscription parcels = DeliveryRig.subscription("parcels", changes -> {
+            requests.add(changes);
+            return requests.size() == 1 ? renewed : CompletableFuture.completedFuture(Map.of());
+        });
+        rig.receive(parcels, "early", 1);
+        rig.clock.advance(Duration.ofSeconds(15));
+        rig.supervisor.tick();
+        rig.receive(parcels, "late", 1);
+
+        rig.deliveries.stop(parcels).begin();
+        assertThat(requests).hasSize(2).last().isEqualTo(List.of(new Change("late", 0)));
+        renewed.complete(Map.of("early", Result.CHANGED));
+
+        assertThat(requests).hasSize(3).last().isEqualTo(List.of(new Change("early", 0)));
+    }
+
+    /** On a standard queue an old receipt handle would expose another consumer's message. */
+    @Test
+    void messageWhoseWindowIsOverIsLeftAlone() {
+        rig.receive();
+        rig.clock.advance(Duration.ofSeconds(31));
+
+        stop.begin();
+
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void messageOnItsLastReceiveIsHandledRatherThanGivenUpUntried() throws Throwable {
+        Subscription twoReceives = new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2);
+        Delivery early = rig.receive(twoReceives, "early", 2);
+        ListenerStop ending = rig.deliveries.stop(twoReceives);
+        ending.begin();
+        Delivery late = rig.receive(twoReceives, "late", 2);
+        Delivery unstarted = rig.receive(twoReceives, "unstarted", 2);
+
+        for (Delivery delivery : List.of(early, late)) {
+            rig.process(delivery, claim -> null);
+            assertThat(rig.deliveries.settle(delivery)).isTrue();
+        }
+        assertThat(rig.queue.requests()).isEmpty();
+        ending.end();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("unstarted", 0));
+        assertNotBegun(unstarted);
+    }
+
+    @Test
+    void completionThatIsUnansweredToTheEndIsNeitherReleasedNorExposed() {
+        Delivery delivery = rig.receive();
+        rig.store.onComplete(claims -> {
+            stop.begin();
+            delivery.abandon();
+            throw new IllegalStateException("connection refused");
+        });
+
+        assertThatThrownBy(() -> rig.process(delivery, claim -> null)).hasMessage("connection refused");
+        stop.end();
+
+        assertThat(rig.store.completions()).hasSize(1);
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    /** Its pipeline has no thread any more to do it. */
+    @Test
+    void completedDeliveryThatHasNotLeftItsPipelineIsDeletedBeforeTheLastDeletesAreSent() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+
+        stop.interruptHandlers();
+
+        assertThat(rig.deleted).containsExactly(delivery);
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+    }
+
+    @Test
+    void deletesThatCannotBeBegunDoNotKeepTheListenerFromStopping() throws Throwable {
+        Delivery delivery = rig.receive();
+        delivery.deleteBy(() -> {
+            throw new IllegalStateException("connection pool shut down");
+        });
+        rig.process(delivery, claim -> null);
+
+        stop.end();
+
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void messageIsRenewedWhileItsDeleteIsUnconfirmedUntilTheEnd() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+        rig.deliveries.settle(delivery);
+
+        stop.begin();
+        stop.interruptHandlers();
+        rig.tickFor(Duration.ofSeconds(16));
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
+        stop.end();
+        rig.tickFor(Duration.ofSeconds(16));
+
+        assertThat(rig.queue.requests()).hasSize(1);
+        assertThat(rig.deleted).isEmpty();
+    }
+
+    @Test
+    void secondStopDoesNothing() {
+        rig.receive();
+        stop.begin();
+        stop.end();
+
+        rig.deliveries.stop(rig.orders).begin();
+        rig.deliveries.stop(rig.orders).end();
+
+        assertThat(rig.queue.requests()).hasSize(1);
+    }
+
+    @Test
+    void listenerThatIsStartedAgainIsNotStopped() throws Throwable {
+        stop.begin();
+        stop.end();
+        Subscription again = DeliveryRig.subscription("orders", changes -> CompletableFuture.completedFuture(Map.of()));
+
+        Delivery delivery = rig.receive(again, "handle", 1);
+        rig.process(delivery, claim -> null);
+
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void batchThatIsClaimedAfterTheStopIsGivenBackAndVisibleAtOnce() {
+        List<Delivery> batch = receive(2);
+        rig.store.onClaim(() -> {
+            stop.begin();
+            return new Acquired(1, 1, false);
+        });
+
+        assertThatThrownBy(() -> rig.batches().process(items(batch), acquired -> {
+                    throw new AssertionError("The handler was called");
+                }))
+                .isInstanceOf(ClaimLostException.class);
+        batch.forEach(rig.deliveries::settle);
+
+        assertThat(rig.store.releases()).hasSize(2).noneMatch(Release::ambiguous);
+        assertThat(rig.returns()).containsExactly(0, 0);
+    }
+
+    @Test
+    void messageThatWasReturnedKeepsBackTheRestOfItsGroupWhichTheStopHasNotComeToYet() throws Throwable {
+        List<Delivery> batch = receive(2);
+        assertThat(batch.get(0).bar()).isTrue();
+
+        rig.batches().process(items(batch, "group"), acquired -> {
+            throw new AssertionError("The handler was called");
+        });
+
+        assertThat(rig.store.releases()).hasSize(1).noneMatch(Release::ambiguous);
+        assertThat(rig.deliveries.settle(batch.get(1))).isFalse();
+    }
+
+    @Test
+    void batchThatIsRunningGoesOn() throws Throwable {
+        List<Delivery> batch = receive(2);
+
+        rig.batches().process(items(batch), acquired -> {
+            stop.begin();
+            acquired.forEach(item -> item.claim().ensureHeld());
+        });
+
+        assertThat(batch).allMatch(rig.deliveries::settle);
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void transactionThatIsBegunAfterTheStopIsRolledBackAndItsMessageVisibleAtOnce() {
+        Delivery delivery = rig.receive();
+        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, (request, work) -> {
+            stop.begin();
+            work.run(new Acquired(1, 1, false));
+            return new Acquired(1, 1, false);
+        });
+
+        assertThatThrownBy(() -> rig.process(delivery, handling, DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class);
+        rig.deliveries.settle(delivery);
+
+        assertThat(rig.returns()).containsExactly(0);
+    }
+
+    @Test
+    void transactionThatIsRunningGoesOnAndItsClaimIsHeld() throws Throwable {
+        Delivery delivery = rig.receive();
+        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, (request, work) -> {
+            work.run(new Acquired(1, 1, false));
+            return new Acquired(1, 1, false);
+        });
+
+        rig.process(delivery, handling, claim -> {
+            stop.begin();
+            claim.ensureHeld();
+            return null;
+        });
+
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
+        Delivery delivery = rig.receive();
+        CompletableFuture<Object> work = new CompletableFuture<>();
+        CompletableFuture<Object> recorded = new AsyncDeliveryProcessor(rig.processor(), Runnable::run, Runnable::run)
+                .process(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), claim -> work);
+
+        stop.begin();
+        rig.tickFor(Duration.ofSeconds(45));
+        assertThat(work).isNotDone();
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
+        stop.interruptHandlers();
+
+        assertThat(work).isCancelled();
+        assertThat(recorded).isCompletedExceptionally();
+        assertThat(rig.store.releases())
+                .as("nobody knows whether its work has stopped")
+                .isEmpty();
+    }
+
+    private static List<BatchItem> items(List<Delivery> batch) {
+        return items(batch, "");
+    }
+
+    private static List<BatchItem> items(List<Delivery> batch, String group) {
+        List<BatchItem> items = new ArrayList<>();
+        for (Delivery delivery : batch) {
+            ClaimKey key = new ClaimKey("orders", delivery.receiptHandle());
+            items.add(new BatchItem(delivery, group, new ClaimSpec(key, null, InDoubtPolicy.RERUN)));
+        }
+        return items;
+    }
+}

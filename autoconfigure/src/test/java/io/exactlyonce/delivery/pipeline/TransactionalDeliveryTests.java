@@ -1,0 +1,492 @@
+package io.exactlyonce.delivery.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.UnexpectedRollbackException;
+
+class TransactionalDeliveryTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+    private DeliveryRig rig = new DeliveryRig();
+    private final Delivery delivery = rig.receive();
+    private final List<ClaimRequest> requests = new ArrayList<>();
+    private final List<String> results = new ArrayList<>();
+
+    /** Grants the key, and commits. */
+    private final ClaimTransaction granting = (request, work) -> {
+        requests.add(request);
+        Acquired acquired = new Acquired(1, 17, false);
+        results.add(work.run(acquired));
+        return acquired;
+    };
+
+    private Object process(ClaimTransaction transaction, DeliveryProcessor.Handler handler) throws Throwable {
+        return process(delivery, transaction, handler);
+    }
+
+    private Object process(Delivery received, ClaimTransaction transaction, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        return rig.process(received, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, transaction), handler);
+    }
+
+    private static ClaimTransaction answering(ClaimOutcome outcome) {
+        return (request, work) -> outcome;
+    }
+
+    private List<Integer> returnsAfterSettling() {
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        return rig.returns();
+    }
+
+    @AfterEach
+    void nothingIsAskedOfTheStoreAndNoInterruptIsLeftBehind() {
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.store.renewals()).isEmpty();
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void committedDeliveryIsAcknowledgedAndMeasured() throws Throwable {
+        Object result = process(granting, claim -> {
+            rig.clock.advance(Duration.ofSeconds(3));
+            return "shipped";
+        });
+
+        assertThat(result).isEqualTo("shipped");
+        assertThat(results).containsExactly("\"shipped\"");
+        assertThat(requests).singleElement().satisfies(request -> {
+            assertThat(request.key()).isEqualTo(DeliveryRig.KEY);
+            assertThat(request.owner()).isEqualTo("worker");
+        });
+        assertThat(rig.outcomes).containsExactly(new Acquired(1, 17, false));
+        assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        rig.deliveries.acknowledged(delivery);
+        assertThat(rig.delivered).containsExactly(Duration.ofSeconds(3));
+    }
+
+    @Test
+    void failureOfTheHandlerReturnsTheDelivery() {
+        IOException failure = new IOException("no stock");
+
+        assertThatThrownBy(() -> process(granting, claim -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(rig.handled).hasSize(1);
+    }
+
+    @Test
+    void failureOfTheCommitReturnsTheDeliveryAndCallsTheHandlerOnce() {
+        assertThatThrownBy(() -> process(
+                        (request, work) -> {
+                            work.run(new Acquired(1, 17, false));
+                            throw new UnexpectedRollbackException("marked as rollback-only");
+                        },
+                        claim -> "shipped"))
+                .isInstanceOf(UnexpectedRollbackException.class);
+
+        assertThat(rig.handled).hasSize(1);
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void transactionThatCannotBeginReturnsTheDelivery() {
+        assertThatThrownBy(() -> process(
+                        (request, work) -> {
+                            throw new IllegalStateException("connection refused");
+                        },
+                        DeliveryRig::neverCalled))
+                .hasMessage("connection refused");
+
+        assertThat(rig.outcomes).isEmpty();
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    @Test
+    void completedKeyIsAcknowledged() throws Throwable {
+        assertThat(process(answering(new AlreadyCompleted("1")), DeliveryRig::neverCalled))
+                .isNull();
+
+        assertThat(rig.outcomes).containsExactly(new AlreadyCompleted("1"));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void keyHeldElsewhereWaitsForItsHolder() throws Throwable {
+        process(answering(new HeldElsewhere(Duration.ofSeconds(20))), DeliveryRig::neverCalled);
+
+        assertThat(rig.outcomes).containsExactly(new HeldElsewhere(Duration.ofSeconds(20)));
+        assertThat(returnsAfterSettling()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    @Test
+    void claimWithoutAnAnswerWaitsForTheDatabaseAndClosesTheGateInTheEnd() throws Throwable {
+        ClaimTransaction unanswered = rig.gates.guard(
+                (request, work) -> {
+                    throw new ClaimStoreUnavailableException(
+                            "no answer", new IllegalStateException("connection refused"));
+                },
+                "manager");
+        StoreGate gate = rig.gates.of(unanswered);
+        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
+            assertThat(gate.isOpen()).isTrue();
+            assertThat(process(unanswered, DeliveryRig::neverCalled)).isNull();
+        }
+
+        assertThat(gate.isOpen()).isFalse();
+        assertThat(rig.gate.isOpen()).as("the claim store's").isTrue();
+        assertThat(returnsAfterSettling()).isEmpty();
+        rig.store.failLooks(true);
+        for (int second = 0; second < 60; second++) {
+            rig.tickFor(Duration.ofSeconds(1));
+            rig.watch.tick();
+        }
+        assertThat(rig.returns()).as("kept invisible").containsExactly(30, 30, 30, 30);
+        assertThat(rig.waiting).containsExactly(1);
+        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    /** To come again would be its end, untried. */
+    @Test
+    void claimOnTheLastReceiveIsRepeatedUntilItIsAnswered() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+        ClaimTransaction late = answeringFrom(3);
+
+        Object result =
+                rig.process(last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, late), claim -> "shipped");
+
+        assertThat(result).isEqualTo("shipped");
+        assertThat(rig.deliveries.settle(last)).isTrue();
+    }
+
+    @Test
+    void claimOnTheLastReceiveIsNotRepeatedAnyMoreWhenItsListenerStops() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+        ClaimTransaction stopping = (request, work) -> {
+            requests.add(request);
+            last.abandon();
+            throw new ClaimStoreUnavailableException("no answer", null);
+        };
+
+        rig.process(
+                last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, stopping), DeliveryRig::neverCalled);
+
+        assertThat(requests).hasSize(1);
+    }
+
+    /** The pool is used up by a handler, which gives its connection back when it ends. */
+    @Test
+    void claimIsRepeatedWhileAHandlerKeepsAConnection() throws Throwable {
+        ClaimTransaction late = rig.gates.guard(answeringFrom(3), "manager");
+        rig.gates.of(late).workBegins();
+
+        assertThat(process(late, claim -> "shipped")).isEqualTo("shipped");
+
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void claimIsNotRepeatedWhenNoHandlerKeepsAConnection() throws Throwable {
+        process(rig.gates.guard(answeringFrom(2), "manager"), DeliveryRig::neverCalled);
+
+        assertThat(requests).hasSize(1);
+        assertThat(returnsAfterSettling()).isEmpty();
+    }
+
+    private Subscription lastReceive() {
+        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+    }
+
+    private ClaimTransaction answeringFrom(int attempt) {
+        return (request, work) -> {
+            if (requests.size() + 1 < attempt) {
+                requests.add(request);
+                throw new ClaimStoreUnavailableException("no answer", null);
+            }
+            return granting.execute(request, work);
+        };
+    }
+
+    @Test
+    void failureForWhichTryingAgainIsOfNoUseParksTheKeyAfterTheRollback() {
+        assertThatThrownBy(() -> processParkingFor(IllegalStateException.class, claim -> {
+                    throw new IllegalStateException("card expired");
+                }))
+                .hasMessage("card expired");
+
+        assertThat(rig.store.parkings()).singleElement().satisfies(parking -> {
+            assertThat(parking.claim()).isEqualTo(rig.store.claims().get(0).id());
+            assertThat(parking.reason()).contains("card expired");
+        });
+        rig = new DeliveryRig();
+    }
+
+    @Test
+    void handlerThatWasStoppedIsNotParked() {
+        assertThatThrownBy(() -> processParkingFor(Exception.class, claim -> {
+                    delivery.stopHandler();
+                    throw new InterruptedException();
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    @Test
+    void handlerThatWasNotCalledIsNotParked() {
+        delivery.stopHandler();
+
+        assertThatThrownBy(() -> processParkingFor(Exception.class, DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    private void processParkingFor(Class<? extends Throwable> type, DeliveryProcessor.Handler handler)
+            throws Throwable {
+        InDoubtPolicy parking = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(type));
+        rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, parking, granting), handler);
+    }
+
+    @Test
+    void handlerThatGetsNoAnswerFromAnotherStoreFails() {
+        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
+            assertThatThrownBy(() -> process(rig.gates.guard(granting, "manager"), claim -> {
+                        throw new ClaimStoreUnavailableException("of another store", new IllegalStateException());
+                    }))
+                    .isInstanceOf(ClaimStoreUnavailableException.class);
+        }
+
+        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    @Test
+    void parkedKeyIsReturned() throws Throwable {
+        process(answering(new Parked()), DeliveryRig::neverCalled);
+
+        assertThat(rig.outcomes).containsExactly(new Parked());
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    @Test
+    void windowIsRenewedWhileTheHandlerRunsAndNoLease() throws Throwable {
+        process(granting, claim -> {
+            rig.clock.advance(Duration.ofSeconds(15));
+            rig.supervisor.tick();
+            return null;
+        });
+
+        assertThat(rig.returns()).containsExactly(30);
+    }
+
+    @Test
+    void timeoutEndsWithTheHandlerSoThatItsMessageIsRenewedUntilItsDeleteIsConfirmed() throws Throwable {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        process(limited, granting, claim -> {
+            rig.tickFor(Duration.ofSeconds(3));
+            return "shipped";
+        });
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+        rig.tickFor(Duration.ofSeconds(60));
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(changesOf(limited)).containsExactly(30, 30, 30, 30);
+        assertThat(limited.renewal().isInvisible()).isTrue();
+    }
+
+    @Test
+    void timeoutDoesNotCountTheCommit() throws Throwable {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        process(
+                limited,
+                (request, work) -> {
+                    ClaimOutcome outcome = granting.execute(request, work);
+                    rig.tickFor(Duration.ofSeconds(40));
+                    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                    return outcome;
+                },
+                claim -> "shipped");
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(changesOf(limited)).containsExactly(30, 30);
+    }
+
+    @Test
+    void timeoutEndsWithAHandlerThatFails() {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        assertThatThrownBy(() -> process(
+                        limited,
+                        (request, work) -> {
+                            try {
+                                return granting.execute(request, work);
+                            } finally {
+                                rig.tickFor(Duration.ofSeconds(20));
+                            }
+                        },
+                        claim -> {
+                            throw new IOException("no stock");
+                        }))
+                .hasMessage("no stock");
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(changesOf(limited)).containsExactly(30);
+    }
+
+    @Test
+    void handlerThatPassesItsTimeoutIsInterruptedOnceAndItsMessageReturned() {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        assertThatThrownBy(() -> process(limited, granting, claim -> {
+                    rig.tickFor(TIMEOUT);
+                    assertThat(Thread.interrupted()).isTrue();
+                    rig.tickFor(TIMEOUT);
+                    assertThat(Thread.interrupted()).isFalse();
+                    throw new InterruptedException("stopped");
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.timedOut).hasSize(1);
+        assertThat(rig.deliveries.settle(limited)).isFalse();
+        assertThat(changesOf(limited)).as("renewed no more, and returned").containsExactly(4);
+    }
+
+    /** Its writes are in the transaction: a late commit is a commit. */
+    @Test
+    void handlerThatIgnoresItsTimeoutIsCommittedAndItsMessageRenewedAgain() throws Throwable {
+        Delivery limited = rig.receiveLimited(TIMEOUT);
+
+        process(limited, granting, claim -> {
+            rig.tickFor(TIMEOUT.plusSeconds(10));
+            return "shipped";
+        });
+        assertThat(rig.deliveries.settle(limited)).isTrue();
+        rig.tickFor(Duration.ofSeconds(40));
+
+        assertThat(rig.timedOut).hasSize(1);
+        assertThat(changesOf(limited)).isNotEmpty().containsOnly(30);
+        assertThat(limited.renewal().isInvisible()).isTrue();
+    }
+
+    private List<Integer> changesOf(Delivery received) {
+        return rig.queue.changes().stream()
+                .filter(change -> change.receiptHandle().equals(received.receiptHandle()))
+                .map(Change::seconds)
+                .toList();
+    }
+
+    @Test
+    void claimIsHeldUntilItsHandlerEndsHoweverLongThatTakes() throws Throwable {
+        AtomicReference<Claim> kept = new AtomicReference<>();
+
+        process(granting, claim -> {
+            rig.clock.advance(Duration.ofHours(1));
+            claim.ensureHeld();
+            assertThat(claim.fencingToken()).isEqualTo(17);
+            kept.set(claim);
+            return null;
+        });
+
+        assertThatThrownBy(() -> kept.get().ensureHeld()).isInstanceOf(ClaimLostException.class);
+    }
+
+    @Test
+    void claimIsNotHeldWhenTheListenerStops() {
+        assertThatThrownBy(() -> process(granting, claim -> {
+                    delivery.abandon();
+                    assertThat(Thread.interrupted()).isTrue();
+                    claim.ensureHeld();
+                    return null;
+                }))
+                .isInstanceOf(ClaimLostException.class);
+    }
+
+    @Test
+    void handlerIsNotCalledWhenItsListenerStoppedMeanwhile() {
+        assertThatThrownBy(() -> process(
+                        (request, work) -> {
+                            delivery.abandon();
+                            return granting.execute(request, work);
+                        },
+                        DeliveryRig::neverCalled))
+                .isInstanceOf(ClaimLostException.class)
+                .hasMessageContaining("its listener had stopped");
+
+        assertThat(rig.handled).isEmpty();
+    }
+
+    @Test
+    void deliveryOfAStoppedListenerIsNotBegun() {
+        delivery.abandon();
+
+        assertThatThrownBy(() -> process(granting, DeliveryRig::neverCalled)).isInstanceOf(CancellationException.class);
+        assertThat(requests).isEmpty();
+    }
+
+    @Test
+    void resultThatCannotBeWrittenIsLeftOut() throws Throwable {
+        rig.writing(result -> {
+            throw new IllegalStateException("no serializer");
+        });
+
+        assertThat(process(granting, claim -> "shipped")).isEqualTo("shipped");
+
+        assertThat(results).containsOnlyNulls().hasSize(1);
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void interruptThatTheHandlerDidNotNoticeReachesNeitherCommitNorNextDelivery() throws Throwable {
+        process(
+                (request, work) -> {
+                    ClaimOutcome outcome = granting.execute(request, work);
+                    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                    return outcome;
+                },
+                claim -> {
+                    delivery.abandon();
+                    return null;
+                });
+
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+}

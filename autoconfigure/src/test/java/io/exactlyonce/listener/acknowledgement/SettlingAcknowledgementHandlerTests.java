@@ -1,0 +1,137 @@
+package io.exactlyonce.listener.acknowledgement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.messaging.Message;
+
+class SettlingAcknowledgementHandlerTests {
+
+    private final ScriptedStore store = new ScriptedStore();
+    private final FakeClock clock = new FakeClock();
+    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    private final Deliveries deliveries = new Deliveries(
+            new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0),
+            nobody,
+            backoff,
+            clock,
+            () -> 0,
+            10);
+    private final Delivery delivery = ListenerRig.delivery();
+    private final Message<String> message =
+            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+    private final SettlingAcknowledgementHandler<String> handler = new SettlingAcknowledgementHandler<>(deliveries);
+    private final List<Message<String>> acknowledged = new ArrayList<>();
+    private final AcknowledgementCallback<String> callback = new AcknowledgementCallback<>() {
+        @Override
+        public CompletableFuture<Void> onAcknowledge(Message<String> each) {
+            acknowledged.add(each);
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> batch) {
+            acknowledged.addAll(batch);
+            return CompletableFuture.completedFuture(null);
+        }
+    };
+
+    @BeforeEach
+    void begin() {
+        deliveries.begin(List.of(delivery));
+    }
+
+    @Test
+    void completedDeliveryIsAcknowledgedOnce() throws Throwable {
+        process();
+
+        assertThat(handler.onSuccess(message, callback)).isCompleted();
+        assertThat(handler.onSuccess(message, callback)).isCompleted();
+
+        assertThat(acknowledged).containsExactly(message);
+    }
+
+    /** An interceptor may fail after the handler; the effect is on record all the same. */
+    @Test
+    void completedDeliveryIsAcknowledgedAlthoughItsPipelineFailed() throws Throwable {
+        process();
+
+        assertThat(handler.onError(message, new IllegalStateException(), callback))
+                .isCompleted();
+
+        assertThat(acknowledged).containsExactly(message);
+    }
+
+    @Test
+    void pipelineThatSucceededWithoutACompletionAcknowledgesNothing() throws Throwable {
+        store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
+        process();
+
+        assertThat(handler.onSuccess(message, callback)).isCompleted();
+
+        assertThat(acknowledged).isEmpty();
+    }
+
+    @Test
+    void errorHandlerThatHidesAFailureAcknowledgesNothing() {
+        assertThat(handler.onSuccess(message, callback)).isCompleted();
+
+        assertThat(acknowledged).isEmpty();
+    }
+
+    @Test
+    void ofABatchWhatIsCompletedIsAcknowledgedHoweverThePipelineEnded() throws Throwable {
+        Delivery failed = ListenerRig.delivery();
+        deliveries.begin(List.of(failed));
+        Message<String> other =
+                new ReceivedMessage(failed, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        process();
+
+        assertThat(handler.onError(List.of(other, message), new IllegalStateException(), callback))
+                .isCompleted();
+        assertThat(handler.onSuccess(List.of(other, message), callback)).isCompleted();
+
+        assertThat(acknowledged).containsExactly(message);
+    }
+
+    @Test
+    void messageWithoutADeliveryIsNotAcknowledged() {
+        assertThat(handler.onSuccess(ListenerRig.message(Map.of()), callback)).isCompleted();
+
+        assertThat(acknowledged).isEmpty();
+    }
+
+    private void process() throws Throwable {
+        new DeliveryProcessor(
+                        store, new ClaimSettings("worker", null), backoff, Object::toString, nobody, clock, () -> 0)
+                .process(
+                        delivery,
+                        new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN),
+                        claim -> null);
+    }
+}

@@ -1,0 +1,130 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.listener.ContainerOptions;
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.messaging.Message;
+
+/**
+ * Traps: an exception in an interceptor breaks the pipeline, so that nobody settles its message; something wraps the
+ * message anew, and its renewal is lost track of.
+ */
+class DeliverySinkTests {
+
+    private final FakeClock clock = new FakeClock();
+    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final ScriptedQueue queue = new ScriptedQueue();
+    private final RenewalSupervisor supervisor = new RenewalSupervisor(
+            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+    private final Deliveries deliveries = new Deliveries(
+            supervisor, nobody, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
+    private final Delivery delivery = new Delivery(
+            new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), queue),
+            "message-id",
+            "handle",
+            1,
+            clock.getAsLong());
+    private final Message<String> message =
+            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+    private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
+
+    /** Stands for awspring's own sink and what it calls. */
+    private class Rest implements MessageSink<String>, SmartLifecycle {
+
+        @Override
+        public CompletableFuture<Void> emit(
+                Collection<Message<String>> messages, MessageProcessingContext<String> context) {
+            assertThat(supervisor.inFlight()).as("renewed before any handler").isOne();
+            return pipeline;
+        }
+
+        @Override
+        public void configure(ContainerOptions<?, ?> options) {}
+
+        @Override
+        public void start() {}
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public boolean isRunning() {
+            return true;
+        }
+    }
+
+    private CompletableFuture<Void> emit(MessageSink<String> rest) {
+        return new DeliverySink<>(rest, deliveries).emit(List.of(message), MessageProcessingContext.create());
+    }
+
+    @Test
+    void messageWhosePipelineFailsBeforeItsEndIsReturnedWithBackoffAndRenewedNoMore() {
+        CompletableFuture<Void> emitted = emit(new Rest());
+        pipeline.completeExceptionally(new IllegalStateException("an interceptor"));
+
+        assertThat(emitted).isCompletedExceptionally();
+        assertThat(queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void messageThatThePipelineLosesOnItsWayIsReturnedToo() {
+        CompletableFuture<Void> emitted = emit(new Rest());
+        pipeline.complete(null);
+
+        assertThat(emitted).isCompleted();
+        assertThat(queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void messageOfASinkThatThrowsIsReturned() {
+        assertThatThrownBy(() -> emit(new Rest() {
+                    @Override
+                    public CompletableFuture<Void> emit(
+                            Collection<Message<String>> messages, MessageProcessingContext<String> context) {
+                        throw new IllegalStateException("no thread");
+                    }
+                }))
+                .hasMessage("no thread");
+
+        assertThat(queue.changes()).containsExactly(new Change("handle", 4));
+    }
+
+    @Test
+    void messageOfASinkThatHasStoppedIsVisibleAtOnce() {
+        pipeline.complete(null);
+        var unused = emit(new Rest() {
+            @Override
+            public boolean isRunning() {
+                return false;
+            }
+        });
+
+        assertThat(queue.changes()).containsExactly(new Change("handle", 0));
+    }
+}

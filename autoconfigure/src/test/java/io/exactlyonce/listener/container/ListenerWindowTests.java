@@ -1,0 +1,42 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.listener.method.InvalidListenerException;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+
+class ListenerWindowTests {
+
+    private static VisibilityWindow window(Duration configured, Map<QueueAttributeName, String> attributes) {
+        return ListenerWindow.of(
+                configured, attributes.get(QueueAttributeName.VISIBILITY_TIMEOUT), "listener", "orders");
+    }
+
+    /** Trap: a default of 30 s overrode the queue's own setting. */
+    @Test
+    void queuesOwnWindowCountsUnlessTheListenerHasOne() {
+        Map<QueueAttributeName, String> attributes = Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, "75");
+
+        assertThat(window(null, attributes)).isEqualTo(VisibilityWindow.ofSeconds(75));
+        assertThat(window(Duration.ofMillis(2_900), attributes)).isEqualTo(VisibilityWindow.ofSeconds(2));
+    }
+
+    @Test
+    void windowThatNobodyTellsIsRefused() {
+        assertThatThrownBy(() -> window(null, Map.of()))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listener 'listener' on queue 'orders'")
+                .hasMessageContaining("messageVisibilitySeconds");
+    }
+
+    @Test
+    void windowThatSqsDoesNotHaveIsRefused() {
+        assertThatThrownBy(() -> window(Duration.ZERO, Map.of())).isInstanceOf(InvalidListenerException.class);
+        assertThatThrownBy(() -> window(Duration.ofHours(13), Map.of())).isInstanceOf(InvalidListenerException.class);
+    }
+}

@@ -1,0 +1,136 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
+import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.visibility.ScriptedStore;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PausingBackPressureHandlerTests {
+
+    private final ScriptedStore store = new ScriptedStore();
+    private final StoreGate gate = new StoreGate(new DeliveryObserver() {});
+    private final ClaimStore guarded = gate.guard(store);
+    private final BatchAwareBackPressureHandler handler =
+            (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
+                            BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(), gate)
+                    .createBackPressureHandler(SqsContainerOptions.builder()
+                            .maxConcurrentMessages(10)
+                            .maxDelayBetweenPolls(Duration.ofMillis(10))
+                            .build());
+
+    private void closeGate() {
+        for (int i = 0; i < 3; i++) {
+            store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+            try {
+                guarded.claim(List.of());
+            } catch (IllegalStateException expected) {
+                continue;
+            }
+        }
+        assertThat(gate.isOpen()).isFalse();
+    }
+
+    @Test
+    void applicationsOwnLimitsApplyWhileTheGateIsOpen() throws Exception {
+        assertThat(handler.requestBatch()).isEqualTo(10);
+        assertThat(handler.request(1)).isZero();
+
+        handler.release(10, ReleaseReason.PROCESSED);
+
+        assertThat(handler.drain(Duration.ofMillis(10))).isTrue();
+    }
+
+    @Test
+    void nothingIsPolledWhileTheGateIsClosedAndNoPermitIsKept() throws Exception {
+        closeGate();
+
+        assertThat(handler.requestBatch()).isZero();
+        assertThat(handler.request(1)).isZero();
+
+        assertThat(handler.drain(Duration.ofMillis(10))).isTrue();
+    }
+
+    @Test
+    void handlerThatKnowsNoBatchesIsLeftToAwspring() {
+        BackPressureHandler plain = new BackPressureHandler() {
+            @Override
+            public int request(int amount) {
+                return amount;
+            }
+
+            @Override
+            public void release(int amount, ReleaseReason reason) {}
+
+            @Override
+            public boolean drain(Duration timeout) {
+                return true;
+            }
+        };
+
+        assertThat(PausingBackPressureHandler.around(options -> plain, gate)
+                        .createBackPressureHandler(SqsContainerOptions.builder().build()))
+                .isSameAs(plain);
+    }
+
+    @Test
+    void handlerWithoutAnIdIsGivenNone() {
+        PausingBackPressureHandler around =
+                new PausingBackPressureHandler(new ClosingMeanwhile(handler, () -> {}), gate, 10);
+
+        around.setId("orders");
+
+        assertThat(around.getId()).isEqualTo("orders");
+    }
+
+    @Test
+    void permitsThatCameAfterTheGateClosedAreGivenBack() throws Exception {
+        BatchAwareBackPressureHandler slow =
+                new PausingBackPressureHandler(new ClosingMeanwhile(handler, this::closeGate), gate, 10);
+
+        assertThat(slow.requestBatch()).isZero();
+        guarded.claim(List.of());
+        assertThat(gate.isOpen()).isTrue();
+        assertThat(handler.requestBatch()).isEqualTo(10);
+        handler.release(10, ReleaseReason.NONE_FETCHED);
+
+        assertThat(handler.drain(Duration.ofMillis(10))).isTrue();
+    }
+
+    private record ClosingMeanwhile(BatchAwareBackPressureHandler original, Runnable close)
+            implements BatchAwareBackPressureHandler {
+
+        @Override
+        public int requestBatch() throws InterruptedException {
+            int permits = original.requestBatch();
+            close.run();
+            return permits;
+        }
+
+        @Override
+        public int request(int amount) throws InterruptedException {
+            return original.request(amount);
+        }
+
+        @Override
+        public void release(int amount, ReleaseReason reason) {
+            original.release(amount, reason);
+        }
+
+        @Override
+        public boolean drain(Duration timeout) {
+            return original.drain(timeout);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.exactlyonce.listener.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
+import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.CapturedLog;
+import io.exactlyonce.listener.HostileMessages;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+
+/** Messages as no server would let them through, too. */
+class MessageReaderTests {
+
+    record Order(String orderId) {}
+
+    private final FakeClock clock = new FakeClock();
+    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final ScriptedQueue queue = new ScriptedQueue();
+    private final Subscription subscription =
+            new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), queue);
+    private final RenewalSupervisor supervisor = new RenewalSupervisor(
+            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+    private final Deliveries deliveries = new Deliveries(
+            supervisor, nobody, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock, () -> 0, 10);
+
+    private static Message message(String body, Map<String, MessageAttributeValue> attributes) {
+        return Message.builder()
+                .messageId(UUID.randomUUID().toString())
+                .receiptHandle("handle")
+                .body(body)
+                .attributes(Map.of(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"))
+                .messageAttributes(attributes)
+                .build();
+    }
+
+    private Optional<org.springframework.messaging.Message<Object>> read(
+            MessagingMessageConverter<Message> converter, Message message) {
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setPayloadClass(Order.class);
+        return new MessageReader<>(converter, context, Order.class, deliveries, MessageOrigin.UNKNOWN)
+                .read(message, subscription, clock.getAsLong());
+    }
+
+    private static SqsMessagingMessageConverter converter() {
+        SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
+        // As awspring does where it knows the type of a listener's payload.
+        converter.setPayloadTypeMapper(any -> null);
+        return converter;
+    }
+
+    @Test
+    void anyMessageIsReadAsWhatTheHandlerTakesOrReturned() {
+        System.clearProperty(HostileMessages.HARMED);
+        HostileMessages hostile = new HostileMessages(Long.getLong("hostile.seed", System.nanoTime()));
+        SqsMessagingMessageConverter converter = converter();
+        int returned = 0;
+        try (CapturedLog log = new CapturedLog()) {
+            for (int number = 0; number < 300; number++) {
+                var read = read(converter, message(hostile.body(), hostile.attributes()));
+                read.ifPresent(message -> assertThat(message.getPayload()).isInstanceOf(Order.class));
+                returned += read.isPresent() ? 0 : 1;
+            }
+            assertThat(HostileMessages.leaksIn(log.text())).isEmpty();
+        }
+
+        supervisor.tick();
+        assertThat(returned).isBetween(50, 290);
+        assertThat(queue.changes()).hasSize(returned);
+        assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
+    }
+
+    record Line(int amount) {}
+
+    record Basket(List<Line> lines, Map<String, Line> byCard) {}
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"lines\":[{\"amount\":1},{\"amount\":\"4111\"},{\"amount\":\"x4111\"}]} | at $.lines[2].amount",
+                "{\"byCard\":{\"4111\":{\"amount\":\"x\"}}} | at $.byCard.*.amount",
+                "{\"lines\" 4111        | at line 1, column",
+            })
+    void reasonNamesThePlaceAndNeverWhatStandsThere(String body, String place) {
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setPayloadClass(Basket.class);
+        try (CapturedLog log = new CapturedLog(MessageReader.class)) {
+            assertThat(new MessageReader<>(converter(), context, Basket.class, deliveries, MessageOrigin.UNKNOWN)
+                            .read(message(body, Map.of()), subscription, clock.getAsLong()))
+                    .isEmpty();
+
+            assertThat(log.text())
+                    .contains("cannot be read as " + Basket.class.getName(), place, "DEBUG of", "Why message")
+                    .contains("at tools.jackson")
+                    .doesNotContain("4111", "handle,");
+        }
+    }
+
+    static Stream<Supplier<Throwable>> unreadable() {
+        return Stream.of(
+                IllegalArgumentException::new,
+                StackOverflowError::new,
+                () -> new ExceptionInInitializerError(new IllegalStateException()),
+                () -> new NoClassDefFoundError("io/example/Gone"));
+    }
+
+    /** Otherwise the rest of its poll would wait with it until the window ends. */
+    @ParameterizedTest
+    @MethodSource("unreadable")
+    void messageThatCannotBeReadIsReturnedWhateverIsThrown(Supplier<Throwable> failure) {
+        assertThat(read(new Failing(failure), message("{}", Map.of()))).isEmpty();
+
+        supervisor.tick();
+        assertThat(queue.changes()).containsExactly(new Change("handle", 2));
+    }
+
+    private record Failing(Supplier<Throwable> failure) implements MessagingMessageConverter<Message> {
+
+        @Override
+        public org.springframework.messaging.Message<?> toMessagingMessage(Message message) {
+            throw sneaky(failure.get());
+        }
+
+        @Override
+        public Message fromMessagingMessage(org.springframework.messaging.Message<?> message) {
+            throw new UnsupportedOperationException();
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <T extends Throwable> RuntimeException sneaky(Throwable failure) throws T {
+            throw (T) failure;
+        }
+    }
+}

@@ -1,0 +1,332 @@
+package io.exactlyonce.listener.method;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.listener.CapturedLog;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageBuilder;
+
+class ExactlyOnceInterceptorTests {
+
+    static class Listener {
+
+        final List<String> handled = new ArrayList<>();
+        Listener self = this;
+
+        @Nullable CompletableFuture<Integer> later = new CompletableFuture<>();
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        int fulfil(String order, Claim claim) {
+            handled.add(order + " " + claim.key());
+            return 7;
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        void fulfilTwice(String order) {
+            handled.add(order);
+            self.fulfilTwice(order);
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload")
+        int batch(List<String> orders, List<Claim> claims) {
+            for (int index = 0; index < orders.size(); index++) {
+                handled.add(orders.get(index) + " " + claims.get(index).key());
+            }
+            return 7;
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        CompletionStage<Integer> fulfilLater(String order) {
+            handled.add(order);
+            return later;
+        }
+
+        void other() {
+            handled.add("other");
+        }
+    }
+
+    private final ScriptedStore store = new ScriptedStore();
+    private final FakeClock clock = new FakeClock();
+    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    private final DeliveryProcessor processor = new DeliveryProcessor(
+            store, new ClaimSettings("worker", null), backoff, Object::toString, nobody, clock, () -> 0);
+    private final List<Runnable> completions = new ArrayList<>();
+    private final AsyncDeliveryProcessor asyncProcessor =
+            new AsyncDeliveryProcessor(processor, completions::add, Runnable::run);
+    private final Delivery delivery = ListenerRig.delivery();
+    private Deliveries deliveries;
+    private final Listener target = new Listener();
+    private Listener proxy = target;
+
+    @BeforeEach
+    void prepare() {
+        RenewalSupervisor supervisor =
+                new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+        deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
+        deliveries.begin(List.of(delivery));
+        ProxyFactory proxies = new ProxyFactory(target);
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor, () -> asyncProcessor, () -> true));
+        proxy = (Listener) proxies.getProxy();
+        target.self = proxy;
+    }
+
+    @AfterEach
+    void unbind() {
+        CurrentMessage.unbind();
+        CurrentBatch.unbind();
+    }
+
+    @Test
+    void handlerRunsUnderTheClaimOfItsDelivery() {
+        bind("fulfil");
+
+        assertThat(proxy.fulfil("A-1", null)).isEqualTo(7);
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
+        assertThat(store.claims()).extracting(ClaimRequest::key).containsExactly(new ClaimKey("orders", "A-1"));
+        assertThat(store.completions())
+                .singleElement()
+                .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
+    }
+
+    @Test
+    void duplicateReturnsNothingOfTheMethodsType() {
+        bind("fulfil");
+        store.onClaim(() -> new AlreadyCompleted(null));
+
+        assertThat(proxy.fulfil("A-1", null)).isZero();
+
+        assertThat(target.handled).isEmpty();
+    }
+
+    @Test
+    void duplicateReturnsTheStoredResult() {
+        bind("fulfil");
+        store.onClaim(() -> new AlreadyCompleted("7"));
+
+        assertThat(proxy.fulfil("A-1", null)).isEqualTo(7);
+
+        assertThat(target.handled).isEmpty();
+    }
+
+    @Test
+    void duplicateReturnsNothingIfTheStoredResultIsOfAnotherType() {
+        bind("fulfil");
+        store.onClaim(() -> new AlreadyCompleted("seven"));
+
+        assertThat(proxy.fulfil("A-1", null)).isZero();
+    }
+
+    @Test
+    void futureEndsAfterItsHandlersWhenTheCompletionIsRecorded() throws Exception {
+        bind("fulfilLater");
+        CompletableFuture<Integer> returned = proxy.fulfilLater("A-1").toCompletableFuture();
+        assertThat(CurrentMessage.take()).isNull();
+
+        target.later.complete(7);
+        assertThat(returned).isNotDone();
+        assertThat(store.completions()).isEmpty();
+        completions.remove(0).run();
+
+        assertThat(returned).isCompletedWithValue(7);
+        assertThat(store.completions())
+                .singleElement()
+                .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
+    }
+
+    @Test
+    void duplicateOfAnAsynchronousHandlerGetsAFutureOfTheStoredResult() {
+        bind("fulfilLater");
+        store.onClaim(() -> new AlreadyCompleted("7"));
+
+        assertThat(proxy.fulfilLater("A-1").toCompletableFuture()).isCompletedWithValue(7);
+
+        assertThat(target.handled).isEmpty();
+    }
+
+    @Test
+    void noFutureIsAFailure() {
+        bind("fulfilLater");
+        target.later = null;
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.fulfilLater("A-1"))
+                .withMessageContaining("Listener.fulfilLater returned null instead of a future");
+
+        assertThat(store.completions()).isEmpty();
+        assertThat(store.releases()).hasSize(1);
+    }
+
+    @Test
+    void bodyIsClaimedByItsFingerprint() {
+        bind("fulfil");
+
+        proxy.fulfil("A-1", null);
+
+        assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsExactly(ClaimKey.sha256("body"));
+    }
+
+    @Test
+    void callWithoutADeliveryIsRefused() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.fulfil("A-1", null))
+                .withMessageContaining("Listener.fulfil")
+                .withMessageContaining("without a delivery");
+
+        assertThat(target.handled).isEmpty();
+        assertThat(store.claims()).isEmpty();
+    }
+
+    @Test
+    void secondCallOnTheSameThreadDoesNotRunUnderTheFirstOnesClaim() {
+        bind("fulfilTwice");
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.fulfilTwice("A-1"))
+                .withMessageContaining("without a delivery");
+
+        assertThat(target.handled).containsExactly("A-1");
+        assertThat(store.claims()).hasSize(1);
+        assertThat(store.releases()).hasSize(1);
+    }
+
+    @Test
+    void batchHandlerIsGivenWhatItAcquiredWithItsClaims() {
+        bindBatch("A-1", "A-2", "A-3");
+        store.onClaim(() -> new Acquired(1, 1, false));
+        store.onClaim(() -> new AlreadyCompleted("7"));
+
+        assertThat(proxy.batch(List.of("A-1", "A-2", "A-3"), null)).isZero();
+
+        assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
+        assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsOnly(ClaimKey.sha256("body"));
+        assertThat(store.completions()).hasSize(2).allMatch(completion -> completion.result() == null);
+    }
+
+    @Test
+    void messageOfABatchWithoutAKeyIsToldInOneLineAndTheOthersAreHandled() {
+        bindBatch("A-1", " ", "A-3");
+
+        try (CapturedLog log = new CapturedLog()) {
+            proxy.batch(List.of("A-1", " ", "A-3"), null);
+            assertThat(log.text().strip().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "is blank");
+        }
+
+        assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
+        assertThat(store.completions()).hasSize(2);
+    }
+
+    @Test
+    void batchThatWasResolvedToAnotherNumberOfArgumentsIsRefused() {
+        bindBatch("A-1", "A-2");
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.batch(List.of("A-1"), null))
+                .withMessageContaining("A batch of 2 messages was resolved to 1 arguments");
+
+        assertThat(store.claims()).isEmpty();
+    }
+
+    @Test
+    void callOfABatchMethodWithoutABatchIsRefused() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> proxy.batch(List.of("A-1"), null))
+                .withMessageContaining("without a delivery");
+
+        bindBatch("A-1");
+        proxy.batch(List.of("A-1"), null);
+        assertThatIllegalStateException().isThrownBy(() -> proxy.batch(List.of("A-1"), null));
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
+    }
+
+    @Test
+    void otherMethodsAreLeftAlone() {
+        proxy.other();
+
+        assertThat(target.handled).containsExactly("other");
+    }
+
+    @Test
+    void messageWithoutAKeyIsNotClaimed() {
+        bind("fulfil");
+
+        try (CapturedLog log = new CapturedLog()) {
+            proxy.fulfil(" ", null);
+            assertThat(log.text().strip().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "is blank");
+        }
+
+        assertThat(target.handled).isEmpty();
+        assertThat(store.claims()).isEmpty();
+    }
+
+    private void bindBatch(String... payloads) {
+        List<Message<String>> messages = Arrays.stream(payloads)
+                .map(payload -> {
+                    Delivery each = ListenerRig.delivery();
+                    deliveries.begin(List.of(each));
+                    return new ReceivedMessage(each, null, "", "body")
+                            .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
+                })
+                .toList();
+        CurrentBatch.of(MessageBuilder.withPayload(messages).build(), read("batch"))
+                .bind();
+    }
+
+    private void bind(String method) {
+        new CurrentMessage(new ReceivedMessage(delivery, null, "", "body"), ListenerRig.message(Map.of()), read(method))
+                .bind();
+    }
+
+    private ListenerMethod read(String name) {
+        ListenerDeclaration declared = ListenerRig.declared(Listener.class, name);
+        return new ListenerMethodReader(
+                        text -> text,
+                        factory -> true,
+                        new Reconcilers(new StaticListableBeanFactory()),
+                        ListenerRig.NO_TRANSACTIONS,
+                        (json, type) -> Integer.valueOf(json))
+                .read(proxy, declared, declared.method().getReturnType());
+    }
+}

@@ -1,0 +1,86 @@
+package io.exactlyonce.listener.method;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.config.EndpointRegistrar;
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.OriginalContainerFactory;
+import java.lang.reflect.Method;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.core.MethodParameter;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+
+/** What is ours about handler methods and container factories, and what is left to the application's own. */
+class HandlerMethodsTests {
+
+    static class Listeners {
+
+        @ExactlyOnceListener("orders")
+        void ours(String order, Claim claim) {}
+
+        @SqsListener("orders")
+        void plain(String order, Claim claim) {}
+    }
+
+    @Test
+    void claimOfAPlainListenerIsItsPayload() {
+        var resolver = new ClaimArgumentResolver(new ProxyMethods());
+
+        assertThat(resolver.supportsParameter(parameter("ours", 1))).isTrue();
+        assertThat(resolver.supportsParameter(parameter("ours", 0))).isFalse();
+        assertThat(resolver.supportsParameter(parameter("plain", 1))).isFalse();
+    }
+
+    @Test
+    void factoryOfTheApplicationsOwnKindIsNotConfiguredByUs() {
+        Method plain = ListenerRig.method(Listeners.class, "plain");
+        Listeners bean = new Listeners();
+        var made = new InvocableHandlerMethod(bean, plain);
+        var methods = new ListenerMethodReader(
+                text -> text,
+                name -> true,
+                new Reconcilers(new StaticListableBeanFactory()),
+                ListenerRig.NO_TRANSACTIONS,
+                (json, type) -> null);
+        var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods, new ProxyMethods());
+
+        assertThatCode(() -> {
+                    factory.setArgumentResolvers(List.of(new ClaimArgumentResolver(new ProxyMethods())));
+                    factory.afterPropertiesSet();
+                })
+                .doesNotThrowAnyException();
+
+        assertThat(factory.createInvocableHandlerMethod(bean, plain)).isSameAs(made);
+    }
+
+    @Test
+    void usualContainerFactoryIsTakenBeforeAnyOther() {
+        var usual = new SqsMessageListenerContainerFactory<>();
+        var other = new SqsMessageListenerContainerFactory<>();
+        var beans = new StaticListableBeanFactory();
+        beans.addBean("other", other);
+
+        assertThat(new OriginalContainerFactory(beans).get()).isSameAs(other);
+
+        beans.addBean(EndpointRegistrar.DEFAULT_LISTENER_CONTAINER_FACTORY_BEAN_NAME, usual);
+        assertThat(new OriginalContainerFactory(beans).get()).isSameAs(usual);
+    }
+
+    @Test
+    void missingContainerFactoryIsMissed() {
+        assertThatThrownBy(() -> new OriginalContainerFactory(new StaticListableBeanFactory()).get())
+                .isInstanceOf(NoSuchBeanDefinitionException.class);
+    }
+
+    private static MethodParameter parameter(String method, int index) {
+        return new MethodParameter(ListenerRig.method(Listeners.class, method), index);
+    }
+}

@@ -1,0 +1,272 @@
+package io.exactlyonce.listener.method;
+
+import static io.exactlyonce.AbandonedPolicy.PARK;
+import static io.exactlyonce.AbandonedPolicy.RERUN;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
+import io.awspring.cloud.sqs.support.converter.SnsNotification;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.container.ScopeConflicts;
+import io.exactlyonce.listener.message.SnsEnvelope;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.scheduling.annotation.Async;
+
+/** What listener methods may return and take, and how they may be called. */
+class HandlerShapeTests {
+
+    static class OwnFuture extends CompletableFuture<String> {}
+
+    @SqsListener(acknowledgementMode = "${mode}")
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface WithMode {}
+
+    static class Handlers {
+
+        CompletableFuture<List<String>> future() {
+            return new CompletableFuture<>();
+        }
+
+        @SuppressWarnings("rawtypes")
+        CompletionStage raw() {
+            return new CompletableFuture<>();
+        }
+
+        OwnFuture ownFuture() {
+            return new OwnFuture();
+        }
+
+        Future<String> blockingFuture() {
+            return new CompletableFuture<>();
+        }
+
+        Object anything() {
+            return "";
+        }
+
+        @Async
+        void async() {}
+
+        @Async
+        CompletableFuture<Void> asyncFuture() {
+            return new CompletableFuture<>();
+        }
+
+        @SqsListener("orders")
+        String text() {
+            return "";
+        }
+
+        @SqsListener("orders")
+        void acknowledging(String order, Acknowledgement acknowledgement) {}
+
+        @SqsListener("orders")
+        void batchAcknowledging(String order, BatchAcknowledgement<String> acknowledgement) {}
+
+        @WithMode
+        void withMode(String order) {}
+
+        void enveloped(@SnsNotificationMessage String order) {}
+
+        void notification(SnsNotification<String> order) {}
+
+        void notifications(List<SnsNotification<String>> orders) {}
+
+        void notificationMessages(List<Message<SnsNotification<String>>> orders) {}
+
+        void envelopedBatch(@SnsNotificationMessage List<String> orders) {}
+    }
+
+    interface Fulfilment {
+        void fulfil(String order);
+
+        void ship(String order);
+
+        Object bill(String order);
+    }
+
+    static class Fulfiller implements Fulfilment {
+        @Override
+        @ExactlyOnceListener("orders")
+        public void fulfil(String order) {}
+
+        @Override
+        @ExactlyOnceListener("orders")
+        public void ship(@Header String order) {}
+
+        @Override
+        @ExactlyOnceListener("orders")
+        public String bill(String order) {
+            return order;
+        }
+
+        @ExactlyOnceListener("orders")
+        public void ofTheClass(String order) {}
+    }
+
+    private final ProxyMethods interfaceMethods = new ProxyMethods();
+
+    @ParameterizedTest
+    @CsvSource({
+        "ownFuture, declare the return type as CompletableFuture",
+        "blockingFuture, its claim could be completed before its work is done",
+        "anything, say in its return type what it returns",
+        "async, @Async takes it to another thread",
+        "asyncFuture, @Async takes it to another thread"
+    })
+    void methodWhoseEndNobodyCanTellIsRefused(String name, String message) {
+        Method method = ListenerRig.method(Handlers.class, name);
+
+        assertThatThrownBy(() -> AsyncResults.requireTellingWhenDone(method, method.getReturnType()))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Handlers." + name)
+                .hasMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"future", "raw", "text", "acknowledging"})
+    void methodWhoseEndCanBeToldIsAccepted(String name) {
+        Method method = ListenerRig.method(Handlers.class, name);
+
+        assertThatCode(() -> AsyncResults.requireTellingWhenDone(method, method.getReturnType()))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void resultOfAFutureIsReadAsWhatItEndsWith() {
+        assertThat(asyncResult("future")).isEqualTo("java.util.List<java.lang.String>");
+        assertThat(asyncResult("raw")).isEqualTo("T");
+        assertThat(asyncResult("text")).isEqualTo("null");
+    }
+
+    private static String asyncResult(String name) {
+        Method method = ListenerRig.method(Handlers.class, name);
+        return String.valueOf(AsyncResults.typeOf(method, method.getReturnType()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "acknowledging, ON_SUCCESS, it takes an Acknowledgement",
+        "batchAcknowledging, ON_SUCCESS, it takes an Acknowledgement",
+        "withMode, ALWAYS, its acknowledgementMode is ALWAYS",
+        "withMode, MANUAL, its acknowledgementMode is MANUAL"
+    })
+    void handlerThatCouldDeleteItsMessageUncompletedIsRefused(String name, String mode, String message) {
+        assertThatThrownBy(() -> requireAcknowledgement(name, mode))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Handlers." + name)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void acknowledgementAfterSuccessIsAccepted() {
+        assertThatCode(() -> requireAcknowledgement("withMode", "ON_SUCCESS")).doesNotThrowAnyException();
+        assertThatCode(() -> requireAcknowledgement("text", "ALWAYS")).doesNotThrowAnyException();
+    }
+
+    private static void requireAcknowledgement(String name, String mode) {
+        Method method = ListenerRig.method(Handlers.class, name);
+        AcknowledgementRules.require(
+                method,
+                Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class)),
+                text -> text.equals("${mode}") ? mode : text);
+    }
+
+    @Test
+    void proxyOfInterfacesIsCalledByTheInterfacesMethod() throws Exception {
+        Method called = callable("fulfil");
+
+        assertThat(called).isEqualTo(Fulfilment.class.getMethod("fulfil", String.class));
+        assertThat(interfaceMethods.contains(called)).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ofTheClass, none of them has this method",
+        "ship, other annotations on its parameters",
+        "bill, another return type"
+    })
+    void proxyOfInterfacesThatCouldNotCallTheMethodAlikeIsRefused(String name, String problem) {
+        assertThatThrownBy(() -> callable(name)).isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+            assertThat(invalid.problem()).contains("Fulfiller." + name, problem);
+            assertThat(invalid.remedy()).contains("remove spring.aop.proxy-target-class=false");
+        });
+    }
+
+    private Method callable(String name) {
+        ProxyFactory interfaces = new ProxyFactory(new Fulfiller());
+        interfaces.addAdvisor(ListenerRig.advisor());
+        return interfaceMethods.callable(interfaces.getProxy(), ListenerRig.method(Fulfiller.class, name));
+    }
+
+    /** Each publication is in an envelope of its own, which would look like another payload. */
+    @Test
+    void payloadOfAnSnsEnvelopeIsWhatWasPublished() {
+        assertThat(List.of("enveloped", "notification", "notifications", "notificationMessages", "envelopedBatch"))
+                .allMatch(name -> SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, name)));
+        assertThat(SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, "withMode")))
+                .isFalse();
+        assertThat(SnsEnvelope.of("{...}", (json, type) -> Map.of("MessageId", "1", "Message", "o1")))
+                .isEqualTo("o1");
+        assertThat(SnsEnvelope.of("raw", (json, type) -> Map.of("order", "o1"))).isEqualTo("raw");
+        assertThat(SnsEnvelope.of("o1", (json, type) -> {
+                    throw new IllegalArgumentException("no JSON");
+                }))
+                .isEqualTo("o1");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void listenersOnOneQueueWithDifferentScopesAreWarnedOf(CapturedOutput output) {
+        ScopeConflicts scopes = new ScopeConflicts();
+
+        scopes.add("first", List.of("https://sqs/1/orders", "bills"), null, RERUN);
+        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), "orders", RERUN);
+        assertThat(output).doesNotContain("second");
+        scopes.add("third", List.of("orders"), "fulfilment", RERUN);
+
+        assertThat(output)
+                .contains("Listener 'third' on queue 'orders' has the scope 'fulfilment'", "'first' has 'orders'");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void listenersOfOneScopeThatDisagreeOnDoubtsAreWarnedOf(CapturedOutput output) {
+        ScopeConflicts scopes = new ScopeConflicts();
+
+        scopes.add("careful", List.of("orders"), "fulfilment", PARK);
+        scopes.add("alike", List.of("returns"), "fulfilment", PARK);
+        scopes.add("elsewhere", List.of("bills"), null, RERUN);
+        assertThat(output).doesNotContain("onAbandoned");
+        scopes.add("careless", List.of("refunds"), "fulfilment", RERUN);
+
+        assertThat(output)
+                .contains(
+                        "Listener 'careless' of scope 'fulfilment' has onAbandoned = RERUN",
+                        "listener 'careful' has PARK",
+                        "Give both the same, or each a scope of its own");
+    }
+}

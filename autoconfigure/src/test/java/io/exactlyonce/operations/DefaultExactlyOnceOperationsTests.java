@@ -1,0 +1,167 @@
+package io.exactlyonce.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.LimitedResults;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DefaultExactlyOnceOperationsTests {
+
+    private static final ParkedClaim PARKED =
+            new ParkedClaim("orders", "A-1", UUID.randomUUID(), 2, true, "told to", 1_500_000);
+
+    /** Knows one claim, and notes what it is asked for. */
+    private static final class OneParkedClaim implements ParkedClaims {
+        private final List<Object> asked = new ArrayList<>();
+
+        @Override
+        public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+            asked.add(limit);
+            return after == null ? List.of(PARKED) : List.of();
+        }
+
+        @Override
+        public Optional<ParkedClaim> find(ClaimKey key) {
+            asked.add(key);
+            return Optional.of(PARKED);
+        }
+
+        @Override
+        public boolean release(ClaimId claim) {
+            return asked.add(claim);
+        }
+
+        @Override
+        public boolean complete(Completion completion) {
+            return asked.add(completion);
+        }
+    }
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final OneParkedClaim parked = new OneParkedClaim();
+    private final AtomicInteger checks = new AtomicInteger();
+    private final DefaultExactlyOnceOperations operations = new DefaultExactlyOnceOperations(
+            new ActionExecutor(
+                    rig.store,
+                    new ClaimSettings("worker", null),
+                    rig.supervisor,
+                    Object::toString,
+                    (json, type) -> json,
+                    rig.clock),
+            parked,
+            new LimitedResults(result -> "\"" + result + "\"", 8),
+            checks::incrementAndGet);
+
+    @Test
+    void doubtsAreRunAgainUnlessTheCallerWantsThemParked() {
+        operations.execute("orders", "A-1", String.class, claim -> "done");
+        operations.onAbandoned(AbandonedPolicy.PARK).execute("orders", "A-2", String.class, claim -> "done");
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::inDoubt)
+                .containsExactly(InDoubt.TAKE_OVER, InDoubt.PARK);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operations.onAbandoned(AbandonedPolicy.RECONCILE))
+                .withMessageContaining("must be RERUN or PARK");
+    }
+
+    @Test
+    void longKeysAreKeptByTheirHash() {
+        operations.execute("orders", "x".repeat(513), String.class, claim -> "done");
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::key)
+                .containsExactly(new ClaimKey("orders", ClaimKey.sha256("x".repeat(513))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "a\0b"})
+    void keysThatCannotBeOnesAreRefused(String key) {
+        assertThatThrownBy(() -> operations.execute("orders", key, String.class, claim -> "done"))
+                .isInstanceOf(InvalidKeyException.class);
+
+        assertThat(rig.store.claims()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "a\0b"})
+    void scopesThatCannotBeStoredAreRefused(String scope) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operations.execute(scope, "A-1", String.class, claim -> "done"))
+                .withMessageContaining("scope");
+
+        assertThat(rig.store.claims()).isEmpty();
+    }
+
+    @Test
+    void storeIsCheckedBeforeEachOperation() {
+        operations.execute("orders", "A-1", String.class, claim -> "done");
+        operations.parked(10);
+        operations.parkedAfter(PARKED, 10);
+        operations.findParked("orders", "A-1");
+        operations.releaseParked(PARKED);
+        operations.completeParked(PARKED, null);
+
+        assertThat(checks).hasValue(6);
+    }
+
+    @Test
+    void parkedClaimsAreListedPageByPage() {
+        assertThat(operations.parked(10)).containsExactly(PARKED);
+        assertThat(operations.parkedAfter(PARKED, 5)).isEmpty();
+        assertThat(parked.asked).containsExactly(10, 5);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0, 1_001})
+    void pagesHaveBounds(int limit) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operations.parked(limit))
+                .withMessage("limit (%d) must be from 1 to 1000", limit);
+    }
+
+    @Test
+    void decisionsNameTheClaimThatWasSeen() {
+        ClaimId id = new ClaimId(new ClaimKey("orders", "A-1"), PARKED.claimId());
+
+        assertThat(operations.releaseParked(PARKED)).isTrue();
+        assertThat(operations.completeParked(PARKED, "done")).isTrue();
+        assertThat(operations.completeParked(PARKED, null)).isTrue();
+
+        assertThat(parked.asked).containsExactly(id, new Completion(id, "\"done\""), new Completion(id, null));
+    }
+
+    @Test
+    void resultThatCannotBeKeptDecidesNothing() {
+        assertThatIllegalArgumentException().isThrownBy(() -> operations.completeParked(PARKED, "too large"));
+
+        assertThat(parked.asked).isEmpty();
+    }
+
+    @Test
+    void parkedClaimTellsItsTimeAndNotItsKey() {
+        assertThat(PARKED.parkedAt()).hasToString("1970-01-01T00:00:01.500Z");
+        assertThat(PARKED.toString()).contains("told to").doesNotContain("A-1");
+    }
+}

@@ -1,0 +1,34 @@
+package io.exactlyonce.primary.replica;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.primary.DatabaseServer;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What two servers, or two replicas of one name, are taken for. */
+class ReplicaLagTests {
+
+    private static final DatabaseServer SERVER = new DatabaseServer("10.0.0.1:5432", "18.6", "shop", "1700000000.1");
+
+    @Test
+    void ofTwoReplicasOfOneNameTheWorseIsTold() {
+        ReplicaLag late = new ReplicaLag("replica", Duration.ofSeconds(2), 10, true);
+        ReplicaLag far = new ReplicaLag("replica", Duration.ofSeconds(1), 20, false);
+        ReplicaLag worse = new ReplicaLag("replica", Duration.ofSeconds(2), 20, false);
+
+        assertThat(late.or(far)).isEqualTo(worse);
+        assertThat(far.or(late)).isEqualTo(worse);
+        assertThat(late.or(late)).isEqualTo(late);
+    }
+
+    @Test
+    void serverIsKnownByItsAddressAndItsStart() {
+        assertThat(SERVER.isSameServerAs(new DatabaseServer("10.0.0.1:5432", "18.6", "other", "1700000000.1")))
+                .isTrue();
+        assertThat(SERVER.isSameServerAs(new DatabaseServer("10.0.0.2:5432", "18.6", "shop", "1700000000.1")))
+                .isFalse();
+        assertThat(SERVER.isSameServerAs(new DatabaseServer("10.0.0.1:5432", "18.6", "shop", "1700000000.2")))
+                .isFalse();
+    }
+}

@@ -1,0 +1,176 @@
+package io.exactlyonce.renewal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Window and lease last 20 s and are renewed each 10 s; the handler's timeout is 45 s. */
+@ExtendWith(OutputCaptureExtension.class)
+class HandlerDeadlineTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(45);
+
+    private final RenewalRig rig = RenewalRig.renewing();
+    private final Renewal renewal = rig.hold(20);
+
+    @Test
+    void handlerIsToldOnceAtItsTimeoutAndNotBefore(CapturedOutput output) {
+        rig.limit(renewal, TIMEOUT);
+
+        rig.tickFor(TIMEOUT.minus(RenewalTicker.TICK));
+        assertThat(rig.timesTimedOut).hasValue(0);
+
+        rig.tickFor(RenewalTicker.TICK);
+        assertThat(rig.timesTimedOut).hasValue(1);
+        rig.tickFor(Duration.ofMinutes(5));
+        assertThat(rig.timesTimedOut).hasValue(1);
+        assertThat(rig.timedOut).extracting(Subscription::listener).containsExactly("listener");
+        assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
+    }
+
+    @Test
+    void timeoutIsCountedFromTheHandlersBeginning() {
+        rig.tickFor(Duration.ofSeconds(30));
+        rig.limit(renewal, TIMEOUT);
+
+        rig.tickFor(TIMEOUT.minus(RenewalTicker.TICK));
+        assertThat(rig.timesTimedOut).hasValue(0);
+        rig.tickFor(RenewalTicker.TICK);
+        assertThat(rig.timesTimedOut).hasValue(1);
+    }
+
+    /** Interruption is advice: one who ignores it is alone with the key until the lease ends, and no longer. */
+    @Test
+    void nothingIsRenewedAfterTheTimeoutButTheClaimIsHeldUntilItsLeaseEnds() {
+        rig.limit(renewal, TIMEOUT);
+        rig.tickFor(TIMEOUT);
+        assertThat(rig.queue.requests()).hasSize(4);
+        assertThat(rig.store.renewals()).hasSize(4);
+
+        rig.tickFor(Duration.ofMillis(13_900));
+        assertThat(renewal.isHeld()).isTrue();
+        assertThat(rig.timesLost).hasValue(0);
+
+        rig.tickFor(Duration.ofMinutes(2));
+        assertThat(renewal.isHeld()).isFalse();
+        assertThat(rig.timesLost).hasValue(1);
+        assertThat(rig.leaseResults).last().isEqualTo(Result.LOST);
+        assertThat(rig.windowResults).last().isEqualTo(Result.LOST);
+        assertThat(rig.queue.requests()).hasSize(4);
+        assertThat(rig.store.renewals()).hasSize(4);
+    }
+
+    @Test
+    void lateHandlerIsCompletedAndAcknowledgedUnderRenewal() {
+        rig.limit(renewal, TIMEOUT);
+        rig.tickFor(TIMEOUT.plusSeconds(6));
+        assertThat(rig.store.renewals()).hasSize(4);
+
+        renewal.completing();
+        rig.tickFor(Duration.ofSeconds(60));
+
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(8);
+        assertThat(rig.queue.requests()).hasSizeGreaterThan(8);
+        assertThat(renewal.isHeld()).isTrue();
+        assertThat(rig.timesLost).hasValue(0);
+    }
+
+    /** Its receipt handle would still work on a standard queue, and expose the next consumer's message. */
+    @Test
+    void handlerThatIgnoresItPastTheWindowReturnsNothing() {
+        rig.limit(renewal, TIMEOUT);
+        rig.tickFor(Duration.ofMinutes(2));
+
+        assertThat(renewal.returnAfter(Duration.ZERO)).isCompleted();
+        assertThat(rig.queue.requests()).hasSize(4);
+    }
+
+    @Test
+    void handlerThatEndedInTimeIsNotTold() {
+        rig.limit(renewal, TIMEOUT);
+        rig.tickFor(Duration.ofSeconds(40));
+
+        renewal.completing();
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+        assertThat(rig.timedOut).isEmpty();
+    }
+
+    /** The look for timeouts may find one whose handler ends at the same moment. */
+    @Test
+    void timeoutThatComesTogetherWithTheHandlersEndStopsNothing() {
+        Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(20), rig.queue);
+        HandlerDeadline ended = new HandlerDeadline(
+                renewal, orders, TIMEOUT, rig.clock.getAsLong(), rig.timesTimedOut::incrementAndGet);
+
+        ended.enforce(rig);
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(rig.store.renewals()).hasSize(6);
+    }
+
+    @Test
+    void handlerThatFailedInTimeIsNotTold() {
+        rig.limit(renewal, TIMEOUT);
+        rig.tickFor(Duration.ofSeconds(40));
+
+        renewal.letGo();
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+    }
+
+    @Test
+    void handlerThatIsInterruptedCanStillReturnItsMessage() {
+        rig.limit(renewal, TIMEOUT);
+        rig.tickFor(TIMEOUT.plusSeconds(1));
+
+        assertThat(renewal.returnAfter(Duration.ofSeconds(3))).isCompleted();
+
+        assertThat(rig.queue.changes()).last().isEqualTo(new QueueVisibility.Change("handle", 3));
+    }
+
+    @Test
+    void stoppedDeliveryForgetsItsLimit() {
+        rig.limit(renewal, TIMEOUT);
+
+        renewal.stop();
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+    }
+
+    @Test
+    void lossBeforeTheTimeoutIsToldAsALoss() {
+        rig.limit(renewal, TIMEOUT);
+        rig.store.onRenew(requested -> Set.of());
+
+        rig.tickFor(Duration.ofSeconds(20));
+
+        assertThat(rig.timesLost).hasValue(1);
+        assertThat(rig.timesTimedOut).hasValue(0);
+    }
+
+    /** Trap: where no timeout is configured, nothing is extended at all. */
+    @Test
+    void withoutATimeoutEverythingIsRenewed() {
+        rig.tickFor(Duration.ofHours(1));
+
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(350);
+        assertThat(rig.windowResults).hasSizeGreaterThan(350).containsOnly(Result.SUCCEEDED);
+        assertThat(rig.timesTimedOut).hasValue(0);
+        assertThat(renewal.isHeld()).isTrue();
+    }
+}

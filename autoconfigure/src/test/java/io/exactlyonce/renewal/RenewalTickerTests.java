@@ -1,0 +1,65 @@
+package io.exactlyonce.renewal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedStore;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class RenewalTickerTests {
+
+    @Test
+    void lookThatFailsDoesNotEndTheLooks() {
+        AtomicInteger looks = new AtomicInteger();
+        Thread maker = Thread.currentThread();
+        RenewalSupervisor broken = new RenewalSupervisor(
+                new ScriptedStore(),
+                new RenewalSchedule(0.5, 0.1, 3),
+                new RenewalObserver() {},
+                Runnable::run,
+                () -> {
+                    if (Thread.currentThread() == maker) {
+                        return 0;
+                    }
+                    looks.incrementAndGet();
+                    throw new IllegalStateException("no clock");
+                },
+                () -> 0);
+
+        try (var ticker = new RenewalTicker(broken, Thread::new)) {
+            await().until(() -> ticker != null && looks.get() >= 2);
+        }
+    }
+
+    @Test
+    void timeBeforeTheFirstLookIsNoPause() {
+        FakeClock clock = new FakeClock();
+        AtomicInteger looks = new AtomicInteger();
+        AtomicInteger pauses = new AtomicInteger();
+        RenewalObserver observer = new RenewalObserver() {
+            @Override
+            public void paused(Duration length) {
+                pauses.incrementAndGet();
+            }
+        };
+        RenewalSupervisor stopped = new RenewalSupervisor(
+                new ScriptedStore(),
+                new RenewalSchedule(0.5, 0.1, 3),
+                observer,
+                Runnable::run,
+                () -> {
+                    looks.incrementAndGet();
+                    return clock.getAsLong();
+                },
+                () -> 0);
+        clock.advance(Duration.ofMinutes(1));
+
+        try (var ticker = new RenewalTicker(stopped, Thread::new)) {
+            await().until(() -> ticker != null && looks.get() >= 4);
+        }
+        assertThat(pauses).hasValue(0);
+    }
+}

@@ -1,0 +1,61 @@
+package io.exactlyonce.chaos.queue;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+
+/**
+ * What standard queues on AWS do by themselves and emulators do not: messages come in another order, and some of them are
+ * given to a second consumer while the first one has them, with the same id and receipt handle.
+ */
+public final class QueueDisorder {
+
+    private static final int REMEMBERED = 20;
+
+    private final Random random;
+    private final double duplicates;
+    private final Map<String, Deque<JsonNode>> recent = new HashMap<>();
+    private volatile boolean calm;
+
+    /**
+     * Makes a queue unruly.
+     *
+     * @param duplicates part of receives that bring a message a second time
+     */
+    public QueueDisorder(long seed, double duplicates) {
+        this.random = new Random(seed);
+        this.duplicates = duplicates;
+    }
+
+    /** Disturbs no more. */
+    public void calm() {
+        calm = true;
+    }
+
+    /** @param most how many messages the consumer asked for */
+    synchronized ArrayNode disturb(String queue, ArrayNode messages, int most) {
+        if (calm || queue.endsWith(".fifo")) {
+            return messages;
+        }
+        List<JsonNode> given = new ArrayList<>();
+        messages.forEach(given::add);
+        Deque<JsonNode> others = recent.computeIfAbsent(queue, any -> new ArrayDeque<>());
+        if (!others.isEmpty() && given.size() < most && random.nextDouble() < duplicates) {
+            given.add(others.removeFirst());
+        }
+        others.addAll(given);
+        while (others.size() > REMEMBERED) {
+            others.removeFirst();
+        }
+        Collections.shuffle(given, random);
+        return JsonMapper.shared().createArrayNode().addAll(given);
+    }
+}
