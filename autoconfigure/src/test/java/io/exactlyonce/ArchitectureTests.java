@@ -47,23 +47,24 @@ class ArchitectureTests {
     /** Which of our packages each of our packages may use; only the wiring may use all. The base package's name is empty. */
     private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
             entry("", List.of()),
-            entry("claim", List.of("")),
-            entry("claim.coalescing", List.of("claim")),
+            entry("time", List.of()),
+            entry("claim", List.of("", "time")),
+            entry("claim.coalescing", List.of("claim", "time")),
             entry("primary", List.of()),
-            entry("primary.replica", List.of("primary")),
+            entry("primary.replica", List.of("primary", "time")),
             entry("claim.postgres.jdbc", List.of("claim", "primary")),
             entry("claim.postgres.schema", List.of()),
             entry("claim.postgres", List.of("", "claim", "claim.postgres.jdbc", "primary")),
-            entry("claim.postgres.retention", List.of("claim", "claim.postgres.jdbc", "claim.postgres.schema")),
+            entry("claim.postgres.retention", List.of("claim", "claim.postgres.jdbc", "claim.postgres.schema", "time")),
             entry(
                     "claim.postgres.transaction",
                     List.of("claim", "claim.postgres", "claim.postgres.jdbc", "claim.postgres.schema", "primary")),
             entry("visibility", List.of()),
-            entry("renewal", List.of("claim", "visibility")),
-            entry("delivery", List.of("", "claim", "renewal", "visibility")),
-            entry("delivery.waiting", List.of("claim", "delivery", "renewal", "visibility")),
-            entry("delivery.pipeline", List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility")),
-            entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal")),
+            entry("renewal", List.of("claim", "visibility", "time")),
+            entry("delivery", List.of("", "claim", "renewal", "visibility", "time")),
+            entry("delivery.waiting", List.of("claim", "delivery", "renewal", "visibility", "time")),
+            entry("delivery.pipeline", List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
+            entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
             entry("listener.message", List.of("delivery", "delivery.pipeline", "visibility")),
             entry(
                     "listener.method",
@@ -80,7 +81,7 @@ class ArchitectureTests {
                             "listener.acknowledgement",
                             "listener.message",
                             "listener.method",
-                            "visibility")),
+                            "visibility", "time")),
             entry(
                     "listener",
                     List.of(

@@ -6,7 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.DoubleSupplier;
+import io.exactlyonce.time.Jitter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +32,7 @@ final class RetentionLifecycle implements SmartLifecycle {
     private final Sweep sweep;
     private final BooleanSupplier ready;
     private final Duration interval;
-    private final DoubleSupplier random;
+    private final Jitter random;
     private volatile @Nullable ScheduledExecutorService thread;
 
     /**
@@ -40,7 +40,7 @@ final class RetentionLifecycle implements SmartLifecycle {
      * @param interval time between two sweeps, on average
      * @param random from 0 inclusive to 1 exclusive
      */
-    RetentionLifecycle(Sweep sweep, BooleanSupplier ready, Duration interval, DoubleSupplier random) {
+    RetentionLifecycle(Sweep sweep, BooleanSupplier ready, Duration interval, Jitter random) {
         this.sweep = sweep;
         this.ready = ready;
         this.interval = interval;
@@ -53,7 +53,7 @@ final class RetentionLifecycle implements SmartLifecycle {
         threads.setDaemon(true);
         ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(threads);
         thread = started;
-        next(started, firstDelay(interval, random.getAsDouble()));
+        next(started, firstDelay(interval, random.next()));
     }
 
     private void next(ScheduledExecutorService executor, Duration delay) {
@@ -78,7 +78,7 @@ final class RetentionLifecycle implements SmartLifecycle {
                     interval.multipliedBy(2),
                     failure);
         }
-        next(executor, delay(interval, random.getAsDouble()));
+        next(executor, delay(interval, random.next()));
     }
 
     /** Instances that start together do not sweep together. */

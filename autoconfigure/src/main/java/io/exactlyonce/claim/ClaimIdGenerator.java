@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import java.security.SecureRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 
 /**
  * Makes identities for claims. {@link UUID#randomUUID()} would have all threads wait for one lock.
@@ -27,16 +27,16 @@ public final class ClaimIdGenerator {
     private static final long VARIANT = 0x8000_0000_0000_0000L;
     private static final long COUNTED = 0x3FFF_FFFF_FFFF_FFFFL;
 
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
     /** @param clock in nanoseconds */
-    public ClaimIdGenerator(LongSupplier clock) {
+    public ClaimIdGenerator(NanoClock clock) {
         this.clock = clock;
     }
 
     /** Returns an identity that no other claim has: a UUID of version 8, which leaves the making to its maker. */
     public UUID next() {
-        long random = PROCESS ^ (clock.getAsLong() * SPREAD);
+        long random = PROCESS ^ (clock.nanoTime() * SPREAD);
         return new UUID((random & ~VERSION_BITS) | VERSION_8, (COUNTER.incrementAndGet() & COUNTED) | VARIANT);
     }
 }

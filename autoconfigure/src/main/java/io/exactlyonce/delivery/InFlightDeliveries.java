@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,9 +19,9 @@ public final class InFlightDeliveries {
 
     private final Set<Delivery> deliveries = ConcurrentHashMap.newKeySet();
     private final DeliveryObserver observer;
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
-    public InFlightDeliveries(DeliveryObserver observer, LongSupplier clock) {
+    public InFlightDeliveries(DeliveryObserver observer, NanoClock clock) {
         this.observer = observer;
         this.clock = clock;
     }
@@ -78,7 +78,7 @@ public final class InFlightDeliveries {
         delivery.renewal().stop();
         // A delete may be confirmed after the listener has stopped.
         if (deliveries.remove(delivery) && delivery.wasHandled()) {
-            observer.delivered(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - delivery.receivedAt()));
+            observer.delivered(delivery.subscription(), Duration.ofNanos(clock.nanoTime() - delivery.receivedAt()));
         }
         delivery.end(Disposition.ACKNOWLEDGE.equals(delivery.disposition()));
     }

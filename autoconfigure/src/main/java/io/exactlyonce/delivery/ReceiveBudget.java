@@ -4,8 +4,8 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.DoubleSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,11 +21,11 @@ public final class ReceiveBudget {
 
     private final RetryBackoff backoff;
     private final DeliveryObserver observer;
-    private final LongSupplier clock;
-    private final DoubleSupplier random;
+    private final NanoClock clock;
+    private final Jitter random;
     private final Map<String, Long> warnings = new ConcurrentHashMap<>();
 
-    public ReceiveBudget(RetryBackoff backoff, DeliveryObserver observer, LongSupplier clock, DoubleSupplier random) {
+    public ReceiveBudget(RetryBackoff backoff, DeliveryObserver observer, NanoClock clock, Jitter random) {
         this.backoff = backoff;
         this.observer = observer;
         this.clock = clock;
@@ -41,7 +41,7 @@ public final class ReceiveBudget {
         if (most == null) {
             return retryDelay(delivery);
         }
-        Duration sparing = backoff.sparing(delivery.receiveCount(), most, random.getAsDouble());
+        Duration sparing = backoff.sparing(delivery.receiveCount(), most, random.next());
         Duration timeout = delivery.subscription().timeout();
         if (timeout == null) {
             return sparing;
@@ -52,7 +52,7 @@ public final class ReceiveBudget {
 
     /** Returns for how long a delivery stays away that had its chance: nothing is to be gained by sparing its receives. */
     public Duration retryDelay(Delivery delivery) {
-        return backoff.after(delivery.receiveCount(), random.getAsDouble());
+        return backoff.after(delivery.receiveCount(), random.next());
     }
 
     /** Warns, once a minute, when duplicates alone have brought a message within one receive of the dead-letter queue. */
@@ -74,7 +74,7 @@ public final class ReceiveBudget {
     }
 
     private boolean isTimeToWarn(String subscription) {
-        long now = clock.getAsLong();
+        long now = clock.nanoTime();
         Long last = warnings.get(subscription);
         if (last != null && now - last < BETWEEN_WARNINGS.toNanos()) {
             return false;

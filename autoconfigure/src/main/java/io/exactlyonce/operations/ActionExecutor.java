@@ -24,7 +24,7 @@ import io.exactlyonce.delivery.pipeline.FailedAttempt;
 import io.exactlyonce.delivery.pipeline.LeasedClaim;
 import io.exactlyonce.renewal.HeldLease;
 import io.exactlyonce.renewal.RenewalSupervisor;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -42,7 +42,7 @@ public final class ActionExecutor {
     private final RenewalSupervisor supervisor;
     private final KeptResults kept;
     private final ReplayedResults replayed;
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
     /**
      * @param store keeps the claims
@@ -58,7 +58,7 @@ public final class ActionExecutor {
             RenewalSupervisor supervisor,
             ResultWriter writer,
             ResultReader reader,
-            LongSupplier clock) {
+            NanoClock clock) {
         this.keeper = new ClaimWriter(store);
         this.terms = terms;
         this.supervisor = supervisor;
@@ -71,7 +71,7 @@ public final class ActionExecutor {
         requireNoTransaction();
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
-        long begun = clock.getAsLong();
+        long begun = clock.nanoTime();
         Next<T, X> next = keeper.claim(request)
                 .<Next<T, X>>match(
                         acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.DoubleSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,11 +27,11 @@ final class LeaseRenewer {
     private final ClaimStore store;
     private final RenewalObserver observer;
     private final Executor executor;
-    private final LongSupplier clock;
-    private final DoubleSupplier random;
+    private final NanoClock clock;
+    private final Jitter random;
 
     LeaseRenewer(
-            ClaimStore store, RenewalObserver observer, Executor executor, LongSupplier clock, DoubleSupplier random) {
+            ClaimStore store, RenewalObserver observer, Executor executor, NanoClock clock, Jitter random) {
         this.store = store;
         this.observer = observer;
         this.executor = executor;
@@ -58,12 +58,12 @@ final class LeaseRenewer {
         try {
             executor.execute(() -> send(due, renewals));
         } catch (RejectedExecutionException stopping) {
-            due.forEach(lease -> tell(lease, lease.unanswered(clock.getAsLong(), random.getAsDouble())));
+            due.forEach(lease -> tell(lease, lease.unanswered(clock.nanoTime(), random.next())));
         }
     }
 
     private void send(List<RenewedLease> due, List<LeaseRenewal> renewals) {
-        long begun = clock.getAsLong();
+        long begun = clock.nanoTime();
         try {
             Set<ClaimId> held = store.renew(renewals);
             due.forEach(lease -> tell(lease, lease.answered(held, begun)));
@@ -72,13 +72,13 @@ final class LeaseRenewer {
             due.forEach(lease -> tell(lease, answered(lease, some, begun)));
         } catch (RuntimeException failure) {
             log.warn("Renewing {} leases failed", due.size(), failure);
-            due.forEach(lease -> tell(lease, lease.unanswered(clock.getAsLong(), random.getAsDouble())));
+            due.forEach(lease -> tell(lease, lease.unanswered(clock.nanoTime(), random.next())));
         }
     }
 
     private @Nullable Result answered(RenewedLease lease, ClaimsPartlyAnsweredException some, long begun) {
         return some.unanswered().contains(lease.claim())
-                ? lease.unanswered(clock.getAsLong(), random.getAsDouble())
+                ? lease.unanswered(clock.nanoTime(), random.next())
                 : lease.answered(some.granted(), begun);
     }
 

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.function.DoubleSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 
 /**
  * Renews the windows and leases of all deliveries of an application. What is due goes into one SQS request for ten
@@ -21,8 +21,8 @@ import java.util.function.LongSupplier;
 public final class RenewalSupervisor {
 
     private final RenewalSchedule schedule;
-    private final LongSupplier clock;
-    private final DoubleSupplier random;
+    private final NanoClock clock;
+    private final Jitter random;
     private final DueSet<RenewedWindow> windows;
     private final DueSet<RenewedLease> leases;
     private final Set<HandlerDeadline> limits = ConcurrentHashMap.newKeySet();
@@ -43,17 +43,17 @@ public final class RenewalSupervisor {
             RenewalSchedule schedule,
             RenewalObserver observer,
             Executor leaseExecutor,
-            LongSupplier clock,
-            DoubleSupplier random) {
+            NanoClock clock,
+            Jitter random) {
         this.schedule = schedule;
         this.observer = observer;
         this.clock = clock;
         this.random = random;
-        this.windows = new DueSet<>(RenewedWindow::announce, clock.getAsLong());
-        this.leases = new DueSet<>(RenewedLease::announce, clock.getAsLong());
+        this.windows = new DueSet<>(RenewedWindow::announce, clock.nanoTime());
+        this.leases = new DueSet<>(RenewedLease::announce, clock.nanoTime());
         this.windowRenewer = new WindowRenewer(observer, clock, random);
         this.leaseRenewer = new LeaseRenewer(store, observer, leaseExecutor, clock, random);
-        this.lateTicks = new PauseDetector(observer, clock.getAsLong());
+        this.lateTicks = new PauseDetector(observer, clock.nanoTime());
     }
 
     /**
@@ -147,10 +147,10 @@ public final class RenewalSupervisor {
     }
 
     long now() {
-        return clock.getAsLong();
+        return clock.nanoTime();
     }
 
     private RenewalState span(Duration length, long begun, NextLook next) {
-        return new RenewalState(length, begun, schedule, random.getAsDouble(), next);
+        return new RenewalState(length, begun, schedule, random.next(), next);
     }
 }

@@ -8,7 +8,7 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +19,12 @@ final class RenewedWindow {
     private final String receiptHandle;
     private final long receivedAt;
     private final RenewalState span;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private volatile boolean ending;
     private volatile CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
 
     RenewedWindow(
-            Subscription subscription, String receiptHandle, long receivedAt, RenewalState span, LongSupplier clock) {
+            Subscription subscription, String receiptHandle, long receivedAt, RenewalState span, NanoClock clock) {
         this.subscription = subscription;
         this.receiptHandle = receiptHandle;
         this.receivedAt = receivedAt;
@@ -101,7 +101,7 @@ final class RenewedWindow {
         CompletableFuture<Void> answered = underWay;
         Result result = switch (answer) {
             case CHANGED -> span.succeeded(begun, Duration.ofSeconds(secondsFrom(begun)));
-            case FAILED -> span.failed(clock.getAsLong(), random);
+            case FAILED -> span.failed(clock.nanoTime(), random);
             case REFUSED -> refused();
         };
         answered.complete(null);
@@ -129,7 +129,7 @@ final class RenewedWindow {
      * @param delay rounded up to whole seconds; shorter if SQS's ceiling, beyond which it refuses, comes first
      */
     Optional<Change> exposure(Duration delay, boolean ours) {
-        long now = clock.getAsLong();
+        long now = clock.nanoTime();
         if (!ours || span.isOver(now) || span.isChosenBeyond(now + delay.toNanos())) {
             return Optional.empty();
         }
@@ -151,7 +151,7 @@ final class RenewedWindow {
             if (!renewing.isDone()) {
                 return renewing.thenCompose(answered -> choose(wanted, request));
             }
-            long now = clock.getAsLong();
+            long now = clock.nanoTime();
             if (span.isOver(now) || !span.take(now)) {
                 return CompletableFuture.failedFuture(new IllegalStateException(
                         "The visibility of a message of %s cannot be changed any more: its window is over, and it may be another consumer's"
@@ -159,7 +159,7 @@ final class RenewedWindow {
             }
             underWay = chosen;
         }
-        return HandlerChoice.send(span, clock.getAsLong(), wanted, request)
+        return HandlerChoice.send(span, clock.nanoTime(), wanted, request)
                 .whenComplete((ignored, failure) -> chosen.complete(null));
     }
 

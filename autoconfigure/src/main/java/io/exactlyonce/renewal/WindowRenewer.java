@@ -11,8 +11,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.DoubleSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,10 +23,10 @@ final class WindowRenewer {
     private static final Logger log = LoggerFactory.getLogger(WindowRenewer.class);
 
     private final RenewalObserver observer;
-    private final LongSupplier clock;
-    private final DoubleSupplier random;
+    private final NanoClock clock;
+    private final Jitter random;
 
-    WindowRenewer(RenewalObserver observer, LongSupplier clock, DoubleSupplier random) {
+    WindowRenewer(RenewalObserver observer, NanoClock clock, Jitter random) {
         this.observer = observer;
         this.clock = clock;
         this.random = random;
@@ -63,7 +63,7 @@ final class WindowRenewer {
     }
 
     private void send(QueueVisibility queue, List<Due> due) {
-        long begun = clock.getAsLong();
+        long begun = clock.nanoTime();
         List<Change> changes = due.stream().map(Due::change).toList();
         var unused = change(queue, changes).whenComplete((answers, failure) -> {
             for (Due each : due) {
@@ -71,7 +71,7 @@ final class WindowRenewer {
                 QueueVisibility.Result answer = failure == null
                         ? answers.getOrDefault(window.receiptHandle(), QueueVisibility.Result.FAILED)
                         : QueueVisibility.Result.FAILED;
-                tell(window, window.answered(answer, begun, random.getAsDouble()));
+                tell(window, window.answered(answer, begun, random.next()));
             }
         });
     }

@@ -117,7 +117,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
-        Delivery delivery = new Delivery(subscription, "id", receiptHandle, receiveCount, clock.getAsLong());
+        Delivery delivery = new Delivery(subscription, "id", receiptHandle, receiveCount, clock.nanoTime());
         delivery.deleteBy(() -> deleted.add(delivery));
         deliveries.begin(List.of(delivery));
         return delivery;

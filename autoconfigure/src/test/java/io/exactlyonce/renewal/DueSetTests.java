@@ -13,7 +13,7 @@ class DueSetTests {
     private static final Duration LATER = Duration.ofMillis(600);
 
     private final FakeClock clock = new FakeClock();
-    private final DueSet<Thing> things = new DueSet<>(Thing::announce, clock.getAsLong());
+    private final DueSet<Thing> things = new DueSet<>(Thing::announce, clock.nanoTime());
 
     /** Something that is due at a moment, and what happens just after it has announced that. */
     private final class Thing {
@@ -37,7 +37,7 @@ class DueSetTests {
     }
 
     private long in(Duration fromNow) {
-        return clock.getAsLong() + fromNow.toNanos();
+        return clock.nanoTime() + fromNow.toNanos();
     }
 
     private Thing add(Duration fromNow) {
@@ -48,7 +48,7 @@ class DueSetTests {
 
     @Test
     void whatIsAddedIsLookedAtWhenItIsDue() {
-        things.looked(clock.getAsLong());
+        things.looked(clock.nanoTime());
 
         add(SOON);
 
@@ -60,7 +60,7 @@ class DueSetTests {
         add(LATER);
         add(SOON);
 
-        things.looked(clock.getAsLong());
+        things.looked(clock.nanoTime());
 
         assertThatLookIsDueIn(SOON);
     }
@@ -71,7 +71,7 @@ class DueSetTests {
         Thing passed = add(LATER);
 
         passed.change(SOON);
-        things.looked(clock.getAsLong());
+        things.looked(clock.nanoTime());
 
         assertThatLookIsDueIn(SOON);
     }
@@ -84,7 +84,7 @@ class DueSetTests {
         one.afterwards = () -> other.change(SOON);
         other.afterwards = () -> one.change(SOON);
 
-        things.looked(clock.getAsLong());
+        things.looked(clock.nanoTime());
 
         assertThatLookIsDueIn(SOON);
     }
@@ -97,7 +97,7 @@ class DueSetTests {
             add(SOON);
         };
 
-        things.looked(clock.getAsLong());
+        things.looked(clock.nanoTime());
 
         assertThatLookIsDueIn(SOON);
     }
@@ -105,7 +105,7 @@ class DueSetTests {
     @Test
     void changeAfterTheLookIsNotForgotten() {
         Thing thing = add(LATER);
-        things.looked(clock.getAsLong());
+        things.looked(clock.nanoTime());
 
         thing.change(SOON);
 
@@ -117,17 +117,17 @@ class DueSetTests {
         Thing thing = add(SOON);
 
         things.remove(thing);
-        things.looked(clock.getAsLong());
+        things.looked(clock.nanoTime());
 
         clock.advance(SOON);
-        assertThat(things.isDue(clock.getAsLong())).isFalse();
+        assertThat(things.isDue(clock.nanoTime())).isFalse();
         assertThat(things.size()).isZero();
     }
 
     private void assertThatLookIsDueIn(Duration time) {
         clock.advance(time.minusNanos(1));
-        assertThat(things.isDue(clock.getAsLong())).isFalse();
+        assertThat(things.isDue(clock.nanoTime())).isFalse();
         clock.advance(Duration.ofNanos(1));
-        assertThat(things.isDue(clock.getAsLong())).isTrue();
+        assertThat(things.isDue(clock.nanoTime())).isTrue();
     }
 }

@@ -111,7 +111,7 @@ class HandlerDeadlineTests {
     void timeoutThatComesTogetherWithTheHandlersEndStopsNothing() {
         Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(20), rig.queue);
         HandlerDeadline ended = new HandlerDeadline(
-                renewal, orders, TIMEOUT, rig.clock.getAsLong(), rig.timesTimedOut::incrementAndGet);
+                renewal, orders, TIMEOUT, rig.clock.nanoTime(), rig.timesTimedOut::incrementAndGet);
 
         ended.enforce(rig);
         rig.tickFor(Duration.ofMinutes(1));

@@ -11,7 +11,7 @@ class NextLookTests {
     private static final Duration SOON = Duration.ofMillis(500);
 
     private final FakeClock clock = new FakeClock();
-    private final NextLook next = new NextLook(clock.getAsLong());
+    private final NextLook next = new NextLook(clock.nanoTime());
 
     @Test
     void firstLookIsDueAtOnce() {
@@ -75,14 +75,14 @@ class NextLookTests {
     }
 
     private boolean isDue() {
-        return next.isDue(clock.getAsLong());
+        return next.isDue(clock.nanoTime());
     }
 
     private void startOver() {
-        next.startOver(clock.getAsLong());
+        next.startOver(clock.nanoTime());
     }
 
     private void announce(Duration fromNow) {
-        next.notAfter(clock.getAsLong() + fromNow.toNanos());
+        next.notAfter(clock.nanoTime() + fromNow.toNanos());
     }
 }

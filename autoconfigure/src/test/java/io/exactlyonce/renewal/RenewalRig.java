@@ -37,14 +37,14 @@ final class RenewalRig implements RenewalObserver {
 
     Renewal start(long windowSeconds) {
         Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(windowSeconds), queue);
-        return supervisor.start(orders, "handle", clock.getAsLong());
+        return supervisor.start(orders, "handle", clock.nanoTime());
     }
 
     /** Claims, too, with a lease as long as the window is by default. */
     Renewal hold(long seconds) {
         Renewal renewal = start(seconds);
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        renewal.hold(claim, Duration.ofSeconds(seconds), clock.getAsLong(), timesLost::incrementAndGet);
+        renewal.hold(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
         return renewal;
     }
 

@@ -68,7 +68,7 @@ class RenewalSupervisorTests {
 
     @Test
     void windowIsRenewedAtHalfCountedFromTheReceive() {
-        long receivedAt = clock.getAsLong();
+        long receivedAt = clock.nanoTime();
         clock.advance(Duration.ofSeconds(4));
         supervisor.start(orders, "handle", receivedAt);
 
@@ -83,7 +83,7 @@ class RenewalSupervisorTests {
     @Test
     void leaseIsRenewedAtHalfCountedFromBeforeItWasAskedFor() {
         Renewal renewal = start("handle");
-        long begun = clock.getAsLong();
+        long begun = clock.nanoTime();
         clock.advance(Duration.ofSeconds(2));
         ClaimId claim = hold(renewal, begun);
 
@@ -99,7 +99,7 @@ class RenewalSupervisorTests {
     void everyRenewalHasTheSameLead() {
         random = 0.5;
         RenewalSupervisor jittery = supervisor(0.2);
-        long receivedAt = clock.getAsLong();
+        long receivedAt = clock.nanoTime();
         jittery.start(orders, "handle", receivedAt);
         random = 0.9;
 
@@ -109,7 +109,7 @@ class RenewalSupervisorTests {
             int before = queue.requests().size();
             jittery.tick();
             if (queue.requests().size() > before) {
-                sentAt.add(Duration.ofNanos(clock.getAsLong() - receivedAt));
+                sentAt.add(Duration.ofNanos(clock.nanoTime() - receivedAt));
             }
         }
 
@@ -135,7 +135,7 @@ class RenewalSupervisorTests {
     @Test
     void leaseCountsFromBeforeTheStoreWasAsked() {
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         store.onRenew(requested -> {
             clock.advance(Duration.ofSeconds(5));
             return requested;
@@ -167,8 +167,8 @@ class RenewalSupervisorTests {
 
     @Test
     void dueLeasesShareACall() {
-        hold(start("one"), clock.getAsLong());
-        hold(start("two"), clock.getAsLong());
+        hold(start("one"), clock.nanoTime());
+        hold(start("two"), clock.nanoTime());
 
         tickFor(Duration.ofSeconds(10));
 
@@ -179,7 +179,7 @@ class RenewalSupervisorTests {
     @Test
     void nothingIsRenewedAfterStop() {
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         assertThat(supervisor.inFlight()).isOne();
 
         renewal.stop();
@@ -197,7 +197,7 @@ class RenewalSupervisorTests {
         Renewal renewal = start("handle");
         LateAnswer late = queue.answerLater();
         leaseExecutor = submitted::add;
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         tickFor(Duration.ofSeconds(15));
         assertThat(queue.requests()).hasSize(1);
         assertThat(submitted).hasSize(1);
@@ -217,7 +217,7 @@ class RenewalSupervisorTests {
     void failedWindowIsRetriedWithinTheHeadroomAndThenLostWhileTheLeaseGoesOn() {
         random = 0.99;
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         queue.answer(Result.FAILED, Result.FAILED, Result.FAILED, Result.FAILED);
 
         tickFor(Duration.ofMillis(27_900));
@@ -284,7 +284,7 @@ class RenewalSupervisorTests {
     @Test
     void lostLeaseIsToldOnce() {
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         store.onRenew(requested -> Set.of());
 
         tickFor(Duration.ofMinutes(2));
@@ -298,9 +298,9 @@ class RenewalSupervisorTests {
     @Test
     void lostLeaseOfOneClaimLeavesTheOthers() {
         Renewal lost = start("one");
-        ClaimId taken = hold(lost, clock.getAsLong());
+        ClaimId taken = hold(lost, clock.nanoTime());
         Renewal kept = start("two");
-        ClaimId ours = hold(kept, clock.getAsLong());
+        ClaimId ours = hold(kept, clock.nanoTime());
         store.onRenew(requested -> Set.of(ours));
 
         tickFor(Duration.ofSeconds(10));
@@ -314,9 +314,9 @@ class RenewalSupervisorTests {
     @Test
     void leaseWhoseRowIsLockedIsTriedAgainAloneWhileTheOthersAreRenewed() {
         Renewal zombie = start("one");
-        ClaimId locked = hold(zombie, clock.getAsLong());
+        ClaimId locked = hold(zombie, clock.nanoTime());
         Renewal live = start("two");
-        ClaimId renewed = hold(live, clock.getAsLong());
+        ClaimId renewed = hold(live, clock.nanoTime());
         store.onRenew(requested -> {
             throw new ClaimsLockedException(Set.of(locked), Set.of(renewed));
         });
@@ -334,9 +334,9 @@ class RenewalSupervisorTests {
 
     @Test
     void leaseThatGotNoAnswerIsTriedAgainAloneWhileTheOthersAreRenewedOrLost() {
-        ClaimId unanswered = hold(start("one"), clock.getAsLong());
-        ClaimId renewed = hold(start("two"), clock.getAsLong());
-        hold(start("three"), clock.getAsLong());
+        ClaimId unanswered = hold(start("one"), clock.nanoTime());
+        ClaimId renewed = hold(start("two"), clock.nanoTime());
+        hold(start("three"), clock.nanoTime());
         store.onRenew(requested -> {
             throw new ClaimsPartlyAnsweredException("too late", Set.of(unanswered), Set.of(renewed), null);
         });
@@ -356,7 +356,7 @@ class RenewalSupervisorTests {
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         for (int attempt = 0; attempt <= RETRIES; attempt++) {
             store.onRenew(requested -> {
                 throw new IllegalStateException("connection refused");
@@ -378,7 +378,7 @@ class RenewalSupervisorTests {
     @Test
     void storeThatRecoversAtARetryKeepsTheLease() {
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         store.onRenew(requested -> {
             throw new IllegalStateException("connection refused");
         });
@@ -395,7 +395,7 @@ class RenewalSupervisorTests {
     void leaseWithoutAnAnswerIsToldLostWhenItEndsAndIsNotResurrected() {
         leaseExecutor = submitted::add;
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
 
         tickFor(Duration.ofMillis(19_900));
         assertThat(timesTold).hasValue(0);
@@ -419,7 +419,7 @@ class RenewalSupervisorTests {
             throw new RejectedExecutionException("stopping");
         };
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
 
         tickFor(Duration.ofSeconds(20));
 
@@ -431,7 +431,7 @@ class RenewalSupervisorTests {
     void pauseBeyondTheLeaseRevivesItIfNobodyTookTheKeyOver() {
         leaseExecutor = submitted::add;
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
 
         clock.advance(Duration.ofSeconds(25));
         assertThat(renewal.isHeld()).isFalse();
@@ -447,7 +447,7 @@ class RenewalSupervisorTests {
     void pauseBeyondTheLeaseLosesItIfTheStoreDoesNotAnswer() {
         leaseExecutor = submitted::add;
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
 
         clock.advance(Duration.ofSeconds(25));
         supervisor.tick();
@@ -465,7 +465,7 @@ class RenewalSupervisorTests {
     void claimThatIsNotHeldAnyMoreWhileItIsCompletedIsNoLoss() {
         leaseExecutor = submitted::add;
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
         store.onRenew(requested -> Set.of());
         tickFor(Duration.ofSeconds(10));
 
@@ -481,7 +481,7 @@ class RenewalSupervisorTests {
     @Test
     void leaseIsRenewedOnWhileItsClaimIsCompleted() {
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
 
         renewal.completing();
         tickFor(Duration.ofSeconds(31));
@@ -534,7 +534,7 @@ class RenewalSupervisorTests {
     @Test
     void returnMakesTheMessageVisibleAfterWholeSecondsAndStopsRenewals() {
         Renewal renewal = start("handle");
-        hold(renewal, clock.getAsLong());
+        hold(renewal, clock.nanoTime());
 
         assertThat(renewal.returnAfter(Duration.ofMillis(2_001))).isCompleted();
         tickFor(Duration.ofMinutes(1));
@@ -609,7 +609,7 @@ class RenewalSupervisorTests {
         Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(10_800), queue);
         random = 0.5;
         RenewalSupervisor jittery = supervisor(0.2);
-        long receivedAt = clock.getAsLong();
+        long receivedAt = clock.nanoTime();
         Renewal renewal = jittery.start(slow, "handle", receivedAt);
         for (long second = 1; second < 43_200; second++) {
             clock.advance(Duration.ofSeconds(1));
@@ -633,7 +633,7 @@ class RenewalSupervisorTests {
     @Test
     void windowWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
         Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(43_200), queue);
-        supervisor.start(slow, "handle", clock.getAsLong());
+        supervisor.start(slow, "handle", clock.nanoTime());
         clock.advance(Duration.ofMillis(43_199_500));
 
         supervisor.tick();
@@ -657,8 +657,8 @@ class RenewalSupervisorTests {
     @Test
     void leaseIsLostTwelveHoursAfterTheReceive() {
         Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(43_200), queue);
-        Renewal renewal = supervisor.start(slow, "handle", clock.getAsLong());
-        hold(renewal, clock.getAsLong());
+        Renewal renewal = supervisor.start(slow, "handle", clock.nanoTime());
+        hold(renewal, clock.nanoTime());
 
         for (long seconds = 1; seconds < 43_200; seconds++) {
             clock.advance(Duration.ofSeconds(1));
@@ -676,7 +676,7 @@ class RenewalSupervisorTests {
     @Test
     void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {
         Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(43_200), queue);
-        Renewal renewal = supervisor.start(slow, "handle", clock.getAsLong());
+        Renewal renewal = supervisor.start(slow, "handle", clock.nanoTime());
         clock.advance(Duration.ofHours(5));
 
         renewal.returnAfter(Duration.ofHours(12));
@@ -688,7 +688,7 @@ class RenewalSupervisorTests {
     @Test
     void returnDoesNothingPastTwelveHoursFromTheReceive() {
         Subscription slow = new Subscription("listener", "slow", VisibilityWindow.ofSeconds(36_000), queue);
-        Renewal renewal = supervisor.start(slow, "handle", clock.getAsLong());
+        Renewal renewal = supervisor.start(slow, "handle", clock.nanoTime());
         clock.advance(Duration.ofHours(5));
         supervisor.tick();
         assertThat(queue.changes()).extracting(Change::seconds).containsExactly(25_200);
@@ -707,7 +707,7 @@ class RenewalSupervisorTests {
             throw new IllegalStateException("interrupting failed");
         };
         supervisor.hold(
-                new ClaimId(new ClaimKey("orders", "A-2"), UUID.randomUUID()), LENGTH, clock.getAsLong(), throwing);
+                new ClaimId(new ClaimKey("orders", "A-2"), UUID.randomUUID()), LENGTH, clock.nanoTime(), throwing);
         tickFor(LENGTH.dividedBy(2));
         start("handle");
         tickFor(LENGTH.dividedBy(2).minus(RenewalTicker.TICK));
@@ -736,7 +736,7 @@ class RenewalSupervisorTests {
     void requestThatFailsDoesNotDisturbOtherQueues() {
         ScriptedQueue other = new ScriptedQueue();
         start("handle");
-        supervisor.start(subscription("other", other), "other handle", clock.getAsLong());
+        supervisor.start(subscription("other", other), "other handle", clock.nanoTime());
         queue.failOnce(new IllegalStateException("throttled"));
 
         tickFor(Duration.ofMillis(15_100));
@@ -757,7 +757,7 @@ class RenewalSupervisorTests {
             ScriptedQueue each = new ScriptedQueue();
             each.throwOnce(new IllegalStateException("client closed"));
             queues.add(each);
-            supervisor.start(subscription("queue-" + index, each), "handle-" + index, clock.getAsLong());
+            supervisor.start(subscription("queue-" + index, each), "handle-" + index, clock.nanoTime());
         }
 
         tickFor(Duration.ofSeconds(16));
@@ -770,7 +770,7 @@ class RenewalSupervisorTests {
     }
 
     private Renewal start(String receiptHandle) {
-        return supervisor.start(orders, receiptHandle, clock.getAsLong());
+        return supervisor.start(orders, receiptHandle, clock.nanoTime());
     }
 
     private ClaimId hold(Renewal renewal, long begun) {

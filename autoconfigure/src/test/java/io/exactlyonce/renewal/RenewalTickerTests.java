@@ -52,7 +52,7 @@ class RenewalTickerTests {
                 Runnable::run,
                 () -> {
                     looks.incrementAndGet();
-                    return clock.getAsLong();
+                    return clock.nanoTime();
                 },
                 () -> 0);
         clock.advance(Duration.ofMinutes(1));

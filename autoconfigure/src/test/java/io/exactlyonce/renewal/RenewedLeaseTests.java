@@ -15,11 +15,11 @@ class RenewedLeaseTests {
     private static final Duration CEILING = Duration.ofMillis(300);
 
     private final FakeClock clock = new FakeClock();
-    private final DueSet<RenewedLease> leases = new DueSet<>(RenewedLease::announce, clock.getAsLong());
+    private final DueSet<RenewedLease> leases = new DueSet<>(RenewedLease::announce, clock.nanoTime());
     private final RenewedLease lease = lease();
 
     private RenewedLease lease() {
-        long now = clock.getAsLong();
+        long now = clock.nanoTime();
         RenewalState span =
                 new RenewalState(Duration.ofSeconds(30), now, new RenewalSchedule(0.5, 0, 3), 0, leases.next());
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
@@ -29,25 +29,25 @@ class RenewedLeaseTests {
     @Test
     void ceilingIsLookedAtInTimeAndOnce() {
         leases.add(lease);
-        leases.looked(clock.getAsLong());
+        leases.looked(clock.nanoTime());
 
         clock.advance(CEILING.minusNanos(1));
-        assertThat(leases.isDue(clock.getAsLong())).isFalse();
+        assertThat(leases.isDue(clock.nanoTime())).isFalse();
 
         clock.advance(Duration.ofNanos(1));
-        assertThat(leases.isDue(clock.getAsLong())).isTrue();
-        assertThat(lease.loseIfInDoubt(clock.getAsLong())).isTrue();
-        leases.looked(clock.getAsLong());
-        assertThat(leases.isDue(clock.getAsLong())).isFalse();
+        assertThat(leases.isDue(clock.nanoTime())).isTrue();
+        assertThat(lease.loseIfInDoubt(clock.nanoTime())).isTrue();
+        leases.looked(clock.nanoTime());
+        assertThat(leases.isDue(clock.nanoTime())).isFalse();
     }
 
     @Test
     void leaseThatWasStoppedNeedsNoLook() {
         leases.add(lease);
         lease.stop();
-        leases.looked(clock.getAsLong());
+        leases.looked(clock.nanoTime());
 
         clock.advance(CEILING);
-        assertThat(leases.isDue(clock.getAsLong())).isFalse();
+        assertThat(leases.isDue(clock.nanoTime())).isFalse();
     }
 }

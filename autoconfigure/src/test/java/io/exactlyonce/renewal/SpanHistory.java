@@ -95,15 +95,15 @@ public record SpanHistory(Duration length, RenewalSchedule schedule, double rand
 
         private final SpanHistory history;
         private final FakeClock clock = new FakeClock();
-        private final DueSet<RenewalState> spans = new DueSet<>(RenewalState::announce, clock.getAsLong());
+        private final DueSet<RenewalState> spans = new DueSet<>(RenewalState::announce, clock.nanoTime());
         private final RenewalState span;
 
         private Run(SpanHistory history) {
             this.history = history;
             this.span = new RenewalState(
-                    history.length(), clock.getAsLong(), history.schedule(), history.random(), spans.next());
+                    history.length(), clock.nanoTime(), history.schedule(), history.random(), spans.next());
             spans.add(span);
-            spans.looked(clock.getAsLong());
+            spans.looked(clock.nanoTime());
         }
 
         private void play() {
@@ -116,7 +116,7 @@ public record SpanHistory(Duration length, RenewalSchedule schedule, double rand
         }
 
         private void assertThatNothingIsMissed() {
-            long now = clock.getAsLong();
+            long now = clock.nanoTime();
             if (!spans.isDue(now)) {
                 assertThat(span.isDue(now)).as("due").isFalse();
                 assertThat(span.loseIfInDoubt(now)).as("in doubt").isFalse();
@@ -124,7 +124,7 @@ public record SpanHistory(Duration length, RenewalSchedule schedule, double rand
         }
 
         private void happen(Event event) {
-            long now = clock.getAsLong();
+            long now = clock.nanoTime();
             switch (event.kind()) {
                 case TICK -> tick(now);
                 case BATCH -> look(now, true);

@@ -2,16 +2,16 @@ package io.exactlyonce.visibility;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 
 /** A monotonic clock that moves when it is told to. It soon overflows, as a JVM's own may at any time. */
-public final class FakeClock implements LongSupplier {
+public final class FakeClock implements NanoClock {
 
     private final AtomicLong now =
             new AtomicLong(Long.MAX_VALUE - Duration.ofSeconds(20).toNanos());
 
     @Override
-    public long getAsLong() {
+    public long nanoTime() {
         return now.get();
     }
 

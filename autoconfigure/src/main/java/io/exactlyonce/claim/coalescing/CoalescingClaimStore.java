@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -54,7 +54,7 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
      * @param mayFlush tells whether the thread that calls may call the store itself while hardly anybody else calls
      */
     public CoalescingClaimStore(
-            ClaimStore store, CoalescingSettings terms, LongSupplier clock, BooleanSupplier mayFlush) {
+            ClaimStore store, CoalescingSettings terms, NanoClock clock, BooleanSupplier mayFlush) {
         this.store = store;
         CoalescingSettings alone = new CoalescingSettings(1, terms.maxBatch(), terms.maxWaiting(), terms.patience());
         this.writes = new Flusher("exactly-once-claims-", terms, this::writeBatch, clock, mayFlush);

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +28,7 @@ final class Flusher implements AutoCloseable {
     private final WaitingRoom room;
     private final ClaimQueue queue;
     private final Consumer<List<PendingCall>> store;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private final BooleanSupplier mayFlush;
     private volatile @Nullable List<Thread> flushers;
 
@@ -41,7 +41,7 @@ final class Flusher implements AutoCloseable {
             String name,
             CoalescingSettings terms,
             Consumer<List<PendingCall>> store,
-            LongSupplier clock,
+            NanoClock clock,
             BooleanSupplier mayFlush) {
         this.name = name;
         this.terms = terms;
@@ -62,7 +62,7 @@ final class Flusher implements AutoCloseable {
         if (flushers == null) {
             start();
         }
-        long deadline = clock.getAsLong() + terms.patience().toNanos();
+        long deadline = clock.nanoTime() + terms.patience().toNanos();
         // Before the entries are there for others to take: this may throw.
         boolean here = queue.isQuiet() && !Thread.currentThread().isInterrupted() && mayFlush.getAsBoolean();
         queue.add(entries);
@@ -84,9 +84,9 @@ final class Flusher implements AutoCloseable {
         try {
             for (PendingCall entry : entries) {
                 while (!entry.isSettled()) {
-                    park(entry, late ? Long.MAX_VALUE : deadline - clock.getAsLong());
+                    park(entry, late ? Long.MAX_VALUE : deadline - clock.nanoTime());
                     interrupted |= Thread.interrupted();
-                    if (!late && deadline - clock.getAsLong() <= 0) {
+                    if (!late && deadline - clock.nanoTime() <= 0) {
                         late = true;
                         leave(entries, room.busy());
                     } else if (entry.isWaiting()) {
@@ -227,10 +227,10 @@ final class Flusher implements AutoCloseable {
         if (running == null) {
             return;
         }
-        long deadline = clock.getAsLong() + terms.patience().toNanos();
+        long deadline = clock.nanoTime() + terms.patience().toNanos();
         try {
             for (Thread flusher : running) {
-                long left = TimeUnit.NANOSECONDS.toMillis(deadline - clock.getAsLong());
+                long left = TimeUnit.NANOSECONDS.toMillis(deadline - clock.nanoTime());
                 flusher.join(Math.max(1, left));
             }
         } catch (InterruptedException hurried) {
@@ -243,7 +243,7 @@ final class Flusher implements AutoCloseable {
     /** A caller's batch may still be on its way to the store, which is closed after this. */
     private void awaitCallers(long deadline) {
         while (queue.isFlushing()
-                && deadline - clock.getAsLong() > 0
+                && deadline - clock.nanoTime() > 0
                 && !Thread.currentThread().isInterrupted()) {
             LockSupport.parkNanos(this, CLOSING_CHECK_NANOS);
         }

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 
 /**
  * Counts the entries that wait, and holds callers up while there are too many: claims apart from ends, which claims must
@@ -17,11 +17,11 @@ final class WaitingRoom {
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final CoalescingSettings terms;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private final AtomicInteger claims = new AtomicInteger();
     private final AtomicInteger ends = new AtomicInteger();
 
-    WaitingRoom(CoalescingSettings terms, LongSupplier clock) {
+    WaitingRoom(CoalescingSettings terms, NanoClock clock) {
         this.terms = terms;
         this.clock = clock;
     }
@@ -43,13 +43,13 @@ final class WaitingRoom {
     }
 
     private void awaitRoom(AtomicInteger same, BooleanSupplier closed) {
-        long deadline = clock.getAsLong() + terms.patience().toNanos();
+        long deadline = clock.nanoTime() + terms.patience().toNanos();
         while (!closed.getAsBoolean() && same.get() >= terms.maxWaiting()) {
             LockSupport.parkNanos(this, CHECK_NANOS);
             if (Thread.currentThread().isInterrupted()) {
                 throw new ClaimStoreBusyException("Interrupted while it waited for room among waiting entries");
             }
-            if (deadline - clock.getAsLong() <= 0) {
+            if (deadline - clock.nanoTime() <= 0) {
                 throw busy();
             }
         }

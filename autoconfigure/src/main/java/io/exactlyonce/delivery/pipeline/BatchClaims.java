@@ -10,7 +10,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import java.util.List;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,14 +24,14 @@ final class BatchClaims {
     private final ClaimSettings terms;
     private final OutcomePolicy refusals;
     private final DeliveryObserver observer;
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
     BatchClaims(
             BatchKeeper keeper,
             ClaimSettings terms,
             OutcomePolicy refusals,
             DeliveryObserver observer,
-            LongSupplier clock) {
+            NanoClock clock) {
         this.keeper = keeper;
         this.terms = terms;
         this.refusals = refusals;
@@ -45,7 +45,7 @@ final class BatchClaims {
         }
         List<ClaimRequest> requests =
                 members.stream().map(member -> member.ask(terms)).toList();
-        long begun = clock.getAsLong();
+        long begun = clock.nanoTime();
         List<ClaimOutcome> outcomes = outcomes(members, requests);
         if (outcomes == null) {
             return;

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 
 /**
  * Takes the deliveries of a batch through claim, handler and completion together, and decides what becomes of each.
@@ -25,7 +25,7 @@ public final class BatchProcessor {
     private final BatchKeeper keeper;
     private final Function<Delivery, Disposition> retry;
     private final DeliveryObserver observer;
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
     /** A listener's own work under the claims of a batch. */
     @FunctionalInterface
@@ -39,7 +39,7 @@ public final class BatchProcessor {
             BatchKeeper keeper,
             Function<Delivery, Disposition> retry,
             DeliveryObserver observer,
-            LongSupplier clock) {
+            NanoClock clock) {
         this.claims = claims;
         this.keeper = keeper;
         this.retry = retry;

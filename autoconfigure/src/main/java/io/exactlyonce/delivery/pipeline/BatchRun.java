@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +34,8 @@ final class BatchRun {
     }
 
     /** @param members at least one */
-    void go(List<BatchMember> members, DeliveryObserver observer, LongSupplier clock) {
-        long begun = clock.getAsLong();
+    void go(List<BatchMember> members, DeliveryObserver observer, NanoClock clock) {
+        long begun = clock.nanoTime();
         members.forEach(member -> member.delivery().limitHandler());
         try {
             List<BatchMember> ready = BatchAdmission.admit(reconcile(members), keeper, failures);
@@ -44,7 +44,7 @@ final class BatchRun {
             }
         } finally {
             members.forEach(member -> member.delivery().leaveHandler());
-            observer.handled(members.get(0).delivery().subscription(), Duration.ofNanos(clock.getAsLong() - begun));
+            observer.handled(members.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
         }
     }
 

@@ -12,8 +12,8 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.DoubleSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +27,7 @@ public final class Deliveries {
 
     private final RenewalSupervisor supervisor;
     private final RetryBackoff backoff;
-    private final DoubleSupplier random;
+    private final Jitter random;
     private final InFlightDeliveries inFlight;
     private final WaitingDeliveries waiters;
     private final StoppedListeners stopped;
@@ -44,8 +44,8 @@ public final class Deliveries {
             RenewalSupervisor supervisor,
             DeliveryObserver observer,
             RetryBackoff backoff,
-            LongSupplier clock,
-            DoubleSupplier random,
+            NanoClock clock,
+            Jitter random,
             int mostWaiters) {
         this.supervisor = supervisor;
         this.backoff = backoff;
@@ -80,7 +80,7 @@ public final class Deliveries {
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
     public boolean settle(Delivery delivery) {
-        return settle(delivery, backoff.after(delivery.receiveCount(), random.getAsDouble()), true);
+        return settle(delivery, backoff.after(delivery.receiveCount(), random.next()), true);
     }
 
     /**

@@ -19,9 +19,9 @@ import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.ResultWriter;
 import io.exactlyonce.delivery.RetryBackoff;
 import java.util.concurrent.CancellationException;
-import java.util.function.DoubleSupplier;
+import io.exactlyonce.time.Jitter;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +43,7 @@ public final class DeliveryProcessor {
     private final ClaimSettings terms;
     private final Function<Delivery, Disposition> retry;
     private final DeliveryObserver observer;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private final HandlerCall handlers;
     private final OutcomePolicy refusals;
     private final TransactionalDelivery transactional;
@@ -76,11 +76,11 @@ public final class DeliveryProcessor {
             RetryBackoff backoff,
             ResultWriter results,
             DeliveryObserver observer,
-            LongSupplier clock,
-            DoubleSupplier random) {
+            NanoClock clock,
+            Jitter random) {
         this.keeper = new ClaimWriter(store);
         this.terms = terms;
-        this.retry = delivery -> Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.getAsDouble()));
+        this.retry = delivery -> Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.next()));
         this.observer = observer;
         this.clock = clock;
         this.handlers = new HandlerCall(keeper, results, observer, clock);
@@ -139,7 +139,7 @@ public final class DeliveryProcessor {
     @Nullable Object claimAndHandle(Delivery delivery, ClaimSpec handling, Handler handler, HandlerCalls calls) throws Throwable {
         decideReturn(delivery);
         ClaimRequest request = terms.request(handling, delivery.subscription().window());
-        long begun = clock.getAsLong();
+        long begun = clock.nanoTime();
         ClaimOutcome outcome = claim(delivery, request);
         if (outcome == null) {
             return null;

@@ -13,7 +13,7 @@ import io.exactlyonce.delivery.KeptResults;
 import io.exactlyonce.delivery.ResultWriter;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /** Calls a handler under its claim, and records how it went before anything else happens to the delivery. */
@@ -22,9 +22,9 @@ final class HandlerCall implements HandlerCalls {
     private final ClaimWriter keeper;
     private final KeptResults results;
     private final DeliveryObserver observer;
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
-    HandlerCall(ClaimWriter keeper, ResultWriter results, DeliveryObserver observer, LongSupplier clock) {
+    HandlerCall(ClaimWriter keeper, ResultWriter results, DeliveryObserver observer, NanoClock clock) {
         this.keeper = keeper;
         this.results = new KeptResults(results);
         this.observer = observer;
@@ -90,11 +90,11 @@ final class HandlerCall implements HandlerCalls {
     }
 
     void handled(Delivery delivery, long begun) {
-        observer.handled(delivery.subscription(), Duration.ofNanos(clock.getAsLong() - begun));
+        observer.handled(delivery.subscription(), Duration.ofNanos(clock.nanoTime() - begun));
     }
 
     long now() {
-        return clock.getAsLong();
+        return clock.nanoTime();
     }
 
     /**

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +42,7 @@ public final class KeyWatcher {
     private final StoreRecovery trials;
     private final Function<GuardedClaimTransaction, TransactionProbe> newProbe;
     private final Map<StoreGate, TransactionProbe> probes = new HashMap<>();
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
     private int failures;
     private long notBefore;
@@ -62,7 +62,7 @@ public final class KeyWatcher {
             StoreGates gates,
             ClaimSettings terms,
             Executor threads,
-            LongSupplier clock) {
+            NanoClock clock) {
         this.store = store;
         this.waiters = waiters;
         this.gates = gates;
@@ -79,7 +79,7 @@ public final class KeyWatcher {
         // Who begins to wait during the look is not judged by it: the look may be older than that claim's answer.
         List<WaitingDelivery> waiting = waiters.all();
         probe(waiting);
-        if (failures > 0 && clock.getAsLong() - notBefore < 0) {
+        if (failures > 0 && clock.nanoTime() - notBefore < 0) {
             return;
         }
         if (waiting.isEmpty() && gates.claims().isOpen()) {
@@ -152,7 +152,7 @@ public final class KeyWatcher {
     private void failed(List<WaitingDelivery> waiting, RuntimeException failure) {
         Duration pause = INTERVAL.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
         failures++;
-        notBefore = clock.getAsLong() + pause.toNanos();
+        notBefore = clock.nanoTime() + pause.toNanos();
         log.debug("Asking for the keys of {} waiting deliveries failed; again in {}", waiting.size(), pause, failure);
     }
 }

@@ -2,7 +2,7 @@ package io.exactlyonce.delivery.waiting;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,13 +23,13 @@ final class StoreRecovery {
 
     private final StoreGate gate;
     private final WaitingClaimCheck claims;
-    private final LongSupplier clock;
+    private final NanoClock clock;
 
     private int begun;
     private long notBefore;
     private boolean polling;
 
-    StoreRecovery(StoreGate gate, WaitingClaimCheck claims, LongSupplier clock) {
+    StoreRecovery(StoreGate gate, WaitingClaimCheck claims, NanoClock clock) {
         this.gate = gate;
         this.claims = claims;
         this.clock = clock;
@@ -52,10 +52,10 @@ final class StoreRecovery {
      * @param free those of them whose keys can be claimed
      */
     void next(List<WaitingDelivery> waiting, List<WaitingDelivery> free) {
-        if (begun > 0 && clock.getAsLong() - notBefore < 0) {
+        if (begun > 0 && clock.nanoTime() - notBefore < 0) {
             return;
         }
-        notBefore = clock.getAsLong() + pause().toNanos();
+        notBefore = clock.nanoTime() + pause().toNanos();
         int number = begun++;
         if (free.isEmpty() || polling) {
             polling = false;

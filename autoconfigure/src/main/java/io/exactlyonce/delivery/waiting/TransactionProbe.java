@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +35,7 @@ final class TransactionProbe {
     private final GuardedClaimTransaction transaction;
     private final ClaimSettings terms;
     private final Executor threads;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private final AtomicBoolean underWay = new AtomicBoolean();
 
     private volatile int failures;
@@ -48,7 +48,7 @@ final class TransactionProbe {
         }
     }
 
-    TransactionProbe(GuardedClaimTransaction transaction, ClaimSettings terms, Executor threads, LongSupplier clock) {
+    TransactionProbe(GuardedClaimTransaction transaction, ClaimSettings terms, Executor threads, NanoClock clock) {
         this.transaction = transaction;
         this.terms = terms;
         this.threads = threads;
@@ -66,7 +66,7 @@ final class TransactionProbe {
         }
         if (!transaction.gate().isInDoubt() && waiting.stream().allMatch(WaitingDelivery::isProved)) {
             failures = 0;
-        } else if (failures == 0 || clock.getAsLong() - notBefore >= 0) {
+        } else if (failures == 0 || clock.nanoTime() - notBefore >= 0) {
             underWay.set(true);
             begin(waiting);
         }
@@ -111,7 +111,7 @@ final class TransactionProbe {
         }
         int before = failures;
         Duration pause = KeyWatcher.INTERVAL.multipliedBy(1L << Math.min(before, MOST_DOUBLINGS));
-        notBefore = clock.getAsLong() + pause.toNanos();
+        notBefore = clock.nanoTime() + pause.toNanos();
         failures = before + 1;
         waiting.forEach(WaitingDelivery::sawOutage);
         log.debug(

@@ -3,7 +3,7 @@ package io.exactlyonce.listener.container;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.waiting.StoreGates;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 
 /**
  * What containers' components need of the engine.
@@ -15,4 +15,4 @@ import java.util.function.LongSupplier;
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
-        Deliveries deliveries, StoreGates gates, DeliveryObserver observer, LongSupplier clock, Runnable readiness) {}
+        Deliveries deliveries, StoreGates gates, DeliveryObserver observer, NanoClock clock, Runnable readiness) {}

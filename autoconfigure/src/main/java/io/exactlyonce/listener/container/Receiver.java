@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -43,7 +43,7 @@ final class Receiver {
     private final SqsAsyncClient client;
     private final WatchedQueue queue;
     private final SqsContainerOptions options;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private final BooleanSupplier goesOn;
 
     /**
@@ -57,7 +57,7 @@ final class Receiver {
             SqsAsyncClient client,
             WatchedQueue queue,
             SqsContainerOptions options,
-            LongSupplier clock,
+            NanoClock clock,
             BooleanSupplier goesOn) {
         this.client = client;
         this.queue = queue;
@@ -97,11 +97,11 @@ final class Receiver {
     private CompletableFuture<Answers> send(int most, Duration wait) {
         Subscription asked = queue.current();
         ReceiveMessageRequest request = request(asked, most, wait);
-        long sent = clock.getAsLong();
+        long sent = clock.nanoTime();
         try {
             return client.receiveMessage(request)
                     .thenApply(response -> new Answers(List.of(
-                            new Answer(response.messages(), asked, receivedAt(sent, wait, clock.getAsLong())))));
+                            new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime())))));
         } catch (RuntimeException failure) {
             return CompletableFuture.failedFuture(failure);
         }

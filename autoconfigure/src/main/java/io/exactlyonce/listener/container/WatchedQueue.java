@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +38,7 @@ final class WatchedQueue {
     private final SqsQueueVisibility visibility;
     private final @Nullable Duration configuredWindow;
     private final DeliveryObserver observer;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private final AtomicBoolean reading = new AtomicBoolean();
 
     private volatile Subscription current;
@@ -59,7 +59,7 @@ final class WatchedQueue {
             SqsQueueVisibility visibility,
             @Nullable Duration configuredWindow,
             DeliveryObserver observer,
-            LongSupplier clock) {
+            NanoClock clock) {
         this.client = client;
         this.url = url;
         this.current = begun;
@@ -67,7 +67,7 @@ final class WatchedQueue {
         this.configuredWindow = configuredWindow;
         this.observer = observer;
         this.clock = clock;
-        this.readAt = clock.getAsLong();
+        this.readAt = clock.nanoTime();
     }
 
     String url() {
@@ -81,8 +81,8 @@ final class WatchedQueue {
 
     /** Reads the attributes again if a minute has passed; nothing waits for that, and nothing changes if it fails. */
     void readAgainIfDue() {
-        if (clock.getAsLong() - readAt >= BETWEEN_READS.toNanos() && reading.compareAndSet(false, true)) {
-            readAt = clock.getAsLong();
+        if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos() && reading.compareAndSet(false, true)) {
+            readAt = clock.nanoTime();
             var unused = read().whenComplete((read, failure) -> reading.set(false));
         }
     }

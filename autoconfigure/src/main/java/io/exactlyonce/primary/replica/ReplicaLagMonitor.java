@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +32,7 @@ public final class ReplicaLagMonitor implements AutoCloseable {
     private final PrimaryPinnedDataSource dataSource;
     private final Duration interval;
     private final ReplicaObserver observer;
-    private final LongSupplier clock;
+    private final NanoClock clock;
     private final WalHistory history = new WalHistory();
     private final ReplicaWarnings warnings;
     private @Nullable ScheduledExecutorService thread;
@@ -48,7 +48,7 @@ public final class ReplicaLagMonitor implements AutoCloseable {
     }
 
     ReplicaLagMonitor(
-            PrimaryPinnedDataSource dataSource, Duration interval, ReplicaObserver observer, LongSupplier clock) {
+            PrimaryPinnedDataSource dataSource, Duration interval, ReplicaObserver observer, NanoClock clock) {
         this.dataSource = dataSource;
         this.interval = interval;
         this.observer = observer;
@@ -102,7 +102,7 @@ public final class ReplicaLagMonitor implements AutoCloseable {
     }
 
     private List<ReplicaLag> lags(List<ReplicaStatus> all) {
-        long now = clock.getAsLong();
+        long now = clock.nanoTime();
         all.stream().mapToLong(ReplicaStatus::written).max().ifPresent(written -> history.record(written, now));
         Map<String, ReplicaLag> slowest = new TreeMap<>();
         all.forEach(status -> slowest.merge(status.replica(), lag(status, now), ReplicaLag::or));

@@ -42,7 +42,7 @@ class CompletingAcknowledgementExecutorTests {
             new CompletingAcknowledgementExecutor<>(deliveries, sqs, "http://localhost/orders");
 
     private Message<String> receive(String handle) {
-        Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.getAsLong());
+        Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
         return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     }

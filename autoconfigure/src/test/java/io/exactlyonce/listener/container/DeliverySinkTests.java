@@ -47,7 +47,7 @@ class DeliverySinkTests {
             "message-id",
             "handle",
             1,
-            clock.getAsLong());
+            clock.nanoTime());
     private final Message<String> message =
             new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();

@@ -63,7 +63,7 @@ class MessageReaderTests {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Order.class);
         return new MessageReader<>(converter, context, Order.class, deliveries, MessageOrigin.UNKNOWN)
-                .read(message, subscription, clock.getAsLong());
+                .read(message, subscription, clock.nanoTime());
     }
 
     private static SqsMessagingMessageConverter converter() {
@@ -112,7 +112,7 @@ class MessageReaderTests {
         context.setPayloadClass(Basket.class);
         try (CapturedLog log = new CapturedLog(MessageReader.class)) {
             assertThat(new MessageReader<>(converter(), context, Basket.class, deliveries, MessageOrigin.UNKNOWN)
-                            .read(message(body, Map.of()), subscription, clock.getAsLong()))
+                            .read(message(body, Map.of()), subscription, clock.nanoTime()))
                     .isEmpty();
 
             assertThat(log.text())

@@ -8,7 +8,7 @@ import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +53,7 @@ public final class ClaimSweeper {
     private final ClaimTableStats survey;
     private final int batchSize;
     private final List<RetentionObserver> observers;
-    private final LongSupplier nanoClock;
+    private final NanoClock nanoClock;
     private final Pause pause;
     private boolean failing;
 
@@ -68,7 +68,7 @@ public final class ClaimSweeper {
             DataSource dataSource,
             int batchSize,
             List<RetentionObserver> observers,
-            LongSupplier nanoClock,
+            NanoClock nanoClock,
             Pause pause) {
         if (batchSize < 1) {
             throw new IllegalArgumentException("batchSize (%d) must be at least 1".formatted(batchSize));
@@ -103,10 +103,10 @@ public final class ClaimSweeper {
     }
 
     private void deleteAll() throws InterruptedException {
-        long begun = nanoClock.getAsLong();
+        long begun = nanoClock.nanoTime();
         OffsetDateTime from = ExpiredClaims.START;
         while (true) {
-            long batchBegun = nanoClock.getAsLong();
+            long batchBegun = nanoClock.nanoTime();
             Optional<ExpiredClaims.Batch> batch = expired.delete(from, batchSize);
             if (batch.isEmpty()) {
                 return;
@@ -125,7 +125,7 @@ public final class ClaimSweeper {
     }
 
     private Duration since(long nanos) {
-        return Duration.ofNanos(nanoClock.getAsLong() - nanos);
+        return Duration.ofNanos(nanoClock.nanoTime() - nanos);
     }
 
     private void failed(RuntimeException failure) {

@@ -26,7 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
+import io.exactlyonce.time.NanoClock;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -448,7 +448,7 @@ class ClaimSweeperIT {
         return retention(batchSize, System::nanoTime);
     }
 
-    private ClaimSweeper retention(int batchSize, LongSupplier clock) {
+    private ClaimSweeper retention(int batchSize, NanoClock clock) {
         return new ClaimSweeper(database.pool(), batchSize, List.of(sweeps), clock, pauses::add);
     }
 }
