@@ -5,11 +5,11 @@ import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.time.NanoClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.function.Function;
-import io.exactlyonce.time.NanoClock;
 
 /**
  * Takes the deliveries of a batch through claim, handler and completion together, and decides what becomes of each.

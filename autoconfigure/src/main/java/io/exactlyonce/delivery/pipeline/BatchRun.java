@@ -7,11 +7,11 @@ import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.pipeline.ReconcilingHandler.ParkRequest;
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**

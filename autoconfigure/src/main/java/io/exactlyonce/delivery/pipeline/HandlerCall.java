@@ -11,9 +11,9 @@ import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.KeptResults;
 import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
-import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /** Calls a handler under its claim, and records how it went before anything else happens to the delivery. */
