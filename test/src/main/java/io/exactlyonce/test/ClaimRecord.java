@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * What is known of a key. Never changed, only replaced.
  *
  * @param attempt the latest
- * @param ambiguous whether an attempt may have had effects that nobody recorded
+ * @param ambiguous whether an attempt may have had effects that are not recorded
  * @param leaseEnd when the lease ends, by the store's clock
  * @param error why the key was given up or parked last
- * @param parkedAt when it was parked; stays until the next claim, and tells then that a person has decided on the doubt
+ * @param parkedAt when it was parked; stays until the next claim, and then means that an operator has decided
  */
 record ClaimRecord(
         Status status,
@@ -50,7 +50,7 @@ record ClaimRecord(
         }
     }
 
-    /** The record of a key that nobody has claimed before. */
+    /** The record of a key that was never claimed before. */
     static ClaimRecord first(ClaimRequest request, Duration now) {
         Attempt attempt = new Attempt(request.claimId(), 1, 1, request.fingerprint());
         return new ClaimRecord(Status.HELD, attempt, false, now.plus(request.lease()), null, null, null);
@@ -109,13 +109,13 @@ record ClaimRecord(
         return only(Status.HELD, parked(now, reason, inDoubt));
     }
 
-    /** A person gives the key free. */
+    /** An operator releases the key. */
     Optional<ClaimRecord> cleared() {
         return only(
                 Status.PARKED, new ClaimRecord(Status.RELEASED, attempt, ambiguous, leaseEnd, result, error, parkedAt));
     }
 
-    /** A person says that the effect has happened. */
+    /** An operator says that the effect has happened. */
     Optional<ClaimRecord> settled(@Nullable String result) {
         return only(Status.PARKED, ended(result));
     }

@@ -29,8 +29,7 @@ import org.jspecify.annotations.Nullable;
  * takes the place of the store that the starter brings, and of its parked claims. It keeps the same contracts; each write is
  * conditional on the record that was read, as it would be in a key-value store.
  *
- * <p>Its clock runs with the JVM's, and jumps at a test's word: {@link #advance} and {@link #endLease} end leases without
- * waiting.
+ * <p>Its clock runs with the JVM's, and jumps when told to: {@link #advance} and {@link #endLease} end leases without waiting.
  *
  * <p>Not for production: nothing survives the JVM, other JVMs do not see its claims, and records are never removed.
  */
@@ -44,7 +43,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     private final ClaimRecords records = new ClaimRecords(clock);
 
     /**
-     * Sets the clock forward, as if this much time had passed in which nobody renewed anything.
+     * Sets the clock forward, as if this much time had passed without a renewal.
      *
      * @param time not negative
      */

@@ -69,7 +69,7 @@ public final class PostgresServer {
                 """, time.toSeconds(), scope);
     }
 
-    /** Returns the server's version as it tells it, for example {@code 14.22}. */
+    /** Returns the server's version as it reports it, for example {@code 14.22}. */
     String version() {
         return jdbc.queryForObject("SHOW server_version", String.class);
     }

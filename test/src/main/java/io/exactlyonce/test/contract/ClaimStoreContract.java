@@ -38,7 +38,7 @@ public abstract class ClaimStoreContract
 
     /**
      * Makes the lease of a claim end now, as if its holder had stopped renewing it. Leaves the key alone if the claim does
-     * not hold it any more: threads call this while others take keys over.
+     * not hold it any more: threads call this while other threads take keys over.
      */
     @Override
     public abstract void endLease(ClaimId claim);

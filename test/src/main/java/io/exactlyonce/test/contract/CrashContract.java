@@ -67,7 +67,7 @@ interface CrashContract extends StoreUnderTest {
         assertThat(claim.isAmbiguous()).isEqualTo(ambiguous);
     }
 
-    /** With doubt left to a person, no crash point lets a second effect happen. */
+    /** With doubt left to an operator, no crash point lets a second effect happen. */
     @ParameterizedTest
     @EnumSource
     default void cautiousWorkersNeverRepeatAnEffect(CrashPoint point) {

@@ -28,7 +28,7 @@ final class CrashingWorker {
     }
 
     /**
-     * Ends with the lease of a worker that died: nobody can take its key over before.
+     * Ends with the lease of a worker that died: no worker can take its key over before.
      *
      * @return whether the message was deleted; it comes again otherwise
      */

@@ -111,7 +111,7 @@ final class DyingStore implements ClaimStore {
         return call.get();
     }
 
-    /** Ends all that the worker does. No exception, since the engine makes up for those. */
+    /** Ends all that the worker does. An error, not an exception: the engine makes up for exceptions. */
     static final class Death extends Error {
 
         Death() {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-/** What happened to keys, as somebody outside of the store sees it. Fails on what must never happen. */
+/** What happened to keys, as an observer outside of the store sees it. Fails on what must never happen. */
 final class EffectJournal {
 
     private final ConcurrentMap<ClaimKey, Entry> entries = new ConcurrentHashMap<>();
@@ -64,7 +64,7 @@ final class EffectJournal {
             this.entry = entry;
         }
 
-        /** Takes its time, so that the others have their chance. */
+        /** Takes its time, so that other workers have their chance. */
         void effect() {
             entry.effects.incrementAndGet();
             LockSupport.parkNanos(50_000);

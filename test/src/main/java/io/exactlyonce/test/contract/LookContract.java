@@ -17,7 +17,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link io.exactlyonce.claim.ClaimStore} tells those who wait for keys. */
+/** What every {@link io.exactlyonce.claim.ClaimStore} answers to deliveries that wait for keys. */
 interface LookContract extends StoreUnderTest {
 
     private @Nullable KeyState look(ClaimKey key) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  * What every {@link ParkedClaims} must do, as JUnit tests: an implementation's test extends this, beside the one that extends
  * {@link ClaimStoreContract}.
  *
- * <p>Every test uses keys of its own. They may share a store with others, as long as nobody else parks claims in it meanwhile.
+ * <p>Every test uses keys of its own. They may share a store with tests that park no claims in it meanwhile.
  */
 public abstract class ParkedClaimsContract implements StoreUnderTest {
 

@@ -8,7 +8,7 @@ import io.exactlyonce.delivery.InDoubtPolicy;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Stands still in its handler for longer than its lease, until all others have begun theirs. */
+/** Stands still in its handler for longer than its lease, until all other workers have begun theirs. */
 final class PausingWorker {
 
     private final EffectJournal journal;

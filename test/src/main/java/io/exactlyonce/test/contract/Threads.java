@@ -13,7 +13,7 @@ final class Threads {
 
     private Threads() {}
 
-    /** Returns when all have ended. Throws what the first to fail threw, and interrupts the others then. */
+    /** Returns when all threads have ended. When the first one fails, interrupts the rest, and throws what it threw. */
     static void run(int count, Runnable work) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(count);
         try {

@@ -1,4 +1,4 @@
-/** The contract of claim stores, as tests: whoever writes a {@link io.exactlyonce.claim.ClaimStore} runs it. */
+/** The contract of claim stores, as tests: an author of a {@link io.exactlyonce.claim.ClaimStore} runs it. */
 @NullMarked
 package io.exactlyonce.test.contract;
 

@@ -40,7 +40,7 @@ final class Interleaving {
     private final String scope = UUID.randomUUID().toString();
     private final List<ClaimKey> keys;
     private final Map<ClaimKey, Invariants> invariants = new HashMap<>();
-    private final Map<ClaimKey, Operator> people = new HashMap<>();
+    private final Map<ClaimKey, Operator> operators = new HashMap<>();
     private final Map<Integer, List<ClaimRequest>> claims = new HashMap<>();
     private Duration now = Duration.ZERO;
 
@@ -52,7 +52,7 @@ final class Interleaving {
         for (ClaimKey key : keys) {
             var model = new KeyModel();
             invariants.put(key, new Invariants(model));
-            people.put(key, new Operator(subject, key, model));
+            operators.put(key, new Operator(subject, key, model));
         }
     }
 
@@ -67,7 +67,7 @@ final class Interleaving {
 
     private void end() {
         look();
-        people.values().forEach(Operator::looks);
+        operators.values().forEach(Operator::look);
         claim(-1, keys, 0, InDoubt.TAKE_OVER);
     }
 
@@ -85,8 +85,8 @@ final class Interleaving {
             case PARK -> underAClaim(step, (request, history) -> park(request.id(), false, history));
             case PARK_IN_DOUBT -> underAClaim(step, (request, history) -> park(request.id(), true, history));
             case LOOK -> look();
-            case RELEASE_PARKED -> people.get(key.get(0)).releases(step.variant());
-            case COMPLETE_PARKED -> people.get(key.get(0)).completes(step.variant());
+            case RELEASE_PARKED -> operators.get(key.get(0)).release(step.variant());
+            case COMPLETE_PARKED -> operators.get(key.get(0)).complete(step.variant());
             case CRASH -> claims.remove(step.worker());
             case CLOCK_JUMP -> pass(JUMPS.get(step.variant()));
         }

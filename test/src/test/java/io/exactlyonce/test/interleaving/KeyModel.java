@@ -29,7 +29,7 @@ final class KeyModel {
     int attempts;
     long token;
     boolean ambiguous;
-    /** A person has released the key, and nobody has claimed it since. */
+    /** An operator has released the key, and no worker has claimed it since. */
     boolean cleared;
 
     boolean isHeldBy(UUID by) {

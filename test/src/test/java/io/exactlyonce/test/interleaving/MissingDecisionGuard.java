@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What {@link MissingGuard} is for claims, for people's decisions and for looks. */
+/** What {@link MissingGuard} is for claims, for operators' decisions and for looks. */
 enum MissingDecisionGuard {
     RELEASE_ASKS_FOR_THE_PARKED_CLAIM {
         @Override
@@ -174,7 +174,7 @@ enum MissingDecisionGuard {
     /** Returns a store that lacks this guard. */
     abstract WrappedStore remove(InMemoryClaimStore intact);
 
-    /** Knows the keys that a person has ever released. */
+    /** Knows the keys that an operator has ever released. */
     private abstract static class DecisionWatch extends WrappedStore {
 
         private final Set<ClaimKey> released = new HashSet<>();

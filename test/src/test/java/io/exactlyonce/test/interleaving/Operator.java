@@ -24,9 +24,9 @@ final class Operator {
         this.model = model;
     }
 
-    void looks() {
+    void look() {
         Optional<ParkedClaim> found = subject.parked().find(key);
-        model.require(found.isPresent() == (model.state == State.PARKED), "parked keys are found, and no others");
+        model.require(found.isPresent() == (model.state == State.PARKED), "a key is found if and only if it is parked");
         if (found.isPresent()) {
             ParkedClaim parked = found.get();
             model.require(model.isParked(parked.claimId()), "the claim that was parked is shown");
@@ -36,7 +36,7 @@ final class Operator {
         }
     }
 
-    void releases(int variant) {
+    void release(int variant) {
         decideOn(variant, parked -> {
             boolean told = subject.parked().release(idOf(parked));
             model.require(
@@ -48,7 +48,7 @@ final class Operator {
         });
     }
 
-    void completes(int variant) {
+    void complete(int variant) {
         decideOn(variant, parked -> {
             String json = "\"by hand " + variant + "\"";
             boolean told = subject.parked().complete(new Completion(idOf(parked), json));
@@ -64,7 +64,7 @@ final class Operator {
     private void decideOn(int variant, Consumer<ParkedClaim> decision) {
         boolean onWhatWasSeenFirst = variant == 0;
         if (!onWhatWasSeenFirst) {
-            looks();
+            look();
         }
         if (!seen.isEmpty()) {
             decision.accept(seen.get(onWhatWasSeenFirst ? 0 : seen.size() - 1));

@@ -10,10 +10,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seeds, one after the other, each of which makes one sequence of steps. A sequence that breaks a rule is told with its
- * seed, and without the steps that it does not take.
+ * Seeds, one after the other, each of which makes one sequence of steps. A sequence that breaks a rule is reported with
+ * its seed, and without the steps that it does not take.
  *
- * @param first the first of them
+ * @param first the first seed
  * @param count how many there are
  */
 record Seeds(long first, int count) {

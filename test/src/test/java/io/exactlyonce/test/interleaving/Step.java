@@ -7,10 +7,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One thing that happens. A worker pauses by not coming up for a while; its next step may come after others took its keys
- * over.
+ * One thing that happens. A worker pauses by not coming up for a while; its next step may come after other workers took
+ * its keys over.
  *
- * @param worker who does it
+ * @param worker which worker does it
  * @param key to which key
  * @param variant how: with which payload and lease, under how old a claim or sight, for how long
  */
@@ -29,7 +29,7 @@ record Step(Kind kind, int worker, int key, int variant) {
         PARK,
         PARK_IN_DOUBT,
         LOOK,
-        /** A person looks at parked keys, and at times decides on what was seen long ago. */
+        /** An operator looks at parked keys, and at times decides on what was seen long ago. */
         RELEASE_PARKED,
         COMPLETE_PARKED,
         /** The worker forgets its claims and never mentions them again. */
@@ -42,7 +42,7 @@ record Step(Kind kind, int worker, int key, int variant) {
     private static final int VARIANTS = 4;
     private static final int MOST_STEPS = 50;
 
-    /** How often each kind comes up, in relation to the others. */
+    /** How often each kind comes up, in relation to the other kinds. */
     private static final List<Kind> MIXED = weighted(Map.ofEntries(
             Map.entry(Kind.CLAIM, 6),
             Map.entry(Kind.CLAIM_CAUTIOUSLY, 2),
