@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown by a batch handler that failed for some of its items only: those are released and come again with backoff, all
- * others are completed and their messages deleted. Any other exception fails the whole batch.
+ * other items are completed and their messages deleted. Any other exception fails the whole batch.
  *
  * <pre>{@code
  * BatchItemFailures failures = new BatchItemFailures();
@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * failures.throwIfAny();
  * }</pre>
  *
- * <p>It is a checked exception, for which Spring's transactions commit by default: what a {@code @Transactional} handler
- * wrote for the other items must not be rolled back, since they do not come again. What it wrote for the failed ones is
- * its own business.
+ * <p>It is a checked exception, for which Spring's transactions commit by default: what a {@code @Transactional}
+ * handler wrote for the other items must not be rolled back, since they do not come again. What it wrote for the failed
+ * ones is left to it.
  *
  * <p>Not safe for use by many threads at a time.
  */
@@ -56,7 +56,8 @@ public final class BatchItemFailures extends Exception {
     /**
      * Names an item that failed.
      *
-     * @param index its position in the list that the handler got, from 0. One beyond the list's end fails the whole batch
+     * @param index its position in the list that the handler got, from 0. One beyond the list's end fails the whole
+     *     batch
      * @param cause why it failed, if that is known: kept with the claim as a text, and compared with {@link
      *     ExactlyOnceListener#parkFor()}
      * @throws IndexOutOfBoundsException if the index is negative

@@ -26,8 +26,8 @@ public final class ClaimHeldException extends RuntimeException {
     }
 
     /**
-     * Returns how long the holder's lease lasts unless it is renewed, and 1 s at least: by then the key is completed or free, or its holder
-     * is alive and still at work.
+     * Returns how long the holder's lease lasts unless it is renewed, and 1 s at least: by then the key is completed or
+     * free, or its holder is alive and still at work.
      */
     public Duration retryAfter() {
         return retryAfter;

@@ -15,23 +15,23 @@ import org.springframework.core.annotation.AliasFor;
  * <p>Before the handler runs, its key is claimed in PostgreSQL; while it runs, the message's visibility window and the
  * claim's lease are renewed; after it returned, the claim is completed and only then the message is acknowledged. A
  * delivery whose key is completed is acknowledged without calling the handler; one whose key another delivery holds
- * waits, invisible and without a thread, until that key is completed or free. A handler whose claim is lost is interrupted
- * and its result discarded.
+ * waits, invisible and without a thread, until that key is completed or free. A handler whose claim is lost is
+ * interrupted and its result discarded.
  *
  * <p>The guarantee holds for effects per key, not for deliveries. A handler that calls other systems can crash between
  * its effect and its completion: the next attempt then sees {@link Claim#isAmbiguous()} and should pass {@link
  * Claim#downstreamKey()} to whatever it calls.
  *
  * <p>The method takes one message: its payload, optionally headers, the {@code Message}, and a {@link Claim}. It may
- * return a value, which is stored with the claim, or a {@code CompletableFuture} of it: then the claim is held until that has
- * ended, and the future is cancelled where a handler would be interrupted. Or it takes a batch: a {@code List<T>} or {@code
- * List<Message<T>>}, optionally a {@code List<Claim>}; it is then given what it acquired, may throw {@link
- * BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code> placeholders;
- * those that {@link SqsListener} has, too, also take <code>#{...}</code> expressions over beans.
+ * return a value, which is stored with the claim, or a {@code CompletableFuture} of it: then the claim is held until
+ * that has ended, and the future is cancelled where a handler would be interrupted. Or it takes a batch: a
+ * {@code List<T>} or {@code List<Message<T>>}, optionally a {@code List<Claim>}; it is then given what it acquired, may
+ * throw {@link BatchItemFailures}, and what it returns is ignored. All text attributes take <code>${...}</code>
+ * placeholders; those that {@link SqsListener} has, too, also take <code>#{...}</code> expressions over beans.
  *
- * <p>On a class it is for all of the class's {@link io.awspring.cloud.sqs.annotation.SqsHandler} methods, which are one listener:
- * a message goes to the method that takes its payload's type. On an annotation of the application's own it makes that one a
- * listener's.
+ * <p>On a class it is for all of the class's {@link io.awspring.cloud.sqs.annotation.SqsHandler} methods, which are one
+ * listener: a message goes to the method that takes its payload's type. On an annotation of the application's own it
+ * makes that annotation mark listeners.
  *
  * <pre>{@code
  * @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")
@@ -82,21 +82,22 @@ public @interface ExactlyOnceListener {
     String messageVisibilitySeconds() default "";
 
     /**
-     * Expression (SpEL) for the idempotency key: over the method's arguments by name, {@code #payload}, {@code #message}
-     * and {@code #headers}. For methods that take batches it is evaluated for each message, without arguments. Parsed at start-up. It must evaluate to text, a number, a UUID or an enum constant; {@code null} or
+     * Expression (SpEL) for the idempotency key: over the method's arguments by name, {@code #payload},
+     * {@code #message} and {@code #headers}. For methods that take batches it is evaluated for each message, without
+     * arguments. Parsed at start-up. It must evaluate to text, a number, a UUID or an enum constant; {@code null} or
      * blank fails the delivery. Without it, the key is the message attribute {@code ExactlyOnce-Key}, else the SQS
      * message id, which covers redelivery only: a resend or a redrive has a new id.
      */
     String key() default "";
 
-    /** Whose key it is: the same key in two scopes is two claims. Default: the queue's name. */
+    /** Namespace of the key: the same key in two scopes is two claims. Default: the queue's name. */
     String scope() default "";
 
     /**
      * Longest run of the handler: {@code 5m}, {@code 90s} or ISO ({@code PT5M}), from 1 s to 12 h. At the timeout the
      * handler is interrupted once, and neither its message nor its claim is renewed any more. Interruption is advice: a
-     * handler that goes on keeps its key until the claim's lease ends, and may still complete if nobody has taken the key
-     * over. Default: no timeout, but nothing is renewed beyond SQS's ceiling of 12 h after the receive.
+     * handler that goes on keeps its key until the claim's lease ends, and may still complete if no other worker has
+     * taken the key over. Default: no timeout, but nothing is renewed beyond SQS's ceiling of 12 h after the receive.
      */
     String timeout() default "";
 
@@ -104,20 +105,22 @@ public @interface ExactlyOnceListener {
     AbandonedPolicy onAbandoned() default AbandonedPolicy.RERUN;
 
     /**
-     * Bean name of the {@link Reconciler} that {@link AbandonedPolicy#RECONCILE} asks. Default: the only or primary one.
+     * Bean name of the {@link Reconciler} that {@link AbandonedPolicy#RECONCILE} asks. Default: the only or primary
+     * one.
      */
     String reconciler() default "";
 
     /**
-     * Types of exceptions for which trying again is of no use: a handler that throws one of them is never called again for
-     * its key, which is parked instead. The message is not acknowledged, so that it ends in the dead-letter queue. Matched
-     * is what the handler threw, taken out of a proxy's wrapper; not its causes.
+     * Types of exceptions for which trying again is of no use: a handler that throws one of them is never called again
+     * for its key, which is parked instead. The message is not acknowledged, so that it ends in the dead-letter queue.
+     * Matched is what the handler threw, taken out of a proxy's wrapper; not its causes.
      */
     Class<? extends Throwable>[] parkFor() default {};
 
     /**
-     * Where the handler's effects happen. {@link Effects#DATABASE} runs the handler, its claim and its completion in one
-     * transaction of the application's own, which must be one of the database that keeps the claims: checked at start-up.
+     * Where the handler's effects happen. {@link Effects#DATABASE} runs the handler, its claim and its completion in
+     * one transaction of the application's own, which must be one of the database that keeps the claims: checked at
+     * start-up.
      */
     Effects effects() default Effects.EXTERNAL;
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Exactly-once effects for code that is no listener, such as an HTTP request with an {@code Idempotency-Key}; and the
  * decisions that parked keys wait for. Safe for use by many threads.
  *
- * <p>Keys follow the rules of listeners: blank ones and ones with a NUL are refused, longer ones than 512 characters are
- * kept by their SHA-256. Keys of a scope are shared with listeners of the same scope.
+ * <p>Keys follow the rules of listeners: blank ones and ones with a NUL are refused, longer ones than 512 characters
+ * are kept by their SHA-256. Keys of a scope are shared with listeners of the same scope.
  */
 public interface ExactlyOnceOperations {
 
@@ -34,20 +34,21 @@ public interface ExactlyOnceOperations {
     <T, X extends Throwable> @Nullable T execute(String scope, String key, Class<T> type, Action<T, X> action) throws X;
 
     /**
-     * Runs an action once for its key, and replays its result later. The claim's lease is renewed while the action runs;
-     * if it is lost, the thread is interrupted. Its length is {@code exactly-once.claim.lease}, else 30 s.
+     * Runs an action once for its key, and replays its result later. The claim's lease is renewed while the action
+     * runs; if it is lost, the thread is interrupted. Its length is {@code exactly-once.claim.lease}, else 30 s.
      *
-     * <p>The first call returns what the action returned; later ones what was stored of it as JSON, read as the type. An
-     * action that throws gives the key up, so that the next call runs it again. A call that dies, or loses its claim,
-     * leaves a doubt, which the next one's {@link Claim#isAmbiguous()} tells: {@link #onAbandoned(AbandonedPolicy)} parks
-     * the key instead.
+     * <p>The first call returns what the action returned; later ones what was stored of it as JSON, read as the type.
+     * An action that throws gives the key up, so that the next call runs it again. A call that dies, or loses its
+     * claim, leaves a doubt, which the next one sees by {@link Claim#isAmbiguous()}:
+     * {@link #onAbandoned(AbandonedPolicy)} parks the key instead.
      *
      * <p>If the database is away when the action has ended, its completion is repeated for as long as the lease lasts;
      * what the database threw then means that the effect has happened and is not on record.
      *
-     * @param scope whose key it is, 1 to 512 characters
+     * @param scope the key's namespace, 1 to 512 characters
      * @param key names what is to happen once
-     * @param payload what is asked for, such as a request's body; only its SHA-256 is kept. {@code null} compares nothing
+     * @param payload what is asked for, such as a request's body; only its SHA-256 is kept. {@code null} compares
+     *     nothing
      * @param type of the result; {@link Void} if there is none
      * @param action the work
      * @return the action's result, or the stored one
@@ -63,14 +64,14 @@ public interface ExactlyOnceOperations {
             String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X;
 
     /**
-     * Returns these operations with another policy for keys whose earlier attempt was abandoned, by a call or by a listener of
-     * the same scope: {@link AbandonedPolicy#RERUN} without one. A scope's calls and listeners should agree, since whichever
-     * comes first to a key in doubt decides by its own policy.
+     * Returns these operations with another policy for keys whose earlier attempt was abandoned, by a call or by a
+     * listener of the same scope: {@link AbandonedPolicy#RERUN} without one. A scope's calls and listeners should
+     * agree, since whichever comes first to a key in doubt decides by its own policy.
      *
-     * @param policy {@link AbandonedPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException}, and so does
-     *     each later one until a person has decided
-     * @throws IllegalArgumentException for {@link AbandonedPolicy#RECONCILE}: an action can look for itself what was done,
-     *     where {@link Claim#isAmbiguous()}
+     * @param policy {@link AbandonedPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException}, and so
+     *     does each later one until a person has decided
+     * @throws IllegalArgumentException for {@link AbandonedPolicy#RECONCILE}: an action can look for itself what was
+     *     done, where {@link Claim#isAmbiguous()}
      */
     ExactlyOnceOperations onAbandoned(AbandonedPolicy policy);
 
@@ -97,17 +98,17 @@ public interface ExactlyOnceOperations {
      * AbandonedPolicy#PARK}. It keeps its count of attempts and its doubt.
      *
      * @param claim the claim as it was seen
-     * @return whether this decided it; {@code false} if somebody else was faster
+     * @return whether this decided it; {@code false} if another decision came first
      */
     boolean releaseParked(ParkedClaim claim);
 
     /**
-     * Decides that a parked key's effect has happened: its further deliveries are acknowledged, its further calls get the
-     * result.
+     * Decides that a parked key's effect has happened: its further deliveries are acknowledged, its further calls get
+     * the result.
      *
      * @param claim the claim as it was seen
      * @param result what the handler or action would have returned, or {@code null} if there is nothing to replay
-     * @return whether this decided it; {@code false} if somebody else was faster
+     * @return whether this decided it; {@code false} if another decision came first
      * @throws IllegalArgumentException if the result cannot be kept
      */
     boolean completeParked(ParkedClaim claim, @Nullable Object result);

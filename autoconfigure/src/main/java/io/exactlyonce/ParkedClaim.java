@@ -7,11 +7,11 @@ import java.util.UUID;
 /**
  * A key that waits for a person's decision, as it was seen.
  *
- * @param scope whose key it is
+ * @param scope the key's namespace
  * @param key the key as it is stored
  * @param claimId names the claim that was parked: a decision holds for this one only
  * @param attempt which attempt at the key was parked, counted from 1
- * @param isAmbiguous whether an attempt may have had effects that nobody recorded
+ * @param isAmbiguous whether an attempt may have had effects that are not recorded
  * @param reason why it was parked
  * @param parkedAtMicros when it was parked, by the store's clock, in microseconds since 1970
  */

@@ -1,6 +1,6 @@
 package io.exactlyonce;
 
-/** The key is parked: nobody may run it until a person has decided, through {@link ExactlyOnceOperations}. */
+/** The key is parked: nothing runs it until a person has decided, through {@link ExactlyOnceOperations}. */
 public final class ParkedException extends RuntimeException {
 
     /**

@@ -29,7 +29,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
     /**
      * @param executions run actions
      * @param parked the parked claims
-     * @param results writes the results that people give
+     * @param results writes the results that operators give
      * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
      */
     public DefaultExactlyOnceOperations(

@@ -18,18 +18,18 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * A transaction of its own, whatever the caller has open, that is repeated when PostgreSQL rolled it back for the sake
- * of another, and once when its connection broke or its server turned out to take no writes any more: the pool has thrown
- * such connections out by then, and a new one leads to the primary. Any other failure is the caller's.
+ * of another one, and once when its connection broke or its server turned out to take no writes any more: the pool has
+ * thrown such connections out by then, and a new one leads to the primary. Any other failure is the caller's.
  *
- * <p>What runs here must be repeatable with the same arguments, as the store's calls are. A transaction that was rolled back
- * has done nothing; one whose connection broke in its commit may have happened, and finds its own writes.
+ * <p>What runs here must be repeatable with the same arguments, as the store's calls are. A transaction that was rolled
+ * back has done nothing; one whose connection broke in its commit may have happened, and finds its own writes.
  *
  * <p>Nothing is repeated for a reply that did not come in time. The socket's timeout is spent by then, a renewal that
  * hangs has a lease to lose, and its caller knows how long it may still try.
  *
  * <p>The isolation level is the connection pool's: asking for it here would cost a round trip in each transaction. What
- * runs here needs READ COMMITTED to see what others committed meanwhile; under a stricter level it fails, but claims
- * nothing wrongly.
+ * runs here needs READ COMMITTED to see what other transactions committed meanwhile; under a stricter level it fails,
+ * but claims nothing wrongly.
  */
 public final class RetryingTransaction {
 
@@ -55,7 +55,9 @@ public final class RetryingTransaction {
         this.transaction.setPropagationBehavior(propagation);
     }
 
-    /** Leaves the transaction to the work: one statement, which is a transaction by itself and costs no round trip more. */
+    /**
+     * Leaves the transaction to the work: one statement, which is a transaction by itself and costs no round trip more.
+     */
     public static RetryingTransaction ofOneStatement(DataSource dataSource) {
         return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED, () -> {});
     }

@@ -3,7 +3,7 @@ package io.exactlyonce.claim.postgres.jdbc;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** Tells failures of statements that waited for a lock for too long from others. */
+/** Recognizes failures of statements that waited too long for a lock. */
 public final class SqlStates {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";

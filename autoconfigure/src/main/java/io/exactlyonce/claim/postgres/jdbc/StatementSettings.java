@@ -3,15 +3,16 @@ package io.exactlyonce.claim.postgres.jdbc;
 import io.exactlyonce.primary.SynchronousCommit;
 
 /**
- * What a statement of claims needs set, whatever its session has: what its commit waits for, and what the planner may do.
+ * What a statement of claims needs set, whatever its session has: what its commit waits for, and what the planner may
+ * do.
  *
- * <p>The planner is kept from what looks cheap on a young table: a scan of all of it, or a join by its whole index, would
- * stay when the table has grown. Since it leaves no choice, one plan for all is enough; for small batches the planner would
- * plan each run anew, which takes longer than the run.
+ * <p>The planner is kept from what looks cheap on a young table: a scan of all of it, or a join by its whole index,
+ * would stay when the table has grown. Since it leaves no choice, one plan for all is enough; for small batches the
+ * planner would plan each run anew, which takes longer than the run.
  *
  * <p>It is a statement of its own in front of another, and goes with it in one round trip and one transaction, implicit
- * ones included: so it holds for these two only, on whichever connection, also behind a pooler that gives each transaction
- * another session.
+ * ones included: so it holds for these two only, on whichever connection, also behind a pooler that gives each
+ * transaction another session.
  */
 public final class StatementSettings {
 
@@ -43,14 +44,14 @@ public final class StatementSettings {
     }
 
     /**
-     * Also bounds the wait for others that write the same keys, which takes them a few milliseconds: unless a transaction of
-     * an application's is at work on one of them, for as long as that takes.
+     * Also bounds the wait for other statements that write the same keys. Those take a few milliseconds; a transaction
+     * of an application's that is at work on one of the keys takes as long as its work does.
      */
     public String lookUpRowsAndWaitBriefly() {
         return commit + LOOK_UP_ROWS + LOCK_TIMEOUT.formatted("1s") + END;
     }
 
-    /** For a row that somebody else's statement should be through with at once. */
+    /** For a row that another statement should be through with at once. */
     public String lookUpRowsAndHardlyWait() {
         return commit + LOOK_UP_ROWS + LOCK_TIMEOUT.formatted("100ms") + END;
     }

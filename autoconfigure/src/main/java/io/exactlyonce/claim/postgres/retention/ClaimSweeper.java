@@ -18,11 +18,11 @@ import org.springframework.transaction.TransactionException;
 
 /**
  * Deletes claims whose retention is over: completed ones, counted from their completion; released ones, counted from
- * their claim; and ones that nobody completed, counted from the end of their lease. A claim expires by the retention under
- * which it was made.
+ * their claim; and ones that were never completed, counted from the end of their lease. A claim expires by the
+ * retention under which it was made.
  *
  * <p>Guaranteed: a key that is held or parked is never deleted; of many instances one deletes at any moment; each
- * transaction deletes one batch at most, and waits for nobody's row; after each batch follows a pause as long as the batch
+ * transaction deletes one batch at most, and waits for no row; after each batch follows a pause as long as the batch
  * took, so that half of one connection's time is the most that it takes from the database.
  *
  * <p>Not guaranteed: when. While it is off, or fails, the table grows, and claims go on.
@@ -78,8 +78,8 @@ public final class ClaimSweeper {
     }
 
     /**
-     * Deletes what is expired, batch by batch, until nothing is left or another instance does it. A database that is away
-     * is reported once, until it is back.
+     * Deletes what is expired, batch by batch, until nothing is left or another instance does it. A database that is
+     * away is reported once, until it is back.
      *
      * @throws InterruptedException if the thread was interrupted; what was deleted stays deleted
      */
@@ -99,10 +99,10 @@ public final class ClaimSweeper {
     }
 
     private void deleteAll() throws InterruptedException {
-        long begun = nanoClock.nanoTime();
+        long startNanos = nanoClock.nanoTime();
         OffsetDateTime from = ExpiredClaims.START;
         while (true) {
-            long batchBegun = nanoClock.nanoTime();
+            long batchStartNanos = nanoClock.nanoTime();
             Optional<ExpiredClaims.Batch> batch = expired.delete(from, batchSize);
             if (batch.isEmpty()) {
                 return;
@@ -114,9 +114,9 @@ public final class ClaimSweeper {
                 break;
             }
             from = last;
-            pause.of(since(batchBegun));
+            pause.of(since(batchStartNanos));
         }
-        Duration elapsed = since(begun);
+        Duration elapsed = since(startNanos);
         tell(observer -> observer.swept(elapsed));
     }
 
@@ -156,7 +156,7 @@ public final class ClaimSweeper {
                 event.accept(observer);
             } catch (RuntimeException failure) {
                 log.warn(
-                        "{} failed; expired claims are deleted all the same",
+                        "{} failed; expired claims are deleted nevertheless",
                         observer.getClass().getName(),
                         failure);
             }

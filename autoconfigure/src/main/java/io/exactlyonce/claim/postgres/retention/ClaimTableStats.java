@@ -30,7 +30,7 @@ public final class ClaimTableStats {
      * What was found.
      *
      * @param oldest time since the oldest claim that will expire, or {@code null} if there is none
-     * @param parked claims that wait for a person
+     * @param parked claims that wait for an operator's decision
      */
     record Findings(@Nullable Duration oldest, long parked) {}
 

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Deletes claims whose time is over, a batch in each transaction. Waits for nobody: neither for another instance, nor for
- * a row that somebody works on. Who claims such a key meanwhile waits for as long as the batch takes.
+ * Deletes claims whose time is over, a batch in each transaction. Waits neither for another instance nor for a row that
+ * another transaction works on. A claim of such a key meanwhile waits for as long as the batch takes.
  */
 public final class ExpiredClaims {
 
@@ -19,10 +19,10 @@ public final class ExpiredClaims {
     public static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
     /**
-     * For this transaction only, and told apart from other tables of this name by the table's own number, so that it works
-     * through a pooler, and ends with the transaction however that ends. Plans are made once, maybe on a table so young
-     * that reading all of it looks cheap: forbid that. A deletion that a crash forgets is made again, so nobody has to wait
-     * for the disk. The number is arbitrary.
+     * For this transaction only, and distinguished from other tables of this name by the table's own number, so that it
+     * works through a pooler, and ends with the transaction however that ends. Plans are made once, maybe on a table so
+     * young that reading all of it looks cheap: forbid that. A deletion that a crash forgets is made again, so no
+     * commit waits for the disk. The number is arbitrary.
      */
     static final String TAKE_TURN = """
             SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer)
@@ -31,11 +31,11 @@ public final class ExpiredClaims {
 
     /**
      * {@code expires_at} is the retention counted from the claim, the first moment at which a row can expire at all. A
-     * completed one is kept for as long from its completion, and one that nobody completed from the end of its lease.
-     * Intervals are compared rather than added to times: the length of a day depends on the session's time zone.
+     * completed claim is kept for as long from its completion, and one that was never completed from the end of its
+     * lease. Intervals are compared rather than added to times: the length of a day depends on the session's time zone.
      *
-     * <p>{@code now()} is the transaction's start: unlike {@code clock_timestamp()} it can bound an index scan. The batch
-     * before ended at the given time, so that what it left dead in the index is not read again.
+     * <p>{@code now()} is the transaction's start: unlike {@code clock_timestamp()} it can bound an index scan. The
+     * batch before ended at the given time, so that what it left dead in the index is not read again.
      */
     static final String DELETE = """
             WITH expired AS MATERIALIZED (

@@ -9,14 +9,14 @@ public final class ClaimSchema {
 
     public static final String TABLE = "exactly_once_claim";
 
-    /** All versions, the first one first. Each is told by the columns that it adds, however they came to be. */
+    /** All versions, the first one first. Each is recognized by the columns that it adds, however they came to be. */
     private static final List<Version> VERSIONS = List.of(
             new Version("classpath:io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql", Set.of("claim_id")),
             new Version(
                     "classpath:io/exactlyonce/claim/postgres/schema/v2/exactly_once_claim.sql",
                     Set.of("fingerprint", "parked_at", "cleared", "expires_at")));
 
-    /** From the catalog: takes no lock, so that nobody waits who has nothing to do. */
+    /** From the catalog: takes no lock, so that an instance that has nothing to do does not wait. */
     private static final String COLUMNS = """
             SELECT attname FROM pg_attribute
             WHERE attrelid = to_regclass('exactly_once_claim') AND attnum > 0 AND NOT attisdropped

@@ -21,7 +21,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Creates the claims' table if it is missing, and brings one of an earlier version forward, in one transaction. A table
- * that is up to date stays as it is, and nobody waits for anybody then.
+ * that is up to date stays as it is, and no instance waits then.
  *
  * <p>While a table is brought forward, claims of other instances wait; its indexes take a second or so for each million
  * rows.
@@ -32,8 +32,8 @@ public final class ClaimSchemaInitializer extends DataSourceScriptDatabaseInitia
     public static final List<String> SCRIPTS = ClaimSchema.scriptsAfter(0);
 
     /**
-     * Longest wait for a lock of the table. Whoever waits for this one makes all claims wait behind it, so it is short; a
-     * transaction that holds a claim's row takes milliseconds.
+     * Longest wait for a lock of the table. While this transaction waits for it, all claims wait behind, so it is
+     * short; a transaction that holds a claim's row takes milliseconds.
      */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 

@@ -26,8 +26,8 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
  *
  * <p>The key's advisory lock keeps a second transaction from waiting for the first one's commit; the row's primary key
  * decides, and proves that the server is a primary. Until the work is done the row says {@code HELD}, not {@code
- * COMPLETED}: nobody sees either before the commit, but if the work commits by itself in mid-way, what it leaves is a doubt,
- * and not a completion that never happened.
+ * COMPLETED}: neither is visible before the commit, but if the work commits by itself midway, what it leaves is a
+ * doubt, and not a completion that never happened.
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 

@@ -16,7 +16,7 @@ final class TransactionRemedies {
 
     private static final String OR_EXTERNAL = "; or effects = EXTERNAL";
 
-    /** {@code null} if the DataSource of the claims does not tell who chose it. */
+    /** {@code null} if the DataSource of the claims does not know where it came from. */
     private final @Nullable PoolSource claims;
 
     /** @param claims reaches the database that keeps the claims */

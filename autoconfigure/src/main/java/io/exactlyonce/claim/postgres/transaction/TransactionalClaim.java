@@ -18,9 +18,9 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Claims single keys within a transaction of the application's own, as {@link BatchExecutor} does many in one of its own.
- * The planner is left as it is: what it is told would hold for the handler's statements, too, and looking up one key by
- * its primary key needs no help.
+ * Claims single keys within a transaction of the application's own, as {@link BatchExecutor} does many in one of its
+ * own. The planner is left as it is: what it is told would hold for the handler's statements, too, and looking up one
+ * key by its primary key needs no help.
  */
 final class TransactionalClaim {
 
@@ -37,8 +37,8 @@ final class TransactionalClaim {
     }
 
     /**
-     * Decides in rounds, since somebody may write, change or delete the key's row in between. One round is all that first
-     * claims and duplicates take.
+     * Decides in rounds, since another transaction may write, change or delete the key's row in between. First claims
+     * and duplicates take one round.
      */
     ClaimOutcome decide(ClaimRequest request) {
         BatchEntry entry = new BatchEntry(request);
@@ -55,7 +55,7 @@ final class TransactionalClaim {
     private @Nullable ClaimOutcome round(BatchEntry entry) {
         TransactionalClaimStatement.Answer answer = statement.run(entry.request());
         if (!answer.locked()) {
-            // Nobody knows how long a holder will take: what a lease of our own would be is as good a guess as any.
+            // How long the holder will take is unknown: what a lease of our own would be is as good a guess as any.
             return new HeldElsewhere(entry.request().lease());
         }
         ClaimRow met = answer.met();

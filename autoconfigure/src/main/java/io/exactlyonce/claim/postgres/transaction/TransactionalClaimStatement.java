@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Takes a key's advisory lock and makes its first claim, or reads the row of whoever claimed it before, all in one
+ * Takes a key's advisory lock and makes its first claim, or reads the row of an earlier claim, all in one
  * statement of an open transaction. It may be run again in the same transaction, which has the lock already.
  */
 final class TransactionalClaimStatement {
@@ -25,16 +25,16 @@ final class TransactionalClaimStatement {
      * {@code locked}: never waits. The transaction's commit waits for what claims' commits wait for, whatever the
      * database's own default, and never for less than the application asks for itself.
      *
-     * <p>{@code clock}: empty if the lock is not granted, and then nothing is written, read or waited for. It is read after
-     * the lock was taken, or a transaction that rolled back meanwhile might have had a higher fencing token.
+     * <p>{@code clock}: empty if the lock is not granted, and then nothing is written, read or waited for. It is read
+     * after the lock was taken, or a transaction that rolled back meanwhile might have had a higher fencing token.
      *
      * <p>{@code claimed}: as in {@link BatchStatement}. Never waits for another transaction of this kind, which has the
      * lock. The insert proves that the server is a primary: a replica refuses the statement, also where the lock is not
      * granted.
      *
-     * <p>{@code met}: what this statement's snapshot shows of a key that was not inserted. The snapshot is older than the
-     * lock. A row that was committed in between is missing, and one that was changed in between is seen as it was: a
-     * takeover checks that.
+     * <p>{@code met}: what this statement's snapshot shows of a key that was not inserted. The snapshot is older than
+     * the lock. A row that was committed in between is missing, and one that was changed in between is seen as it was:
+     * a takeover checks that.
      */
     static final String STATEMENT = """
             WITH locked AS MATERIALIZED (
@@ -66,11 +66,11 @@ final class TransactionalClaimStatement {
             """;
 
     /**
-     * What became of the request. All is absent if the row of somebody else is too young to be seen.
+     * What became of the request. All is absent if the row of another transaction is too young to be seen.
      *
      * @param locked whether the key's lock is this transaction's
      * @param claimed the claim, if it was the key's first
-     * @param met the key's row, if somebody had claimed it before
+     * @param met the key's row, if it had been claimed before
      */
     record Answer(
             boolean locked,

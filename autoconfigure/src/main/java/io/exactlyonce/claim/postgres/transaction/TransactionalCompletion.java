@@ -18,8 +18,8 @@ final class TransactionalCompletion {
 
     /**
      * Finds only a row that this very transaction wrote. Work that committed or rolled back on its own has left the
-     * transaction that made the claim; and work that swallowed an error of PostgreSQL's has left an aborted one, in which
-     * this fails.
+     * transaction that made the claim; and work that swallowed an error of PostgreSQL's has left an aborted one, in
+     * which this fails.
      */
     private static final String UPDATE = """
             UPDATE exactly_once_claim
@@ -46,7 +46,7 @@ final class TransactionalCompletion {
     }
 
     /**
-     * Tells whether PostgreSQL surely stores a result, whatever the database's encoding: ASCII is a part of each. For
+     * Returns whether PostgreSQL surely stores a result, whatever the database's encoding: ASCII is a part of each. For
      * anything else it has to be asked.
      */
     private static boolean isStorable(String result) {
@@ -54,8 +54,8 @@ final class TransactionalCompletion {
     }
 
     /**
-     * The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. The savepoint
-     * costs two round trips.
+     * The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. The
+     * savepoint costs two round trips.
      */
     private boolean isStored(ClaimId claim, String result) {
         return Boolean.TRUE.equals(jdbc.execute((ConnectionCallback<Boolean>) connection -> {
