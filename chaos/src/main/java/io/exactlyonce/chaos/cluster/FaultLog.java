@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Records the begin and the end of each fault, and counts them. */
 public final class FaultLog {
 
-    private static final String EVERYBODY = "";
+    private static final String ALL_WORKERS = "";
 
     private final Recorder recorder;
     private final Map<Fault, AtomicInteger> counts = new ConcurrentHashMap<>();
@@ -28,7 +28,7 @@ public final class FaultLog {
 
     /** A fault of all workers is about to begin. */
     public void began(Fault fault) {
-        began(fault, EVERYBODY);
+        began(fault, ALL_WORKERS);
     }
 
     /** A failover is about to begin: from now on commits may be missing on the server that is promoted. */
@@ -44,7 +44,7 @@ public final class FaultLog {
 
     /** A fault of all workers is over. */
     public void ended(Fault fault) {
-        ended(fault, EVERYBODY);
+        ended(fault, ALL_WORKERS);
     }
 
     /** Records something else that the harness did or saw. */

@@ -8,7 +8,7 @@ final class Ports {
 
     private Ports() {}
 
-    /** Returns a port on which nobody listens at the moment. */
+    /** Returns a port on which no process listens at the moment. */
     static int free() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The server's program out of the embedded bundle, which brings no tools for replicas: they are started as plain processes,
- * so that each can be killed by its process id.
+ * The server's program out of the embedded bundle, which brings no tools for replicas: they are started as plain
+ * processes, so that each can be killed by its process id.
  *
  * @param server path of {@code postgres}
  */
@@ -34,7 +34,10 @@ record PostgresBinaries(Path server) {
         }
     }
 
-    /** Returns the command that starts a server. PostgreSQL refuses root, who therefore becomes nobody in a namespace. */
+    /**
+     * Returns the command that starts a server. PostgreSQL refuses root, which therefore becomes user 65534 in a
+     * namespace.
+     */
     List<String> command(Path data, int port) {
         List<String> command = new ArrayList<>();
         if ("root".equals(System.getProperty("user.name"))) {

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 /**
- * A primary and its streaming replica, which is synchronous unless told otherwise. Ports change with each failover: wires
- * ask for them.
+ * A primary and its streaming replica, which is synchronous unless told otherwise. Ports change with each failover:
+ * wires ask for them.
  */
 public final class ReplicatedPostgres implements AutoCloseable {
 
@@ -169,8 +169,8 @@ public final class ReplicatedPostgres implements AutoCloseable {
     }
 
     private void awaitState(String state) throws InterruptedException {
-        long begun = System.nanoTime();
-        while (System.nanoTime() - begun < PATIENCE.toNanos()) {
+        long startNanos = System.nanoTime();
+        while (System.nanoTime() - startNanos < PATIENCE.toNanos()) {
             Integer found = primary.template()
                     .queryForObject(
                             "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = ?",

@@ -49,9 +49,9 @@ public final class SqsServer implements AutoCloseable {
                 .redirectOutput(Redirect.to(log))
                 .start());
         SqsServer server = new SqsServer(process, port);
-        long begun = System.nanoTime();
+        long startNanos = System.nanoTime();
         while (!server.listens()) {
-            if (!process.isAlive() || System.nanoTime() - begun > TimeUnit.SECONDS.toNanos(START_SECONDS)) {
+            if (!process.isAlive() || System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(START_SECONDS)) {
                 server.close();
                 throw new IOException("The SQS server does not listen on port %d. Its log is %s".formatted(port, log));
             }

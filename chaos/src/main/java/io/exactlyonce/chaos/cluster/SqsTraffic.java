@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.cluster;
 
-/** Is told of what goes to the SQS server and what comes back. */
+/** Observes what goes to the SQS server and what comes back. */
 public interface SqsTraffic {
 
     /**

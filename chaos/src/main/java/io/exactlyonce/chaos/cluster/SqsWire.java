@@ -20,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Stands before the SQS server, sees each request of a worker and its reply, and has a listener told of both. Which worker it
- * was, the access key tells that it signs with.
+ * Stands before the SQS server, sees each request of a worker and its reply, and passes both to an observer. The access
+ * key that signs a request names the worker.
  */
 public final class SqsWire implements AutoCloseable {
 

@@ -15,9 +15,9 @@ public record Traffic(Kind kind, Duration delay) {
         OPEN,
         /** They pass late. */
         SLOW,
-        /** None passes, nobody is told; all of them arrive once the wire is open again. */
+        /** None passes, without an error on either side; all of them arrive once the wire is open again. */
         BLACK_HOLE,
-        /** Requests pass, replies do not: the server does what nobody hears of. */
+        /** Requests pass, replies do not: the server acts, and the worker does not learn of it. */
         REPLIES_LOST,
         /** All connections break, new ones are refused. */
         CUT
@@ -35,7 +35,7 @@ public record Traffic(Kind kind, Duration delay) {
         return new Traffic(Kind.SLOW, delay);
     }
 
-    /** Tells whether bytes have to wait; {@code requests} are those from the worker. */
+    /** Returns whether bytes have to wait; {@code requests} are those from the worker. */
     boolean holds(boolean requests) {
         return kind == Kind.BLACK_HOLE || (kind == Kind.REPLIES_LOST && !requests);
     }

@@ -8,7 +8,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Disturbances of which one follows the other, with pauses in between. Those of different lanes overlap. */
+/** Disturbances of which one follows the other, with pauses in between. Those of different sequences overlap. */
 final class FaultSequence {
 
     private record Step(Duration pause, Disturbance disturbance) {}

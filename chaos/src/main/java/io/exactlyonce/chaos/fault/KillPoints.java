@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Is told by workers of the points that they reach, and kills the one that is to die at such a point. */
+/** Hears from workers which points they reach, and kills the one that is to die at such a point. */
 public final class KillPoints implements AutoCloseable {
 
     private record Order(Point point, CountDownLatch done) {}

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Wires between workers and servers are cut, slow, or black holes.
  *
- * @param slot whose; {@link #ALL} for those of all workers
+ * @param slot the worker's slot; {@link #ALL} for all workers
  */
 record Partition(int slot, Side side, Traffic traffic, Duration length) implements Disturbance {
 

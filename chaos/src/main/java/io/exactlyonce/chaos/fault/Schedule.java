@@ -21,7 +21,7 @@ public final class Schedule {
 
     private final Random random;
     private final Scale scale;
-    private final List<FaultSequence> lanes;
+    private final List<FaultSequence> sequences;
 
     private Schedule(long seed, Scale scale) {
         this.random = new Random(seed);
@@ -32,7 +32,7 @@ public final class Schedule {
         for (int index = 0; index < all.size(); index++) {
             (index % 2 == 0 ? even : odd).add(all.get(index));
         }
-        this.lanes = List.of(
+        this.sequences = List.of(
                 FaultSequence.draw("workers-1", even, scale.faults(), random),
                 FaultSequence.draw("workers-2", odd, scale.faults(), random),
                 FaultSequence.draw("servers", servers(), scale.faults(), random),
@@ -43,8 +43,8 @@ public final class Schedule {
         return new Schedule(seed, scale);
     }
 
-    List<FaultSequence> lanes() {
-        return lanes;
+    List<FaultSequence> sequences() {
+        return sequences;
     }
 
     private List<Disturbance> workers() {
@@ -66,7 +66,7 @@ public final class Schedule {
         return Duration.ofSeconds(random.nextInt(7_200) - 3_600L);
     }
 
-    /** Two lanes hit workers: each has slots of its own, by its own parity. */
+    /** Two sequences hit workers: each has slots of its own, by its own parity. */
     private int slot(List<Disturbance> drawn) {
         int parity = drawn.size() % 2;
         int choices = (scale.workers() + 1 - parity) / 2;
@@ -109,6 +109,6 @@ public final class Schedule {
 
     @Override
     public String toString() {
-        return lanes.stream().map(FaultSequence::toString).collect(Collectors.joining());
+        return sequences.stream().map(FaultSequence::toString).collect(Collectors.joining());
     }
 }

@@ -27,7 +27,7 @@ public final class Fleet implements AutoCloseable {
     }
 
     /**
-     * Starts a worker and stops it, for the archive of classes that it leaves: all others start in half the time.
+     * Starts a worker and stops it, for the archive of classes that it leaves: all later ones start in half the time.
      * Without one they start as well.
      */
     public static void archiveClasses(Launch launch) throws IOException, InterruptedException {

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One machine, as it were: a worker's JVM with its wires. Whenever the JVM ends, another one with a new name is started in
- * its place, as an orchestrator does.
+ * One machine, as it were: a worker's JVM with its wires. Whenever the JVM ends, another one with a new name is started
+ * in its place, as an orchestrator does.
  */
 public final class Slot implements AutoCloseable {
 
@@ -64,10 +64,10 @@ public final class Slot implements AutoCloseable {
         return worker != null && worker.isReady();
     }
 
-    /** Waits until its worker listens, or for a while: one that cannot start shall be hit all the same. */
+    /** Waits until its worker listens, or for a while: one that cannot start shall be hit, too. */
     public void awaitReady() throws InterruptedException {
-        long begun = System.nanoTime();
-        while (!isReady() && System.nanoTime() - begun < READY_NANOS) {
+        long startNanos = System.nanoTime();
+        while (!isReady() && System.nanoTime() - startNanos < READY_NANOS) {
             TimeUnit.MILLISECONDS.sleep(20);
         }
     }

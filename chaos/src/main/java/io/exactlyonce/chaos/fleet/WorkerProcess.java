@@ -30,7 +30,7 @@ final class WorkerProcess {
         return start(name, launch, wires, launch.java()::shared);
     }
 
-    /** Starts one that leaves an archive of its classes for all others when it ends. */
+    /** Starts one that leaves an archive of its classes for all later ones when it ends. */
     static WorkerProcess startArchiving(Launch launch, Wires wires) throws IOException {
         return start("archive", launch, wires, launch.java()::archiving);
     }

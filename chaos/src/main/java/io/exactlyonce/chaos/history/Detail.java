@@ -9,7 +9,7 @@ public enum Detail {
     /** Name of an {@code io.exactlyonce.AbandonedPolicy}: the key's listener's policy. */
     POLICY,
 
-    /** Name of a {@link Partner}: whom the key's handler calls. */
+    /** Name of a {@link Partner} that the key's handler calls. */
     PARTNER,
 
     /** FIFO message group. */
@@ -42,6 +42,9 @@ public enum Detail {
     /** Name of a {@link Fault}. */
     FAULT,
 
-    /** {@code true} if a failover went to a replica that may have lacked what was committed: replication was asynchronous. */
+    /**
+     * {@code true} if a failover went to a replica that may have lacked what was committed: replication was
+     * asynchronous.
+     */
     ASYNCHRONOUS
 }

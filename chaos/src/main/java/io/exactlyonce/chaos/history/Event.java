@@ -4,8 +4,8 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * One thing that happened. Made with {@link #of}, completed by what the kind needs, and given to a {@link Recorder} or a
- * {@link RecorderClient}, which puts it into the order of all events:
+ * One thing that happened. Made with {@link #of}, completed by what the kind needs, and given to a {@link Recorder} or
+ * a {@link RecorderClient}, which puts it into the order of all events:
  *
  * <pre>{@code
  * recorder.record(Event.of(Kind.ENTERED).by("worker-3").on("orders/17").in(call)
@@ -19,7 +19,7 @@ import java.util.Map;
  * @param worker name of the worker's JVM, or empty for the harness
  * @param key idempotency key, unique over all scopes of the run (its scope is part of it), or empty
  * @param call run of a handler, unique in the history, or empty
- * @param details what else it tells
+ * @param details what else is recorded of it
  */
 public record Event(
         long order, long micros, Kind kind, String worker, String key, String call, Map<Detail, String> details) {
@@ -48,7 +48,7 @@ public record Event(
         return new Event(order, micros, kind, worker, key, call, details);
     }
 
-    /** Returns this event with a further detail; {@code value} is told by its {@code toString}. */
+    /** Returns this event with a further detail; {@code value} is recorded by its {@code toString}. */
     public Event with(Detail detail, Object value) {
         Map<Detail, String> more = new EnumMap<>(Detail.class);
         more.putAll(details);
@@ -59,14 +59,14 @@ public record Event(
     /**
      * Returns this event at its place in a history.
      *
-     * @throws IllegalArgumentException if it does not tell what its kind must tell
+     * @throws IllegalArgumentException if it lacks what its kind needs
      */
     Event recorded(long order, long micros) {
         kind.check(this);
         return new Event(order, micros, kind, worker, key, call, details);
     }
 
-    /** Returns a detail, or the empty text if the event does not tell it. */
+    /** Returns a detail, or the empty text if the event lacks it. */
     public String detail(Detail detail) {
         return details.getOrDefault(detail, "");
     }
@@ -76,7 +76,7 @@ public record Event(
         return Long.parseLong(detail(detail));
     }
 
-    /** Returns whether a detail is told, and is {@code true}. */
+    /** Returns whether a detail is {@code true}. */
     public boolean is(Detail detail) {
         return Boolean.parseBoolean(detail(detail));
     }

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * What would be a breach if a fault did not explain it, in a way that the guarantees speak of.
  *
- * @param key whose it is
+ * @param key the key that it happened to
  * @param events what happened, in its order
  */
 public record ExplainedAnomaly(Cause cause, String key, List<Event> events) {
@@ -13,7 +13,10 @@ public record ExplainedAnomaly(Cause cause, String key, List<Event> events) {
     /** Why it is no breach. */
     public enum Cause {
 
-        /** An attempt lost its worker or its claim between effect and completion, and the next one knew: it is ambiguous. */
+        /**
+         * An attempt lost its worker or its claim between effect and completion, and the next one knew: it is
+         * ambiguous.
+         */
         REPEATED_IN_DOUBT,
 
         /** The database forgot what it had committed: it failed over to an asynchronous replica. */

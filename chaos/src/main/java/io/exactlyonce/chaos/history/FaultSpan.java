@@ -14,18 +14,18 @@ record FaultSpan(Fault fault, Event begin, @Nullable Event end) {
     }
 
     /** Returns whether it was on, or had just been, at some time from one event to another. */
-    boolean touches(Event from, Event to, long aftermathMicros) {
+    boolean touches(Event from, Event to, long recoveryMicros) {
         if (begin.order() > to.order()) {
             return false;
         }
         if (end == null || end.order() > from.order()) {
             return true;
         }
-        return fault.hitsDatabase() && end.micros() + aftermathMicros >= from.micros();
+        return fault.hitsDatabase() && end.micros() + recoveryMicros >= from.micros();
     }
 
     /**
-     * Returns whether it may have undone something that was committed between two events, for somebody who looked later.
+     * Returns whether it may have undone something that was committed between two events, as a later event sees it.
      */
     boolean mayHaveForgotten(Event from, Event to, Event later, long exposureMicros) {
         return fault == Fault.FAILOVER

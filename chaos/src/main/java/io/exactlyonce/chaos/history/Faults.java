@@ -17,20 +17,20 @@ final class Faults {
 
     /** Pairs ends with begins of the same fault of the same worker. */
     static Faults of(List<Event> events) {
-        Map<String, Event> begun = new HashMap<>();
+        Map<String, Event> running = new HashMap<>();
         List<FaultSpan> spans = new ArrayList<>();
         for (Event event : events) {
             String identity = event.detail(Detail.FAULT) + " " + event.worker();
             if (event.kind() == Kind.FAULT_BEGAN) {
-                begun.put(identity, event);
+                running.put(identity, event);
             } else if (event.kind() == Kind.FAULT_ENDED) {
-                Event begin = begun.remove(identity);
+                Event begin = running.remove(identity);
                 if (begin != null) {
                     spans.add(new FaultSpan(faultOf(begin), begin, event));
                 }
             }
         }
-        begun.values().forEach(begin -> spans.add(new FaultSpan(faultOf(begin), begin, null)));
+        running.values().forEach(begin -> spans.add(new FaultSpan(faultOf(begin), begin, null)));
         return new Faults(spans);
     }
 
@@ -43,14 +43,14 @@ final class Faults {
     }
 
     /** Returns a fault by which a worker may have lost its claims at some time from one event to another. */
-    Optional<FaultSpan> costingClaims(String worker, Event from, Event to, long aftermathMicros) {
+    Optional<FaultSpan> costingClaims(String worker, Event from, Event to, long recoveryMicros) {
         return spans.stream()
                 .filter(span -> span.fault().costsClaims() && span.hits(worker))
-                .filter(span -> span.touches(from, to, aftermathMicros))
+                .filter(span -> span.touches(from, to, recoveryMicros))
                 .findFirst();
     }
 
-    /** Returns a failover that may have undone what was committed between two events, for somebody who looked later. */
+    /** Returns a failover that may have undone what was committed between two events, as a later event sees it. */
     Optional<FaultSpan> forgetting(Event from, Event to, Event later, long exposureMicros) {
         return spans.stream()
                 .filter(span -> span.mayHaveForgotten(from, to, later, exposureMicros))

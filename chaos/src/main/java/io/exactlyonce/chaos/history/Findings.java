@@ -48,8 +48,8 @@ final class Findings {
     }
 
     /**
-     * Returns whether a failover may have undone what an event told, before another one happened. If so, the two are
-     * listed as explained.
+     * Returns whether a failover may have undone what an event recorded, before another one happened. If so, the two
+     * are listed as explained.
      */
     boolean forgotten(String key, Event committed, Event later) {
         return forgotten(key, committed, committed, later);
@@ -64,7 +64,7 @@ final class Findings {
         return failover.isPresent();
     }
 
-    /** Returns whether a failover may have undone what was committed between two events, for those who look after the run. */
+    /** Returns whether a failover may have undone what was committed between two events, as it looks after the run. */
     boolean forgottenInTheEnd(String key, Event from, Event to) {
         return forgotten(key, from, to, history.events().get(history.events().size() - 1));
     }
@@ -75,7 +75,7 @@ final class Findings {
      */
     boolean inDoubt(String key, String worker, Event from, Event to) {
         Optional<FaultSpan> fault = history.faults()
-                .costingClaims(worker, from, to, terms.aftermath().toNanos() / 1_000);
+                .costingClaims(worker, from, to, terms.recovery().toNanos() / 1_000);
         fault.ifPresent(span -> explained.add(new ExplainedAnomaly(
                 ExplainedAnomaly.Cause.REPEATED_IN_DOUBT, key, sorted(Stream.of(span.begin(), from, to)))));
         return fault.isPresent();

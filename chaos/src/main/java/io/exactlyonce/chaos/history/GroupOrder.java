@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Message groups of FIFO queues: a message's handler begins after the one in front of it is done. Messages that left the
- * queue otherwise (parked, or in the dead-letter queue) hold nobody up.
+ * Message groups of FIFO queues: a message's handler begins after the one in front of it is done. Messages that left
+ * the queue otherwise (parked, or in the dead-letter queue) hold no message up.
  */
 final class GroupOrder {
 

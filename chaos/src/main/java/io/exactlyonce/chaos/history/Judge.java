@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Judges the file of an earlier run again, with what the checker knows by now. Arguments: the file, and the {@link Terms} as
- * ISO durations ({@code PT60S PT10S PT0.1S}). Exit code 0 only if every invariant held.
+ * Judges the file of an earlier run again, with what the checker knows by now. Arguments: the file, and the
+ * {@link Terms} as ISO durations ({@code PT60S PT10S PT0.1S}). Exit code 0 only if every invariant held.
  */
 public final class Judge {
 
@@ -21,7 +21,7 @@ public final class Judge {
     static int judge(String[] arguments, PrintStream out) throws IOException {
         if (arguments.length != 4) {
             out.println(
-                    "Usage: Judge <history.jsonl> <longest drain> <aftermath of an outage> <exposure to a failover>");
+                    "Usage: Judge <history.jsonl> <longest drain> <recovery from an outage> <exposure to a failover>");
             return 2;
         }
         Terms terms =

@@ -14,13 +14,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What an event says, and what it must tell. Whatever takes time has two events: one recorded before it begins, and one
- * after it ended. Only so an order of records proves an order of what happened, however long a worker is paused between
- * doing a thing and recording it.
+ * What an event says, and which details it needs. Whatever takes time has two events: one recorded before it begins,
+ * and one after it ended. Only so an order of records proves an order of what happened, however long a worker is paused
+ * between doing a thing and recording it.
  */
 public enum Kind {
 
-    /** The harness is about to send a message of a key; a group and a position besides for FIFO. Before {@link #SENT}. */
+    /**
+     * The harness is about to send a message of a key; a group and a position besides for FIFO. Before {@link #SENT}.
+     */
     SENDING(Set.of(Part.KEY), EFFECTS, POLICY, PARTNER),
 
     /** SQS has taken a message of the key. Only such keys can be lost. */
@@ -93,8 +95,8 @@ public enum Kind {
     ENDED(Set.of(Part.WORKER)),
 
     /**
-     * A fault is about to begin. With a worker it hits that one, without it hits all. The pair of a worker (or none) and a
-     * fault has one begin and one end at a time.
+     * A fault is about to begin. With a worker it hits that one, without it hits all. The pair of a worker (or none)
+     * and a fault has one begin and one end at a time.
      */
     FAULT_BEGAN(Set.of(), FAULT),
 
@@ -125,7 +127,7 @@ public enum Kind {
         this.details = List.of(details);
     }
 
-    /** Checks that an event of this kind tells what it must. */
+    /** Checks that an event has the details that this kind needs. */
     void check(Event event) {
         require(Part.WORKER, event.worker(), event);
         require(Part.KEY, event.key(), event);

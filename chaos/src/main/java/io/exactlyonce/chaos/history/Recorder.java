@@ -9,8 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Puts events into one order and writes each to a file, as a line of JSON, before {@link #record} returns. So what was
- * answered is in the history, whoever is killed next. It lives in the harness's process, which nobody kills; workers reach it
- * through a {@link RecorderServer}.
+ * answered is in the history, whichever process is killed next. It lives in the harness's process, which no fault hits;
+ * workers reach it through a {@link RecorderServer}.
  */
 public final class Recorder implements AutoCloseable {
 
@@ -32,7 +32,7 @@ public final class Recorder implements AutoCloseable {
      * Records an event as the latest of all. Usable by many threads.
      *
      * @return the event in its place
-     * @throws IllegalArgumentException if it does not tell what its kind must tell; then nothing is recorded
+     * @throws IllegalArgumentException if it lacks what its kind needs; then nothing is recorded
      */
     public Event record(Event event) {
         lock.lock();

@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker's way to a {@link RecorderServer} on the same machine. Many threads may record at once: each takes a connection
- * for its event and gives it back. An interrupt does not keep an event from being recorded.
+ * A worker's way to a {@link RecorderServer} on the same machine. Many threads may record at once: each takes a
+ * connection for its event and gives it back. An interrupt does not keep an event from being recorded.
  */
 public final class RecorderClient implements AutoCloseable {
 
@@ -35,7 +35,7 @@ public final class RecorderClient implements AutoCloseable {
      * Records an event as the latest of all, and returns once that is so.
      *
      * @return the event's place in the history
-     * @throws IllegalArgumentException if the event does not tell what its kind must tell
+     * @throws IllegalArgumentException if the event lacks what its kind needs
      * @throws UncheckedIOException if the harness is gone
      */
     public long record(Event event) {

@@ -12,7 +12,7 @@ final class SoundRule implements Rule {
     public void judge(KeyHistory key, Findings findings) {
         if (!key.has(Kind.SENDING)) {
             findings.violated(
-                    SOUND_HISTORY, key.key(), "nobody sent it", key.events().get(0));
+                    SOUND_HISTORY, key.key(), "it was never sent", key.events().get(0));
         }
         Set<String> entered = new HashSet<>();
         for (Event event : key.events()) {

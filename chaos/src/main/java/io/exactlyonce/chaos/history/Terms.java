@@ -6,17 +6,17 @@ import java.time.Duration;
  * Times by which a checker judges.
  *
  * @param drain longest time from the last fault until the system must have drained
- * @param aftermath longest time after the database serves again for which workers may still lose claims: until their pools
- *     have noticed, and what is on its way has timed out
+ * @param recovery longest time after the database serves again for which workers may still lose claims: until their
+ *     pools have noticed, and what is on its way has timed out
  * @param exposure how long before an asynchronous failover a commit may be one that the failover forgets: the
  *     replica's greatest lag at that time
  */
-public record Terms(Duration drain, Duration aftermath, Duration exposure) {
+public record Terms(Duration drain, Duration recovery, Duration exposure) {
 
     public Terms {
-        if (drain.isNegative() || aftermath.isNegative() || exposure.isNegative()) {
+        if (drain.isNegative() || recovery.isNegative() || exposure.isNegative()) {
             throw new IllegalArgumentException(
-                    "Times must not be negative: %s, %s, %s".formatted(drain, aftermath, exposure));
+                    "Times must not be negative: %s, %s, %s".formatted(drain, recovery, exposure));
         }
     }
 }

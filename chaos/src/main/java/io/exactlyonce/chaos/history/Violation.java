@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 /**
  * A breach of an invariant.
  *
- * @param key whose it is, or empty
+ * @param key the key that it happened to, or empty
  * @param what what is wrong
  * @param events the events that prove it, in their order
  */

@@ -17,7 +17,7 @@ final class Ledger {
         this.recorder = recorder;
     }
 
-    /** Acts whoever asks. */
+    /** Acts at each request. */
     void act(String key, String call) {
         recorder.record(Event.of(Kind.EFFECT).on(key).in(call));
         acted.add(key);

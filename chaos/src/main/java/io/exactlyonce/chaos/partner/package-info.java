@@ -1,4 +1,4 @@
-/** The payment partner: an HTTP server in the harness's process, which nobody kills, with two ledgers. */
+/** The payment partner: an HTTP server in the harness's process, which no fault hits, with two ledgers. */
 @NullMarked
 package io.exactlyonce.chaos.partner;
 

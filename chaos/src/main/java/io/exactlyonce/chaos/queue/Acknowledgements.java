@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.queue;
 
 import java.util.List;
 
-/** Is asked before a worker's request to delete messages goes on to SQS. */
+/** Called before a worker's request to delete messages goes on to SQS. */
 @FunctionalInterface
 public interface Acknowledgements {
 

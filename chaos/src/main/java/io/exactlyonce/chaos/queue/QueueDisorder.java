@@ -13,8 +13,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 
 /**
- * What standard queues on AWS do by themselves and emulators do not: messages come in another order, and some of them are
- * given to a second consumer while the first one has them, with the same id and receipt handle.
+ * What standard queues on AWS do by themselves and emulators do not: messages come in another order, and some of them
+ * are given to a second consumer while the first one has them, with the same id and receipt handle.
  */
 public final class QueueDisorder {
 
@@ -26,7 +26,7 @@ public final class QueueDisorder {
     private volatile boolean calm;
 
     /**
-     * Makes a queue unruly.
+     * Makes a queue's disorder, drawn from a seed.
      *
      * @param duplicates part of receives that bring a message a second time
      */
@@ -47,13 +47,13 @@ public final class QueueDisorder {
         }
         List<JsonNode> given = new ArrayList<>();
         messages.forEach(given::add);
-        Deque<JsonNode> others = recent.computeIfAbsent(queue, any -> new ArrayDeque<>());
-        if (!others.isEmpty() && given.size() < most && random.nextDouble() < duplicates) {
-            given.add(others.removeFirst());
+        Deque<JsonNode> earlier = recent.computeIfAbsent(queue, any -> new ArrayDeque<>());
+        if (!earlier.isEmpty() && given.size() < most && random.nextDouble() < duplicates) {
+            given.add(earlier.removeFirst());
         }
-        others.addAll(given);
-        while (others.size() > REMEMBERED) {
-            others.removeFirst();
+        earlier.addAll(given);
+        while (earlier.size() > REMEMBERED) {
+            earlier.removeFirst();
         }
         Collections.shuffle(given, random);
         return JsonMapper.shared().createArrayNode().addAll(given);

@@ -61,15 +61,15 @@ public final class Queues implements AutoCloseable {
     }
 
     /** Sends at most ten messages to one queue, and records them. */
-    public void send(Stream stream, List<TestMessage> parcels) {
+    public void send(Stream stream, List<TestMessage> messages) {
         List<SendMessageBatchRequestEntry> entries = new ArrayList<>();
-        for (TestMessage parcel : parcels) {
-            recorder.record(sending(parcel));
+        for (TestMessage message : messages) {
+            recorder.record(sending(message));
             SendMessageBatchRequestEntry.Builder entry = SendMessageBatchRequestEntry.builder()
                     .id(String.valueOf(entries.size()))
-                    .messageBody(parcel.body());
+                    .messageBody(message.body());
             if (stream.isFifo()) {
-                entry.messageGroupId(parcel.group())
+                entry.messageGroupId(message.group())
                         .messageDeduplicationId(UUID.randomUUID().toString());
             }
             entries.add(entry.build());
@@ -81,18 +81,18 @@ public final class Queues implements AutoCloseable {
         if (failed > 0) {
             throw new IllegalStateException("The SQS server refused %d messages".formatted(failed));
         }
-        parcels.forEach(parcel -> recorder.record(Event.of(Kind.SENT).on(parcel.key())));
+        messages.forEach(message -> recorder.record(Event.of(Kind.SENT).on(message.key())));
     }
 
-    private static Event sending(TestMessage parcel) {
+    private static Event sending(TestMessage message) {
         Event event = Event.of(Kind.SENDING)
-                .on(parcel.key())
-                .with(Detail.EFFECTS, parcel.stream().effects())
-                .with(Detail.POLICY, parcel.stream().policy())
-                .with(Detail.PARTNER, parcel.stream().partner());
-        return parcel.group().isEmpty()
+                .on(message.key())
+                .with(Detail.EFFECTS, message.stream().effects())
+                .with(Detail.POLICY, message.stream().policy())
+                .with(Detail.PARTNER, message.stream().partner());
+        return message.group().isEmpty()
                 ? event
-                : event.with(Detail.GROUP, parcel.group()).with(Detail.POSITION, parcel.position());
+                : event.with(Detail.GROUP, message.group()).with(Detail.POSITION, message.position());
     }
 
     /** Returns how many messages all queues hold, visible or not, without dead letters. */

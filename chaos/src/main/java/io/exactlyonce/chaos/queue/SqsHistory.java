@@ -23,14 +23,14 @@ public final class SqsHistory implements SqsTraffic {
 
     private final Recorder recorder;
     private final Acknowledgements acknowledgements;
-    private final QueueDisorder unruliness;
+    private final QueueDisorder disorder;
     private final Map<String, String> keys = new ConcurrentHashMap<>();
     private final AtomicLong deliveries = new AtomicLong();
 
-    public SqsHistory(Recorder recorder, Acknowledgements acknowledgements, QueueDisorder unruliness) {
+    public SqsHistory(Recorder recorder, Acknowledgements acknowledgements, QueueDisorder disorder) {
         this.recorder = recorder;
         this.acknowledgements = acknowledgements;
-        this.unruliness = unruliness;
+        this.disorder = disorder;
     }
 
     /** Returns how many messages were given to workers. */
@@ -73,7 +73,7 @@ public final class SqsHistory implements SqsTraffic {
             return body;
         }
         JsonNode asked = JSON.readTree(request.body());
-        ArrayNode given = unruliness.disturb(
+        ArrayNode given = disorder.disturb(
                 asked.path("QueueUrl").asString(),
                 messages,
                 asked.path("MaxNumberOfMessages").asInt(1));

@@ -4,7 +4,7 @@ import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.chaos.history.Partner;
 
-/** A queue with its listener: what that promises, and whom it calls. */
+/** A queue with its listener: what the listener promises, and which partner it calls. */
 public enum Stream {
     CHARGES("charges", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.HONOURS_KEY),
     MAILS("mails", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.IGNORES_KEY),
@@ -30,7 +30,7 @@ public enum Stream {
         return queue;
     }
 
-    /** Returns the name of the queue in which messages end that nobody could handle. */
+    /** Returns the name of the queue for messages that no handler could handle. */
     String deadLetters() {
         return "dead-" + queue;
     }

@@ -31,10 +31,10 @@ import java.time.Duration;
  *
  * @param queues the harness's own way to SQS
  * @param history what passes the wire to SQS
- * @param unruliness what happens to it there
+ * @param disorder what happens to it there
  */
 record ChaosEnvironment(
-        Targets targets, Recorder recorder, Queues queues, SqsHistory history, QueueDisorder unruliness) {
+        Targets targets, Recorder recorder, Queues queues, SqsHistory history, QueueDisorder disorder) {
 
     private static final Duration WINDOW = Duration.ofSeconds(4);
     private static final double DUPLICATES = 0.05;
@@ -53,8 +53,8 @@ record ChaosEnvironment(
         Queues queues = cleanup.add(new Queues(sqs.port(), recorder));
         queues.create(WINDOW);
         KillPoints points = cleanup.add(new KillPoints());
-        QueueDisorder unruliness = new QueueDisorder(seed, DUPLICATES);
-        SqsHistory history = new SqsHistory(recorder, (worker, keys) -> stopIfKilled(points, worker), unruliness);
+        QueueDisorder disorder = new QueueDisorder(seed, DUPLICATES);
+        SqsHistory history = new SqsHistory(recorder, (worker, keys) -> stopIfKilled(points, worker), disorder);
         SqsWire wire = cleanup.add(new SqsWire(sqs.port(), history));
         Addresses addresses = new Addresses(
                 cleanup.add(new PartnerServer(recorder)).address(),
@@ -68,7 +68,7 @@ record ChaosEnvironment(
         Fleet fleet = cleanup.add(Fleet.start(scale.workers(), launch, log));
         points.killWith(worker -> fleet.of(worker).ifPresent(slot -> slot.kill()));
         return new ChaosEnvironment(
-                new Targets(fleet, database, sqs, points, log), recorder, queues, history, unruliness);
+                new Targets(fleet, database, sqs, points, log), recorder, queues, history, disorder);
     }
 
     private static void stopIfKilled(KillPoints points, String worker) {

@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.run;
 
 import io.exactlyonce.chaos.fault.Scale;
 import io.exactlyonce.chaos.fault.Schedule;
-import io.exactlyonce.chaos.fault.Storm;
+import io.exactlyonce.chaos.fault.FaultInjection;
 import io.exactlyonce.chaos.history.Checker;
 import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.History;
@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 final class ChaosRun {
 
     private static final Duration START = Duration.ofMinutes(5);
-    private static final Duration AFTERMATH = Duration.ofSeconds(10);
+    private static final Duration RECOVERY = Duration.ofSeconds(10);
     private static final Duration EXPOSURE = Duration.ofMillis(100);
     private static final long LOOK_MILLIS = 250;
 
@@ -42,43 +42,43 @@ final class ChaosRun {
     Verdict run() throws Exception {
         Schedule schedule = Schedule.draw(seed, scale);
         progress.say(schedule.toString());
-        ChaosEnvironment theatre = ChaosEnvironment.open(seed, scale, directory, cleanup);
-        await("All workers listen", START, theatre.targets().fleet()::isReady);
+        ChaosEnvironment environment = ChaosEnvironment.open(seed, scale, directory, cleanup);
+        await("All workers listen", START, environment.targets().fleet()::isReady);
         progress.say("All %d workers listen".formatted(scale.workers()));
-        rage(schedule, theatre);
-        theatre.unruliness().calm();
-        theatre.recorder().record(Event.of(Kind.FAULTS_OVER));
+        injectFaults(schedule, environment);
+        environment.disorder().calm();
+        environment.recorder().record(Event.of(Kind.FAULTS_OVER));
         progress.say("No more faults; %d messages are left"
-                .formatted(theatre.queues().size()));
-        boolean drained = poll(scale.drain(), () -> theatre.queues().size() == 0);
-        theatre.recorder().record(Event.of(Kind.DRAINED));
+                .formatted(environment.queues().size()));
+        boolean drained = poll(scale.drain(), () -> environment.queues().size() == 0);
+        environment.recorder().record(Event.of(Kind.DRAINED));
         progress.say(
                 drained
                         ? "Drained"
-                        : "Not drained: %d messages".formatted(theatre.queues().size()));
-        new FinalStateRecorder(theatre.recorder())
-                .record(theatre.queues(), theatre.targets().database().database());
+                        : "Not drained: %d messages".formatted(environment.queues().size()));
+        new FinalStateRecorder(environment.recorder())
+                .record(environment.queues(), environment.targets().database().database());
         cleanup.close();
-        return new Checker(new Terms(scale.drain(), AFTERMATH, EXPOSURE))
+        return new Checker(new Terms(scale.drain(), RECOVERY, EXPOSURE))
                 .judge(History.read(directory.resolve("history.jsonl")));
     }
 
-    private void rage(Schedule schedule, ChaosEnvironment theatre) throws Exception {
-        Storm storm = Storm.begin(schedule, theatre.targets());
+    private void injectFaults(Schedule schedule, ChaosEnvironment environment) throws Exception {
+        FaultInjection injection = FaultInjection.begin(schedule, environment.targets());
         AtomicBoolean late = new AtomicBoolean();
-        Sender sender = new Sender(new Jobs(seed), theatre.queues(), scale.messages(), storm::isOver);
+        Sender sender = new Sender(new Jobs(seed), environment.queues(), scale.messages(), injection::isOver);
         CompletableFuture<Void> sending = inBackground(() -> sender.run(scale.millisPerRound(Sender.ROUND), late::get));
-        long begun = System.nanoTime();
-        while (!sending.isDone() || !storm.isOver()) {
+        long startNanos = System.nanoTime();
+        while (!sending.isDone() || !injection.isOver()) {
             TimeUnit.SECONDS.sleep(5);
-            progress.show(sender.sent(), theatre);
-            if (storm.failure() != null) {
-                throw new IllegalStateException("The harness failed to make a fault", storm.failure());
+            progress.show(sender.sent(), environment);
+            if (injection.failure() != null) {
+                throw new IllegalStateException("The harness failed to make a fault", injection.failure());
             }
-            if (!late.get() && System.nanoTime() - begun > scale.longest().toNanos()) {
+            if (!late.get() && System.nanoTime() - startNanos > scale.longest().toNanos()) {
                 progress.say("Cut short after %s: this machine is too slow".formatted(scale.longest()));
                 late.set(true);
-                storm.end();
+                injection.end();
             }
         }
         sending.get();
@@ -108,9 +108,9 @@ final class ChaosRun {
     }
 
     private static boolean poll(Duration patience, BooleanSupplier condition) throws InterruptedException {
-        long begun = System.nanoTime();
+        long startNanos = System.nanoTime();
         while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - begun > patience.toNanos()) {
+            if (System.nanoTime() - startNanos > patience.toNanos()) {
                 return false;
             }
             TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);

@@ -7,8 +7,8 @@ import java.util.Deque;
 import java.util.Random;
 
 /**
- * Draws what is sent: for each queue jobs that work for different times, some of them longer than the window, some that can
- * never succeed, some that nobody can read, and some that are sent again.
+ * Draws what is sent: for each queue jobs that work for different times, some of them longer than the window, some that
+ * can never succeed, some that cannot be read, and some that are sent again.
  */
 final class Jobs {
 
@@ -40,15 +40,15 @@ final class Jobs {
         }
         number++;
         Stream stream = SHARES[random.nextInt(SHARES.length)];
-        TestMessage parcel =
+        TestMessage message =
                 stream.isFifo() ? ordered(stream) : new TestMessage(stream, key(stream), body(stream), "", 0);
-        remember(parcel);
-        return parcel;
+        remember(message);
+        return message;
     }
 
-    private void remember(TestMessage parcel) {
-        if (!parcel.stream().isFifo()) {
-            sent.addLast(parcel);
+    private void remember(TestMessage message) {
+        if (!message.stream().isFifo()) {
+            sent.addLast(message);
             if (sent.size() > REMEMBERED) {
                 sent.removeFirst();
             }

@@ -6,11 +6,11 @@ import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** Lines that tell how far a run has come. */
+/** Prints how far a run has come. */
 final class Progress {
 
     private final PrintStream out;
-    private final long begun = System.nanoTime();
+    private final long startNanos = System.nanoTime();
 
     Progress(PrintStream out) {
         this.out = out;
@@ -20,17 +20,17 @@ final class Progress {
         out.println(text.stripTrailing());
     }
 
-    void show(int sent, ChaosEnvironment theatre) {
-        FaultLog log = theatre.targets().log();
+    void show(int sent, ChaosEnvironment environment) {
+        FaultLog log = environment.targets().log();
         String faults = Arrays.stream(Fault.values())
                 .filter(fault -> log.count(fault) > 0)
                 .map(fault -> "%s=%d".formatted(fault, log.count(fault)))
                 .collect(Collectors.joining(" "));
         say("%4d s: sent %d, delivered %d; %s"
                 .formatted(
-                        (System.nanoTime() - begun) / 1_000_000_000L,
+                        (System.nanoTime() - startNanos) / 1_000_000_000L,
                         sent,
-                        theatre.history().deliveries(),
+                        environment.history().deliveries(),
                         faults));
     }
 }

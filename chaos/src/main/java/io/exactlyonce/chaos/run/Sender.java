@@ -44,10 +44,10 @@ final class Sender {
      */
     void run(long millisPerRound, BooleanSupplier late) throws InterruptedException {
         while (!late.getAsBoolean() && (sent.get() < messages || !calm.getAsBoolean())) {
-            long begun = System.nanoTime();
+            long startNanos = System.nanoTime();
             if (queues.size() < MOST_WAITING) {
                 sendRound();
-                long left = millisPerRound - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+                long left = millisPerRound - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
                 TimeUnit.MILLISECONDS.sleep(Math.max(1, left));
             } else {
                 TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
@@ -58,12 +58,12 @@ final class Sender {
     private void sendRound() {
         Map<Stream, List<TestMessage>> drawn = new EnumMap<>(Stream.class);
         for (int index = 0; index < ROUND; index++) {
-            TestMessage parcel = jobs.next();
-            drawn.computeIfAbsent(parcel.stream(), any -> new ArrayList<>()).add(parcel);
+            TestMessage message = jobs.next();
+            drawn.computeIfAbsent(message.stream(), any -> new ArrayList<>()).add(message);
         }
-        drawn.forEach((stream, parcels) -> {
-            for (int from = 0; from < parcels.size(); from += BATCH) {
-                List<TestMessage> batch = parcels.subList(from, Math.min(parcels.size(), from + BATCH));
+        drawn.forEach((stream, ofStream) -> {
+            for (int from = 0; from < ofStream.size(); from += BATCH) {
+                List<TestMessage> batch = ofStream.subList(from, Math.min(ofStream.size(), from + BATCH));
                 queues.send(stream, batch);
                 sent.addAndGet(batch.size());
             }

@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Handlers whose effect is a row in the database that keeps the claims. No unique key holds a second one back. */
+/** Handlers whose effect is a row in the database that keeps the claims. No unique key keeps a second row out. */
 @Component
 class BookingListener {
 

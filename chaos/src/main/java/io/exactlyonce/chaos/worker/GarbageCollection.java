@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A heap that is nearly full: one full collection follows the other, and the application runs for moments between them. */
+/**
+ * A heap that is nearly full: one full collection follows the other, and the application runs for moments between them.
+ */
 final class GarbageCollection {
 
     private static final int OBJECTS = 400_000;
@@ -17,8 +19,8 @@ final class GarbageCollection {
         for (int i = 0; i < OBJECTS; i++) {
             live.add(new long[] {i, i, i, i});
         }
-        long begun = System.nanoTime();
-        while (System.nanoTime() - begun < time.toNanos()) {
+        long startNanos = System.nanoTime();
+        while (System.nanoTime() - startNanos < time.toNanos()) {
             System.gc();
         }
         if (live.isEmpty()) {

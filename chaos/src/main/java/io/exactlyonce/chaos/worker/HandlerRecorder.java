@@ -7,7 +7,7 @@ import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.Kind;
 import io.exactlyonce.chaos.history.RecorderClient;
 
-/** One run of a handler, as it tells the harness of it. */
+/** Records one run of a handler with the harness. */
 final class HandlerRecorder {
 
     private final RecorderClient recorder;
@@ -21,12 +21,12 @@ final class HandlerRecorder {
     }
 
     static HandlerRecorder enter(RecorderClient recorder, String call, Job job, Claim claim) {
-        HandlerRecorder witness = new HandlerRecorder(recorder, job.key(), call);
-        recorder.record(witness.event(Kind.ENTERED)
+        HandlerRecorder run = new HandlerRecorder(recorder, job.key(), call);
+        recorder.record(run.event(Kind.ENTERED)
                 .with(Detail.TOKEN, claim.fencingToken())
                 .with(Detail.ATTEMPT, claim.attempt())
                 .with(Detail.AMBIGUOUS, claim.isAmbiguous()));
-        return witness;
+        return run;
     }
 
     String call() {

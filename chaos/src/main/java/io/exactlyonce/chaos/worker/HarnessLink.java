@@ -32,7 +32,7 @@ class HarnessLink implements ApplicationListener<ApplicationReadyEvent> {
         beats.start();
     }
 
-    /** A worker that is silent is paused, whoever does it. */
+    /** A worker that is silent is paused, by the harness or by the machine. */
     private static void beat() {
         try {
             while (true) {

@@ -38,7 +38,7 @@ class PaymentPartner {
         post("ignores", job.key(), call, claim.downstreamKey());
     }
 
-    /** Tells whether the partner has ever acted for a key. */
+    /** Returns whether the partner has ever acted for a key. */
     boolean hasActed(String key) throws InterruptedException {
         return send(HttpRequest.newBuilder(URI.create(address + "/acted?key=" + key)))
                 .body()
@@ -56,8 +56,8 @@ class PaymentPartner {
     }
 
     /**
-     * The client's own timeouts go by the wall clock (JDK 17), which this harness steps: a handler would say that it has
-     * failed while the partner acts.
+     * The client's own timeouts go by the wall clock (JDK 17), which this harness steps: a handler would say that it
+     * has failed while the partner acts.
      */
     private HttpResponse<String> send(HttpRequest.Builder request) throws InterruptedException {
         CompletableFuture<HttpResponse<String>> response = http.sendAsync(request.build(), BodyHandlers.ofString());

@@ -10,8 +10,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads that the application sends to a replica, which may be seconds behind or away. The application asks it for what it
- * has just written, as the team of the second incident did; nothing may depend on the answer.
+ * Reads that the application sends to a replica, which may be seconds behind or away. The application asks it for what
+ * it has just written, as the team of the second incident did; nothing may depend on the answer.
  */
 @Component
 class ReplicaReads {
@@ -35,7 +35,7 @@ class ReplicaReads {
         this.replica = JdbcClient.create(new HikariDataSource(config));
     }
 
-    /** Tells whether the replica knows of a booking; {@code false} too if it does not answer. */
+    /** Returns whether the replica knows of a booking; {@code false} too if it does not answer. */
     boolean isBooked(String key) {
         try {
             return replica.sql("SELECT count(*) FROM booking WHERE key = ?")

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.stereotype.Component;
 
-/** What all handlers do: work for a while, check the claim, have an effect. Each step is told to the harness. */
+/** What all handlers do: work for a while, check the claim, have an effect. Each step is recorded with the harness. */
 @Component
 class Runs {
 
@@ -32,20 +32,20 @@ class Runs {
      * @throws InterruptedException if the listener stops it
      */
     void run(Job job, Claim claim, Effect effect) throws InterruptedException {
-        HandlerRecorder witness = HandlerRecorder.enter(recorder, worker + "/" + calls.incrementAndGet(), job, claim);
+        HandlerRecorder run = HandlerRecorder.enter(recorder, worker + "/" + calls.incrementAndGet(), job, claim);
         try {
             reached(Point.AFTER_CLAIM);
             work(job);
             fail(job);
-            witness.ensureHeld(claim);
-            witness.record(Kind.ACTING);
-            effect.happen(witness.call());
+            run.ensureHeld(claim);
+            run.record(Kind.ACTING);
+            effect.happen(run.call());
             reached(Point.AFTER_EFFECT);
         } catch (RuntimeException | InterruptedException failure) {
-            witness.failed(failure);
+            run.failed(failure);
             throw failure;
         }
-        witness.record(Kind.HANDLED);
+        run.record(Kind.HANDLED);
     }
 
     /** Every other handler does not heed an interrupt while it works: then its check alone stands before its effect. */

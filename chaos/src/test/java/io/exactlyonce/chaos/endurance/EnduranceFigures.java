@@ -59,7 +59,7 @@ record EnduranceFigures(long[] receives, double messageMinutes, Map<String, Long
     }
 
     private long renewedMessages() {
-        return requests.getOrDefault(WitnessedSqs.RENEWED, 0L);
+        return requests.getOrDefault(RecordingSqs.RENEWED, 0L);
     }
 
     /** Returns requests that change visibility, against one for each renewal of a message. */

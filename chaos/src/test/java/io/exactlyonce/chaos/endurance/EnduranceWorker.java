@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Import;
 /** A user's application whose handler takes as long as its message says, and then acts once. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({EnduranceWorker.Handler.class, WitnessedSqs.class})
+@Import({EnduranceWorker.Handler.class, RecordingSqs.class})
 class EnduranceWorker {
 
     /** The child's main method. */

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class KeysTests {
 
     @Test
-    void keyIsFoundInBodiesThatNobodyCanRead() {
+    void keyIsFoundInUnreadableBodies() {
         assertThat(Keys.of("{\"key\":\"mails-7\",\"work\":3}")).isEqualTo("mails-7");
         assertThat(Keys.of("{\"key\":\"mails-7\", and then nothing")).isEqualTo("mails-7");
     }

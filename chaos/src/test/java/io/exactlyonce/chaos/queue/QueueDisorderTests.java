@@ -6,26 +6,26 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 
-class UnrulinessTests {
+class QueueDisorderTests {
 
     private static final int ALWAYS = 1;
 
-    private final QueueDisorder unruliness = new QueueDisorder(7, ALWAYS);
+    private final QueueDisorder disorder = new QueueDisorder(7, ALWAYS);
 
     @Test
     void messageComesASecondTimeButNeverMoreThanWereAskedFor() {
-        assertThat(unruliness.disturb("mails", messages("a", "b"), 2)).hasSize(2);
-        assertThat(unruliness.disturb("mails", messages("c"), 2)).hasSize(2);
-        assertThat(unruliness.disturb("mails", messages("d", "e"), 2)).hasSize(2);
+        assertThat(disorder.disturb("mails", messages("a", "b"), 2)).hasSize(2);
+        assertThat(disorder.disturb("mails", messages("c"), 2)).hasSize(2);
+        assertThat(disorder.disturb("mails", messages("d", "e"), 2)).hasSize(2);
     }
 
     @Test
     void fifoQueuesAndCalmOnesAreLeftAlone() {
-        unruliness.disturb("steps.fifo", messages("a"), 10);
-        assertThat(unruliness.disturb("steps.fifo", messages("b", "c"), 10)).isEqualTo(messages("b", "c"));
-        unruliness.disturb("mails", messages("a"), 10);
-        unruliness.calm();
-        assertThat(unruliness.disturb("mails", messages("b", "c"), 10)).isEqualTo(messages("b", "c"));
+        disorder.disturb("steps.fifo", messages("a"), 10);
+        assertThat(disorder.disturb("steps.fifo", messages("b", "c"), 10)).isEqualTo(messages("b", "c"));
+        disorder.disturb("mails", messages("a"), 10);
+        disorder.calm();
+        assertThat(disorder.disturb("mails", messages("b", "c"), 10)).isEqualTo(messages("b", "c"));
     }
 
     private static ArrayNode messages(String... ids) {

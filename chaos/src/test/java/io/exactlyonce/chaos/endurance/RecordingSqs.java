@@ -28,10 +28,10 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Records what a worker receives and deletes, and counts its requests as they are sent, retries included. The counts are
- * in a file once the worker has stopped.
+ * Records what a worker receives and deletes, and counts its requests as they are sent, retries included. The counts
+ * are in a file once the worker has stopped.
  */
-class WitnessedSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor, DisposableBean {
+class RecordingSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor, DisposableBean {
 
     /** Messages whose window was renewed, one by one. */
     static final String RENEWED = "renewed messages";
@@ -45,7 +45,7 @@ class WitnessedSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor, Di
 
     private final Map<String, LongAdder> requests = new ConcurrentHashMap<>();
 
-    WitnessedSqs(
+    RecordingSqs(
             RecorderClient recorder,
             JsonMapper mapper,
             @Value("${endurance.counts}") Path counts,

@@ -6,32 +6,32 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A schedule that is on. */
-public final class Storm {
+/** Carries a schedule out: each of its sequences in a thread of its own. */
+public final class FaultInjection {
 
-    private final List<Thread> lanes = new ArrayList<>();
+    private final List<Thread> sequences = new ArrayList<>();
     private final CountDownLatch end = new CountDownLatch(1);
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
 
-    private Storm() {}
+    private FaultInjection() {}
 
-    /** Begins all lanes. */
-    public static Storm begin(Schedule schedule, Targets targets) {
-        Storm storm = new Storm();
-        schedule.lanes().forEach(lane -> storm.begin(lane, targets));
-        return storm;
+    /** Begins all sequences. */
+    public static FaultInjection begin(Schedule schedule, Targets targets) {
+        FaultInjection injection = new FaultInjection();
+        schedule.sequences().forEach(sequence -> injection.begin(sequence, targets));
+        return injection;
     }
 
-    private void begin(FaultSequence lane, Targets targets) {
-        Thread thread = new Thread(() -> run(lane, targets), lane.name());
+    private void begin(FaultSequence sequence, Targets targets) {
+        Thread thread = new Thread(() -> run(sequence, targets), sequence.name());
         thread.setDaemon(true);
-        lanes.add(thread);
+        sequences.add(thread);
         thread.start();
     }
 
-    private void run(FaultSequence lane, Targets targets) {
+    private void run(FaultSequence sequence, Targets targets) {
         try {
-            lane.run(targets, end);
+            sequence.run(targets, end);
         } catch (Exception e) {
             failure.compareAndSet(null, e);
         }
@@ -39,14 +39,14 @@ public final class Storm {
 
     /** Returns whether no more faults come. */
     public boolean isOver() {
-        return lanes.stream().noneMatch(Thread::isAlive);
+        return sequences.stream().noneMatch(Thread::isAlive);
     }
 
     /** Begins no more faults, and waits until those that have begun are over. */
     public void end() throws InterruptedException {
         end.countDown();
-        for (Thread lane : lanes) {
-            lane.join();
+        for (Thread sequence : sequences) {
+            sequence.join();
         }
     }
 
