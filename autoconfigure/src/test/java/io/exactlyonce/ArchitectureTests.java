@@ -138,7 +138,7 @@ class ArchitectureTests {
             slices().matching("io.exactlyonce.(**)").should().beFreeOfCycles();
 
     @ArchTest
-    static final ArchRule nobodyUsesTheWiring = noClasses()
+    static final ArchRule noPackageUsesTheWiring = noClasses()
             .that()
             .resideOutsideOfPackage(AUTOCONFIGURE)
             .should()
@@ -183,7 +183,7 @@ class ArchitectureTests {
 
     /** Set by an hour, forwards or backwards, it changes nothing: the engine's time is monotonic, or the database's. */
     @ArchTest
-    static final ArchRule nobodyReadsTheWallClock = noClasses()
+    static final ArchRule noClassReadsTheWallClock = noClasses()
             .should()
             .accessTargetWhere(targetOwner(assignableTo(Temporal.class)).and(target(name("now"))))
             .orShould()

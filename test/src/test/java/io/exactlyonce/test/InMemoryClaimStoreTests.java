@@ -65,7 +65,7 @@ class InMemoryClaimStoreTests extends ClaimStoreContract {
     }
 
     @Test
-    void completionOfAKeyThatNobodyClaimedIsLost() {
+    void completionOfAKeyThatWasNeverClaimedIsLost() {
         ClaimId unknown = request(new ClaimKey("orders", "A-1")).id();
 
         assertThat(store.complete(List.of(new Completion(unknown, "1")))).isEmpty();

@@ -93,7 +93,7 @@ class InterferenceIT {
     }
 
     @Test
-    void keyThatSomebodyElseTakesOverFirstIsHeldElsewhere() {
+    void keyThatAnotherClaimTakesOverFirstIsHeldElsewhere() {
         ClaimRequest failed = request();
         others.claim(List.of(failed));
         others.release(List.of(new Release(failed.id(), "failed", false)));

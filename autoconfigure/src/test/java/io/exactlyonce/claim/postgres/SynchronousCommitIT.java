@@ -54,7 +54,7 @@ class SynchronousCommitIT {
 
     @ParameterizedTest
     @EnumSource
-    void poolOfSomebodyElseIsLeftAsItIs(SynchronousCommit configured) {
+    void poolOfTheApplicationsIsLeftAsItIs(SynchronousCommit configured) {
         try (var foreign = new HikariDataSource()) {
             foreign.setJdbcUrl(URL);
             foreign.setUsername(SERVER.username());

@@ -25,7 +25,7 @@ interface LookContract extends StoreUnderTest {
     }
 
     @Test
-    default void keyThatNobodyHasClaimedIsFreeAndStaysUnclaimed() {
+    default void keyThatWasNeverClaimedIsFreeAndStaysUnclaimed() {
         ClaimRequest first = request(newKey());
 
         assertThat(look(first.key())).isEqualTo(KeyState.FREE);

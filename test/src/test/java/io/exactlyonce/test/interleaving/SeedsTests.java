@@ -23,7 +23,7 @@ class SeedsTests {
     };
 
     @Test
-    void whatFailsIsToldWithTheStepsThatItTakesAndNoOthers() {
+    void failureIsReportedWithExactlyTheStepsThatItTakes() {
         assertThatThrownBy(() -> new Seeds(5, 1).check(random -> range(40), THREE_BEFORE_SEVENTEEN))
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("""

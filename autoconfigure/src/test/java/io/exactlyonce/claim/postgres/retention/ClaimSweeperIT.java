@@ -251,7 +251,7 @@ class ClaimSweeperIT {
     }
 
     @Test
-    void rowThatSomebodyWorksOnIsLeftForLater() throws Exception {
+    void rowThatAnotherTransactionWorksOnIsLeftForLater() throws Exception {
         List<ClaimRequest> claims = expired(3);
         try (Connection busy = database.newConnection()) {
             busy.setAutoCommit(false);

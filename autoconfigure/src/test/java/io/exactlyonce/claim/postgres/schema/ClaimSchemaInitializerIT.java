@@ -154,7 +154,7 @@ class ClaimSchemaInitializerIT {
     }
 
     @Test
-    void startOnATableThatIsUpToDateWaitsForNobody() throws Exception {
+    void startOnATableThatIsUpToDateDoesNotWait() throws Exception {
         initialize(DatabaseInitializationMode.ALWAYS);
 
         whileLocked(

@@ -140,7 +140,7 @@ class PostgresClaimTransactionIT {
     }
 
     @Test
-    void keyWhoseFreeRowSomebodyHasLockedIsHeldElsewhere() throws Throwable {
+    void keyWhoseFreeRowIsLockedIsHeldElsewhere() throws Throwable {
         external.claim(List.of(request));
         DATABASE.endLease(request.id());
         try (Connection other = DATABASE.newConnection()) {
@@ -444,7 +444,7 @@ class PostgresClaimTransactionIT {
     /** The claim waits for it in its insert, and began before it was committed: its row is there, but too young to be seen. */
     @ParameterizedTest
     @CsvSource({"true, 2, true", "false, 1, false"})
-    void rowThatSomebodyIsJustWritingDecidesOnceItIsCommitted(boolean committed, int attempt, boolean ambiguous)
+    void rowThatIsBeingWrittenDecidesOnceItIsCommitted(boolean committed, int attempt, boolean ambiguous)
             throws Throwable {
         FutureTask<ClaimOutcome> claim;
         try (Connection other = DATABASE.newConnection()) {
@@ -471,7 +471,7 @@ class PostgresClaimTransactionIT {
 
     /** As if it had happened between the claim's snapshot and its lock. */
     @Test
-    void freeRowThatSomebodyTakesOverAfterItWasReadIsHeldElsewhere() throws Throwable {
+    void freeRowThatIsTakenOverAfterItWasReadIsHeldElsewhere() throws Throwable {
         external.claim(List.of(request));
         DATABASE.endLease(request.id());
         Runnable takeover =
@@ -493,7 +493,7 @@ class PostgresClaimTransactionIT {
     }
 
     @Test
-    void ofManyAtOnceOneWorksAndNobodyWaits() throws Throwable {
+    void ofManyAtOnceOneWorksAndNoneWaits() throws Throwable {
         int others = 5;
         for (int round = 0; round < 10; round++) {
             ClaimKey contested = request().key();
