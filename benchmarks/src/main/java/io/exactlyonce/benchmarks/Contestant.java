@@ -1,6 +1,6 @@
 package io.exactlyonce.benchmarks;
 
-/** Somebody who does a scenario's work as fast as it can. */
+/** Does a scenario's work as fast as it can. */
 public interface Contestant {
 
     /** Returns the name for tables. */
@@ -10,7 +10,7 @@ public interface Contestant {
      * Works for a while, and checks its own work.
      *
      * @return units of work per second
-     * @throws IllegalStateException if the work was not done right, by one who promises that
+     * @throws IllegalStateException if the work was not done right, by a contestant that promises that
      */
     double run(Turn turn) throws Exception;
 

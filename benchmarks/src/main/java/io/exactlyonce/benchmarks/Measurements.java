@@ -26,7 +26,7 @@ public final class Measurements {
             for (Contestant contestant : contestants) {
                 double rate = contestant.run(plan.turn());
                 measurements.add(contestant, rate);
-                // For whoever waits; kept apart from the tables.
+                // Shows progress; kept apart from the tables.
                 System.err.printf("round %d: %s: %,.0f%n", round, contestant.name(), rate);
             }
         }
@@ -39,10 +39,10 @@ public final class Measurements {
 
     /** Returns the median of the ratios of two contestants' rates in the same round. */
     public double ratio(Contestant one, Contestant other) {
-        List<Double> ones = of(one);
-        List<Double> others = of(other);
-        return median(IntStream.range(0, ones.size())
-                .mapToObj(round -> ones.get(round) / others.get(round))
+        List<Double> first = of(one);
+        List<Double> second = of(other);
+        return median(IntStream.range(0, first.size())
+                .mapToObj(round -> first.get(round) / second.get(round))
                 .toList());
     }
 

@@ -36,7 +36,7 @@ public record Plan(int rounds, Turn warmUp, Turn turn) {
         return Stream.of(wanted.split(",")).map(Integer::valueOf).toList();
     }
 
-    /** Tells whether this proves no more than that the benchmarks work. */
+    /** Returns whether this proves no more than that the benchmarks work. */
     public boolean isShort() {
         return equals(SHORT);
     }

@@ -2,7 +2,7 @@ package io.exactlyonce.benchmarks;
 
 import java.util.Map;
 
-/** A question, and who is measured to answer it. */
+/** A question, and the contestants that are measured to answer it. */
 public interface Scenario {
 
     /**

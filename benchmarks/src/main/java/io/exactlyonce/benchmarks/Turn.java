@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * How much a contestant does in one go.
  *
- * @param length for those who go by the clock
- * @param messages for those who drain a queue
+ * @param length for contestants that go by the clock
+ * @param messages for contestants that drain a queue
  */
 public record Turn(Duration length, int messages) {}

@@ -42,10 +42,10 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int th
         ClaimStore postgres = new PostgresClaimStore(pool, connections, RETENTION);
         CoalescingSettings terms =
                 new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, 10_000, Duration.ofSeconds(3));
-        long begun = System.nanoTime();
+        long startNanos = System.nanoTime();
         try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime, () -> true)) {
-            long pairs = runThreads(store, begun + length.toNanos());
-            return new Result(pairs, pairs * 1e9 / (System.nanoTime() - begun));
+            long pairs = runThreads(store, startNanos + length.toNanos());
+            return new Result(pairs, pairs * 1e9 / (System.nanoTime() - startNanos));
         }
     }
 

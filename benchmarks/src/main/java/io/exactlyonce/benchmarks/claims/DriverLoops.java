@@ -59,9 +59,9 @@ final class DriverLoops implements RawStatements {
             @Override
             public double run(Turn turn) throws Exception {
                 database.reset();
-                long begun = System.nanoTime();
-                long pairs = runClients(clients, keys, begun + turn.length().toNanos());
-                long nanos = System.nanoTime() - begun;
+                long startNanos = System.nanoTime();
+                long pairs = runClients(clients, keys, startNanos + turn.length().toNanos());
+                long nanos = System.nanoTime() - startNanos;
                 database.requireAllCompleted();
                 return pairs * keys * 1e9 / nanos;
             }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** Listeners that drain queues in turns, all at the same concurrency. The first one is what the others are compared to. */
+/** Listeners that drain queues in turns, all at the same concurrency. The rest are compared to the first one. */
 final class DrainRace {
 
     private final List<DrainingListener> contestants;
@@ -44,7 +44,7 @@ final class DrainRace {
         }
     }
 
-    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the others out: for a look at one thing. */
+    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the rest out: for a look at one thing. */
     private static boolean isWanted(Listener listener) {
         String wanted = System.getProperty("bench.contestants", "");
         return wanted.isEmpty()
@@ -60,15 +60,15 @@ final class DrainRace {
     /** Returns the ratio of two contestants; not a number if one of them did not take part. */
     double ratio(String one, String other) {
         Optional<DrainingListener> found = find(one);
-        Optional<DrainingListener> others = find(other);
-        return found.isPresent() && others.isPresent() ? measured.ratio(found.get(), others.get()) : Double.NaN;
+        Optional<DrainingListener> compared = find(other);
+        return found.isPresent() && compared.isPresent() ? measured.ratio(found.get(), compared.get()) : Double.NaN;
     }
 
-    /** Returns the ratio of one to the fastest of some others. */
-    double ratioToBest(String one, Predicate<String> others) {
+    /** Returns the ratio of one to the fastest of several. */
+    double ratioToBest(String one, Predicate<String> candidates) {
         return contestants.stream()
                 .map(DrainingListener::name)
-                .filter(others)
+                .filter(candidates)
                 .mapToDouble(other -> ratio(one, other))
                 .min()
                 .orElse(Double.NaN);

@@ -20,12 +20,12 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** (a): everybody drains a queue with a handler that does nothing. */
+/** (a): all contestants drain a queue with a handler that does nothing. */
 public final class NoOpScenario implements Scenario {
 
     private static final int FIRST_JAVA_WITH_VIRTUAL_THREADS = 21;
 
-    private static final List<Protection> EVERYBODY =
+    private static final List<Protection> ALL =
             List.of(PLAIN, EXTERNAL, BATCH, DATABASE, TWO_COMMITS, NAIVE, METADATA_STORE, SHED_LOCK);
 
     /** Whatever their safety: they keep duplicates off by a library. */
@@ -57,7 +57,7 @@ public final class NoOpScenario implements Scenario {
 
     private static Map<String, Double> platformThreads(Servers servers, Plan plan, int concurrency) throws Exception {
         // The short form of (b) and (c) has these two.
-        List<Listener> listeners = EVERYBODY.stream()
+        List<Listener> listeners = ALL.stream()
                 .filter(protection -> !plan.isShort() || (protection != DATABASE && protection != NAIVE))
                 .map(protection -> Listener.of(protection, concurrency))
                 .toList();

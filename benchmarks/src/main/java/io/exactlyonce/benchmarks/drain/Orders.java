@@ -7,7 +7,7 @@ import java.util.Random;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The messages of a turn: the same for everybody.
+ * The messages of a turn: the same for all contestants.
  *
  * @param bodies in the order in which they are sent
  * @param different how many orders they are about

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** (b): everybody drains a queue with a handler that writes one row. */
+/** (b): all contestants drain a queue with a handler that writes one row. */
 public final class RowScenario implements Scenario {
 
     @Override

@@ -62,11 +62,11 @@ final class BareCommits implements Contestant {
 
     private static double pair(PreparedStatement claim, PreparedStatement complete) throws SQLException {
         String key = UUID.randomUUID().toString();
-        long begun = System.nanoTime();
+        long startNanos = System.nanoTime();
         claim.setString(1, key);
         claim.executeUpdate();
         complete.setString(1, key);
         complete.executeUpdate();
-        return (System.nanoTime() - begun) / 1e3;
+        return (System.nanoTime() - startNanos) / 1e3;
     }
 }

@@ -13,7 +13,7 @@ final class Pace {
         this.left = times;
     }
 
-    /** Waits for the next turn; tells whether there is one. */
+    /** Waits for the next turn; returns whether there is one. */
     boolean await() throws InterruptedException {
         if (left-- == 0) {
             return false;

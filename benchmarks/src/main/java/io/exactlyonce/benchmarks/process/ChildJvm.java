@@ -16,7 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class ChildJvm implements AutoCloseable {
 
-    /** The same for everybody. */
+    /** The same for all contestants. */
     private static final List<String> OPTIONS = List.of("-Xms512m", "-Xmx512m");
 
     /** No time spent on the best machine code where times are not judged. */

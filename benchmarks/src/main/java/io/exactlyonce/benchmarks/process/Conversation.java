@@ -44,7 +44,7 @@ public final class Conversation {
     /** Waits until there are no more questions, and answers none. */
     public static void awaitEnd() throws IOException {
         while (System.in.read() >= 0) {
-            // Whoever started this process lives.
+            // The process that started this one lives.
         }
     }
 }

@@ -10,7 +10,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /**
- * What a scenario wants of containers, and awspring has no property for. The same for everybody.
+ * What a scenario wants of containers, and awspring has no property for. The same for all contestants.
  *
  * @param virtualThreads ours choose them by themselves
  * @param threads how many share the work of handlers that hold none; 0 for one for each message

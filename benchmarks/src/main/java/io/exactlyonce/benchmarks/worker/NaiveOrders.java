@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The incident's listener: between its look and its write somebody else can look. */
+/** The incident's listener: between its look and its write another worker can look. */
 class NaiveOrders {
 
     private static final String LOOK = "SELECT count(*) FROM processed WHERE order_id = ?";

@@ -40,7 +40,7 @@ public enum Protection {
         return label;
     }
 
-    /** Tells whether it is ours, so that a duplicate or a loss is a failure of the benchmark. */
+    /** Returns whether it is ours, so that a duplicate or a loss is a failure of the benchmark. */
     public boolean isOurs() {
         return this == EXTERNAL || this == DATABASE || this == BATCH || this == HELD_EXTERNAL;
     }

@@ -15,15 +15,15 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Measures a drain where all listeners are alike: from the first message that the queue hands out until it has confirmed
- * nearly all deletions. The last ones wait up to a second in awspring's buffer, which is no matter of speed.
+ * Measures a drain where all listeners are alike: from the first message that the queue hands out until it has
+ * confirmed nearly all deletions. The last ones wait up to a second in awspring's buffer, which is no matter of speed.
  */
 class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 
     private static final double MOST = 0.98;
 
     private final int connections;
-    private final AtomicLong begun = new AtomicLong();
+    private final AtomicLong firstReceive = new AtomicLong();
     private final AtomicInteger deleted = new AtomicInteger();
     private volatile int messages;
     private volatile long mostDeleted;
@@ -37,7 +37,7 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
     }
 
     void begin(int expected) {
-        begun.set(0);
+        firstReceive.set(0);
         deleted.set(0);
         mostDeleted = 0;
         messages = expected;
@@ -64,7 +64,7 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 
     /** Returns messages per second. */
     double rate() {
-        return mostDeleted == 0 ? 0 : most() * 1e9 / (mostDeleted - begun.get());
+        return mostDeleted == 0 ? 0 : most() * 1e9 / (mostDeleted - firstReceive.get());
     }
 
     private int most() {
@@ -88,7 +88,7 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
     @Override
     public void afterExecution(Context.AfterExecution context, ExecutionAttributes attributes) {
         if (context.response() instanceof ReceiveMessageResponse received && received.hasMessages()) {
-            begun.compareAndSet(0, System.nanoTime());
+            firstReceive.compareAndSet(0, System.nanoTime());
             timeInHand.received(received);
         } else if (context.response() instanceof DeleteMessageBatchResponse response) {
             count(response.successful().size());

@@ -22,7 +22,7 @@ class Tally {
         return sum(handled -> Math.max(0, handled - 1));
     }
 
-    /** Returns how many orders nobody handled. */
+    /** Returns how many orders were never handled. */
     long losses() {
         return sum(handled -> handled == 0 ? 1 : 0);
     }

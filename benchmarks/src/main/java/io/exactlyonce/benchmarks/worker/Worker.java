@@ -25,7 +25,7 @@ public class Worker {
 
     private static final long LONGEST_SECONDS = 180;
 
-    /** Others do without any of it. */
+    /** Other contestants do without any of it. */
     private static final String STARTER =
             ExactlyOnceAutoConfiguration.class.getName() + "," + ExactlyOnceMetricsAutoConfiguration.class.getName();
 

@@ -8,7 +8,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 @SpringBootApplication
 public class PaymentsApplication {
 
-    /** The starter brings an SQS client, which wants a region even where nobody calls it. */
+    /** The starter brings an SQS client, which wants a region even where it is never called. */
     private static final Map<String, Object> DEFAULTS = Map.of("spring.cloud.aws.region.static", "us-east-1");
 
     /**

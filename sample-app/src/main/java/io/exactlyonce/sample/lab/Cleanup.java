@@ -32,7 +32,7 @@ final class Cleanup implements AutoCloseable {
         }
     }
 
-    /** Tells whether the run was ended, by itself or from outside. */
+    /** Returns whether the run was ended, by itself or from outside. */
     boolean isClosed() {
         return closed;
     }

@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops a PostgreSQL whose lab was killed with SIGKILL: a shell that waits for the end of its standard input, which comes
- * with the lab's own end, however that comes. If the server was stopped in good order, nothing is left to do.
+ * Stops a PostgreSQL whose lab was killed with SIGKILL: a shell that waits for the end of its standard input, which
+ * comes with the lab's own end, however that comes. If the server was stopped in good order, nothing is left to do.
  *
- * <p>The run's directory in the temporary directory then stays, logs and data; nobody but its owner can read it. Where
+ * <p>The run's directory in the temporary directory then stays, logs and data; only its owner can read it. Where
  * there is no POSIX shell, the server stays too.
  */
 final class PostgresGuard implements AutoCloseable {
@@ -19,8 +19,8 @@ final class PostgresGuard implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PostgresGuard.class);
 
     /**
-     * The server writes its process id into the first line of this file, and removes it when it stops. SIGINT asks for a
-     * fast shutdown; a process that was started in the background may have inherited that it ignores it.
+     * The server writes its process id into the first line of this file, and removes it when it stops. SIGINT asks for
+     * a fast shutdown; a process that was started in the background may have inherited that it ignores it.
      */
     private static final String STOP_AT_END_OF_INPUT = """
             while read -r line; do :; done

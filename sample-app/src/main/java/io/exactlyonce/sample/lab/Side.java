@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** One way to handle the orders, with a queue, a database, a provider and workers that nobody else uses. */
+/** One way to handle the orders, with a queue, a database, a provider and workers of its own. */
 final class Side implements AutoCloseable {
 
     private final Kind kind;
@@ -69,7 +69,9 @@ final class Side implements AutoCloseable {
         return metrics;
     }
 
-    /** Lets the workers shut down, without waiting for that; ends them at once if time is up and they are still busy. */
+    /**
+     * Lets the workers shut down, without waiting for that; ends them at once if time is up and they are still busy.
+     */
     void requestStop() throws IOException {
         endedByThemselves = workers.endedByThemselves();
         if (drained) {

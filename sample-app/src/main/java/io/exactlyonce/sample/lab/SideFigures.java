@@ -14,7 +14,7 @@ import java.util.Set;
  * @param p95 95th percentile of the handler's run time, of the runs that reached their end
  * @param window the queue's visibility window
  * @param killed names of the workers that were killed
- * @param endedByThemselves names of the workers that ended although nobody stopped them
+ * @param endedByThemselves names of the workers that ended without having been stopped
  * @param left how many messages were still in the queue
  */
 record SideFigures(

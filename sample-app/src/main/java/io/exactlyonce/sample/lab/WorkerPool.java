@@ -81,7 +81,7 @@ final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** Returns the workers that ended although nobody killed or stopped them. */
+    /** Returns the workers that ended without having been killed or stopped. */
     List<String> endedByThemselves() {
         lock.lock();
         try {

@@ -5,6 +5,6 @@ package io.exactlyonce.sample.provider;
  *
  * @param chargeId the provider's id for it
  * @param orderId what for
- * @param worker who asked first
+ * @param worker the worker that asked first
  */
 record Charge(String chargeId, String orderId, String worker) {}

@@ -72,7 +72,7 @@ public final class ProviderStub implements AutoCloseable {
         ledger.killed(worker);
     }
 
-    /** Tells whether no handler waits for an answer. */
+    /** Returns whether no handler waits for an answer. */
     public boolean isIdle() {
         return pending.get() == 0;
     }

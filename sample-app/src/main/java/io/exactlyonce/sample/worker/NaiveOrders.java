@@ -6,8 +6,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The incident's worker: looks whether the order is processed, charges it, and writes that it is. Between look and write
- * lies the whole of the handler, and nobody extends the visibility window meanwhile.
+ * The incident's worker: looks whether the order is processed, charges it, and writes that it is. Between look and
+ * write lies the whole of the handler, and nothing extends the visibility window meanwhile.
  */
 @Component
 @Profile("naive")

@@ -4,7 +4,7 @@ import java.net.URI;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * Where orders come from and who is called for them.
+ * Where orders come from and which provider is called for them.
  *
  * @param queue name or URL of the queue
  * @param worker name of this worker, which the provider's ledger shows
