@@ -42,7 +42,7 @@ final class CitedTests {
                 .toList();
     }
 
-    /** Tells whether there is a class of that name with a test method of that name. */
+    /** Returns whether there is a class of that name with a test method of that name. */
     boolean exist(String citation) {
         String[] names = citation.split("#", 2);
         Pattern method =

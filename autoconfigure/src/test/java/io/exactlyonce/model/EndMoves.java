@@ -75,7 +75,7 @@ final class EndMoves {
                 "deletes its message",
                 done.with(which, state.message(which).gone(Place.DELETED)));
         if (state.message(which).receiver() != who) {
-            steps.add(who, "deletes its message in vain, by an old receipt", done);
+            steps.add(who, "deletes its message without effect, by an old receipt", done);
         }
         steps.fault(who, "cannot delete its message", done);
     }

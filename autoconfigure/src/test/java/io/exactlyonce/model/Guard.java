@@ -1,9 +1,9 @@
 package io.exactlyonce.model;
 
 /**
- * What keeps the protocol safe, and the method that does it. Without any one of these the model breaks a rule, and without
- * that method's check a test of the code fails: where it is SQL a {@link SqlCheck} removes it, where it is Java the profile
- * {@code guards} does, and {@link GuardMutations} reads what came of that.
+ * What keeps the protocol safe, and the method that does it. Without any one of these the model breaks a rule, and
+ * without that method's check a test of the code fails: where it is SQL a {@link SqlCheck} removes it, where it is Java
+ * the profile {@code guards} does, and {@link GuardMutations} reads what came of that.
  */
 enum Guard {
     /** {@code INSERT ... ON CONFLICT DO NOTHING}: whether the key is known and its first claim are one step. */
@@ -18,11 +18,11 @@ enum Guard {
     TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** A key whose holder vanished is free when the lease ends; a status alone would block it for ever. */
     VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
-    /** A completed row is free for nobody. */
+    /** A completed row is never free. */
     COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
     RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.postgres.RequestedRow#isOwn"),
-    /** A takeover of a claim that nobody ended tells its handler that it is ambiguous. */
+    /** A takeover of a claim that was never ended tells its handler that it is ambiguous. */
     TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.postgres.ClaimRow#isInDoubt"),
     /** {@code claim.ambiguous OR ending.ambiguous}: a later release without effects does not clear an earlier doubt. */
     DOUBT_STAYS("io.exactlyonce.claim.postgres.BatchStatement#run"),

@@ -18,14 +18,14 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * What PIT's changes to the guards' methods came to: each method must have been changed, and each change must have failed a
- * test, unless it is listed as one that survives.
+ * What PIT's changes to the guards' methods came to: each method must have been changed, and each change must have
+ * failed a test, unless it is listed as one that survives.
  */
 public final class GuardMutations {
 
     private static final Pattern LAMBDA = Pattern.compile("lambda\\$(\\w+)\\$\\d+");
 
-    /** PIT's words for a change that a test has found. The others, such as a run that crashed, prove nothing. */
+    /** PIT's words for a change that a test has found. The rest, such as a run that crashed, prove nothing. */
     private static final Set<String> FOUND = Set.of("KILLED", "TIMED_OUT", "MEMORY_ERROR");
 
     /**

@@ -1,7 +1,7 @@
 package io.exactlyonce.model;
 
 /**
- * What has happened, for the rules: nobody in the protocol knows it. Sets of attempts are bits.
+ * What has happened, for the rules: no part of the protocol knows it. Sets of attempts are bits.
  *
  * @param attempts how often the key was acquired
  * @param topToken the highest fencing token so far
@@ -26,7 +26,7 @@ record History(int attempts, int topToken, int told, int effects, boolean distur
         return new History(attempts, topToken, told, effects, true);
     }
 
-    /** Tells whether all attempts with an effect, but the earliest of them, were told. */
+    /** Returns whether all attempts with an effect, but the earliest of them, were told. */
     boolean isEveryRepeatTold() {
         int later = effects & (effects - 1);
         return (later & ~told) == 0;

@@ -28,7 +28,7 @@ record Row(Status status, int claim, int attempt, int token, boolean doubt, int 
         return status == Status.RELEASED || (status == Status.HELD && lease == 0);
     }
 
-    /** Tells whether an attempt may have had effects that nobody recorded. Only for a row that is over. */
+    /** Returns whether an attempt may have had effects that are not recorded. Only for a row that is over. */
     boolean isInDoubt() {
         return doubt || status == Status.HELD;
     }

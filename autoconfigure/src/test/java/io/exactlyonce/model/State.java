@@ -60,7 +60,7 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
         return new State(row, first, second, left, right, history, faults - 1);
     }
 
-    /** Tells whether each message is out of its queue, and all work is done. */
+    /** Returns whether each message is out of its queue, and all work is done. */
     boolean isSettled() {
         return first.place() != Place.QUEUE
                 && second.place() != Place.QUEUE
@@ -68,7 +68,7 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
                 && right.equals(Worker.IDLE);
     }
 
-    /** Returns an id for a request that nobody and nothing remembers. */
+    /** Returns an id for a request that is remembered nowhere. */
     int newClaim() {
         return IntStream.iterate(1, id -> id + 1)
                 .filter(id -> !isKnown(id))

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One thing that may happen next.
  *
- * @param what for people
+ * @param what text for the reader
  * @param fault whether a healthy system does without it
  * @param next the state after it
  * @param breach the rule that it breaks by itself, if any

@@ -3,8 +3,8 @@ package io.exactlyonce.model;
 import java.util.Comparator;
 
 /**
- * Takes states for one that differ only in the names of workers or messages. Where it finds no order it leaves a state as
- * it is, which costs time, and no rule.
+ * Takes states for one that differ only in the names of workers or messages. Where it finds no order it leaves a state
+ * as it is, which costs time, and no rule.
  */
 final class Symmetry {
 
@@ -27,7 +27,7 @@ final class Symmetry {
         return WORKERS.compare(ordered.left(), ordered.right()) > 0 ? workersSwapped(ordered) : ordered;
     }
 
-    /** Tells whether one becomes the other by other names. */
+    /** Returns whether one becomes the other by other names. */
     static boolean areSame(State one, State other) {
         State swapped = messagesSwapped(one);
         return one.equals(other)

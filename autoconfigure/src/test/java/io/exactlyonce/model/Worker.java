@@ -111,7 +111,7 @@ record Worker(
         return claim == id || (met != null && met.claim() == id);
     }
 
-    /** Tells whether one more tick would end something that a healthy worker renews or finishes in time. */
+    /** Returns whether one more tick would end something that a healthy worker renews or finishes in time. */
     boolean isInAHurry() {
         return !paused && ((window == 1 && !windowFails) || (lease == 1 && !leaseFails));
     }

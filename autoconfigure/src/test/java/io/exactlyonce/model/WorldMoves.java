@@ -40,7 +40,7 @@ final class WorldMoves {
         }
     }
 
-    /** Also past its end: only the store knows whether somebody has taken the key over. */
+    /** Also past its end: only the store knows whether another worker has taken the key over. */
     private static void renewLease(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         if (steps.mode() == Mode.DATABASE || !worker.phase().renewsLease() || worker.lease() == Steps.TICKS) {
@@ -79,7 +79,10 @@ final class WorldMoves {
         steps.fault(who, "cannot renew its window", state.with(who, worker.failing(worker.leaseFails(), true)));
     }
 
-    /** A healthy worker does what is due in time; so time passes only where nobody is in a hurry, or stands still. */
+    /**
+     * A healthy worker does what is due in time; so time passes only where no worker is in a hurry, or where one stands
+     * still.
+     */
     private static void tick(State state, Steps steps) {
         if (state.left().isInAHurry() || state.right().isInAHurry()) {
             return;

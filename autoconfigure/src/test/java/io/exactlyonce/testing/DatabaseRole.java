@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A user of the shared server's that can be taken from an application, while others go on using the database: what the
- * outage of one pool, or of the pooler before it, looks like.
+ * A user of the shared server's that can be taken from an application, while other users go on using the database: what
+ * the outage of one pool, or of the pooler before it, looks like.
  */
 public final class DatabaseRole {
 

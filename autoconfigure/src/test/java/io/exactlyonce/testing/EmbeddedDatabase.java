@@ -17,7 +17,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * }</pre>
  *
  * <p>The server writes as durably as one in production: the bundle's own defaults have {@code fsync} and
- * {@code synchronous_commit} off, with which neither a crash nor a speed shows anything. Whoever connects from this
+ * {@code synchronous_commit} off, with which neither a crash nor a speed shows anything. Every connection from this
  * machine is trusted.
  */
 public final class EmbeddedDatabase {

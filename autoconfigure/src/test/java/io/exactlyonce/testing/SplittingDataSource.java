@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * Stands in for a proxy that splits reads from writes statement by statement, as Pgpool-II does: a {@code SELECT} without
- * volatile functions goes to the replica, in autocommit and at the beginning of a transaction; all else, and whatever
- * follows a write in its transaction, goes to the primary.
+ * Stands in for a proxy that splits reads from writes statement by statement, as Pgpool-II does: a {@code SELECT}
+ * without volatile functions goes to the replica, in autocommit and at the beginning of a transaction; all else, and
+ * whatever follows a write in its transaction, goes to the primary.
  */
 public final class SplittingDataSource extends AbstractDataSource {
 
@@ -47,7 +47,7 @@ public final class SplittingDataSource extends AbstractDataSource {
         return getConnection();
     }
 
-    /** Tells whether such a proxy takes a statement for a read. */
+    /** Returns whether such a proxy takes a statement for a read. */
     public static boolean isPlainRead(String sql) {
         String statement = sql.strip().toLowerCase(Locale.ROOT);
         return statement.startsWith("select")

@@ -18,18 +18,18 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * An SQS server for tests: one for the whole JVM. {@link SqsServerKind} says which, and the tests are the same for all. Queues
- * have names that nobody else uses, and are deleted after their test class.
+ * An SQS server for tests: one for the whole JVM. {@link SqsServerKind} says which, and the tests are the same for all.
+ * Queues have names of their own, and are deleted after their test class.
  */
 public final class SqsServer {
 
     private static final DockerImageName IMAGE = DockerImageName.parse("localstack/localstack:4");
 
-    /** Whoever runs the tests on an account of theirs can tell our queues by it, and grant rights on them alone. */
+    /** Our queues can be recognized by it on an account of many uses, and rights be granted on them alone. */
     private static final String NAME_PREFIX = "exactly-once-it-";
 
     /**
-     * Keeps the threads that all clients of this JVM share: whoever closes the last client waits for 2 s until they have
+     * Keeps the threads that all clients of this JVM share: closing the last client would wait for 2 s until they have
      * ended, and so would each application under test.
      */
     private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();

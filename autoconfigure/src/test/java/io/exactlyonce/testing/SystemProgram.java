@@ -15,18 +15,18 @@ import org.springframework.util.FileSystemUtils;
 
 /**
  * A server program of the system's, in the foreground and in a directory of its own, until it is closed. Where this
- * JVM is root's, it runs as somebody without rights: some programs refuse to run as root.
+ * JVM is root's, it runs as a user without rights: some programs refuse to run as root.
  */
 final class SystemProgram implements AutoCloseable {
 
-    private static final String NOBODY = "65534";
+    private static final String UNPRIVILEGED = "65534";
     private static final long SECONDS_TO_STOP = 10;
 
     private final Path directory;
     private final String stopSignal;
     private Process process;
 
-    /** @param stopSignal ends it at once, whoever is connected */
+    /** @param stopSignal ends it at once, whatever is connected */
     SystemProgram(String stopSignal) throws IOException {
         this.directory = Files.createTempDirectory("program");
         this.stopSignal = stopSignal;
@@ -57,7 +57,7 @@ final class SystemProgram implements AutoCloseable {
     void start(String name, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         if (System.getProperty("user.name").equals("root")) {
-            command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+            command.addAll(List.of("setpriv", "--reuid=" + UNPRIVILEGED, "--regid=" + UNPRIVILEGED, "--clear-groups"));
         }
         command.add(find(name).orElseThrow().toString());
         command.addAll(List.of(arguments));

@@ -63,7 +63,7 @@ public final class TestApplication implements AutoCloseable {
         all.put("spring.datasource.username", EmbeddedDatabase.shared().username());
         all.put("spring.main.banner-mode", "off");
         all.put("server.port", "0");
-        // For those who want it: an EntityManagerFactory takes long to make, and needs the database at once.
+        // For tests that want it: an EntityManagerFactory takes long to make, and needs the database at once.
         all.put(
                 "spring.autoconfigure.exclude",
                 "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 
 /**
- * Marks tests that need the {@link SqsServer}, whose queues are deleted after them. They are skipped where LocalStack is wanted
- * and there is no Docker.
+ * Marks tests that need the {@link SqsServer}, whose queues are deleted after them. They are skipped where LocalStack
+ * is wanted and there is no Docker.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -53,7 +53,7 @@ public @interface UsesSqs {
                     : ConditionEvaluationResult.disabled(NO_DOCKER);
         }
 
-        /** Nobody but tests uses them, and servers of other people's keep them for ever. */
+        /** Only tests use them, and a server that outlives the tests would keep them for ever. */
         @Override
         public void afterAll(ExtensionContext context) {
             SqsServer.shared().deleteQueues();

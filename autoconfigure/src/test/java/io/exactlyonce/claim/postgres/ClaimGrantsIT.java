@@ -48,7 +48,9 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A database user with exactly the grants that docs/operations.md lists, and nothing else: all of them, or one too few. */
+/**
+ * A database user with exactly the grants that docs/operations.md lists, and nothing else: all of them, or one too few.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ClaimGrantsIT {
 
@@ -148,7 +150,7 @@ class ClaimGrantsIT {
         store.complete(List.of(new Completion(claims.get(0).id(), "1")));
         store.release(List.of(new Release(claims.get(1).id(), "failed", false)));
         store.claim(List.of(request(keys.get(1))));
-        store.park(List.of(new Parking(claims.get(2).id(), "ask somebody", false)));
+        store.park(List.of(new Parking(claims.get(2).id(), "to be decided", false)));
         assertThat(store.look(keys)).containsEntry(keys.get(2), KeyState.PARKED);
         decide(claims.get(2).id());
         handleWithinATransaction();

@@ -30,9 +30,9 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
- * The generic plans of whatever the store and the retention prepare, which are what a connection ends with: asked for on
- * the very connection that used them, so that a new statement is examined without being named here. They must not read the
- * whole table or the whole primary key, whatever the planner knew when it made them.
+ * The generic plans of whatever the store and the retention prepare, which are what a connection ends with: asked for
+ * on the very connection that used them, so that a new statement is examined without being named here. They must not
+ * read the whole table or the whole primary key, whatever the planner knew when it made them.
  */
 class ClaimPlansIT {
 
@@ -130,7 +130,7 @@ class ClaimPlansIT {
                     .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(1)))
                     .toList());
             store.complete(List.of(new Completion(claims.get(0).id(), "1")));
-            store.park(List.of(new Parking(claims.get(1).id(), "ask somebody", false)));
+            store.park(List.of(new Parking(claims.get(1).id(), "to be decided", false)));
             store.release(List.of(
                     new Release(claims.get(2).id(), "failed", true),
                     new Release(claims.get(3).id(), "failed", true)));

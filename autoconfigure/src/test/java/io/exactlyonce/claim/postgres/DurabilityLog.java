@@ -16,7 +16,9 @@ import java.util.UUID;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Notes what the commit of each write of a claim waits for, by a trigger: the setting that holds in its transaction. */
+/**
+ * Notes what the commit of each write of a claim waits for, by a trigger: the setting that holds in its transaction.
+ */
 final class DurabilityLog {
 
     private static final int CONNECTIONS = 2;
@@ -55,9 +57,9 @@ final class DurabilityLog {
         store.complete(List.of(new Completion(second.id(), null)));
         ClaimRequest parked = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(parked));
-        store.park(List.of(new Parking(parked.id(), "somebody must decide", false)));
-        var people = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
-        assertThat(people.release(parked.id())).isTrue();
+        store.park(List.of(new Parking(parked.id(), "to be decided", false)));
+        var parkedClaims = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
+        assertThat(parkedClaims.release(parked.id())).isTrue();
 
         assertThat(database.queryForList("SELECT operation || ' ' || status FROM durability", String.class))
                 .containsExactly(

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.ConcurrencyFailureException;
 
-/** What others do between the statements of one claim, and to its connections. */
+/** What other claims do between the statements of one claim, and to its connections. */
 class InterferenceIT {
 
     private static final int CONNECTIONS = 4;
@@ -42,7 +42,7 @@ class InterferenceIT {
     private static final String ANY = "";
     private static final String TAKE_OVER = "UPDATE exactly_once_claim\nSET status = 'HELD'";
 
-    private final PostgresClaimStore others =
+    private final PostgresClaimStore other =
             new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
 
     @AfterAll
@@ -59,15 +59,15 @@ class InterferenceIT {
                 .toString();
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> others.claim(List.of(request(new ClaimKey(unbounded, unbounded)))))
+                .isThrownBy(() -> other.claim(List.of(request(new ClaimKey(unbounded, unbounded)))))
                 .withMessageContaining("cannot store one of these keys");
     }
 
     @Test
     void rowThatVanishesAfterItWasReadIsClaimedAgain() {
         ClaimRequest first = request();
-        others.claim(List.of(first));
-        others.release(List.of(new Release(first.id(), "failed", false)));
+        other.claim(List.of(first));
+        other.release(List.of(new Release(first.id(), "failed", false)));
 
         assertThat(claimWhile(TAKE_OVER, 1, () -> DATABASE.delete(first.key()), first.key()))
                 .isInstanceOfSatisfying(
@@ -78,12 +78,12 @@ class InterferenceIT {
     @Test
     void keyThatChangesInEachRoundFailsWithAReason() {
         ClaimRequest busy = request();
-        others.claim(List.of(busy));
-        others.release(List.of(new Release(busy.id(), "failed", false)));
+        other.claim(List.of(busy));
+        other.release(List.of(new Release(busy.id(), "failed", false)));
         Runnable claimAndRelease = () -> {
             ClaimRequest faster = request(busy.key());
-            others.claim(List.of(faster));
-            others.release(List.of(new Release(faster.id(), "failed", false)));
+            other.claim(List.of(faster));
+            other.release(List.of(new Release(faster.id(), "failed", false)));
         };
 
         assertThatThrownBy(() -> claimWhile(TAKE_OVER, 100, claimAndRelease, busy.key()))
@@ -95,23 +95,23 @@ class InterferenceIT {
     @Test
     void keyThatAnotherClaimTakesOverFirstIsHeldElsewhere() {
         ClaimRequest failed = request();
-        others.claim(List.of(failed));
-        others.release(List.of(new Release(failed.id(), "failed", false)));
+        other.claim(List.of(failed));
+        other.release(List.of(new Release(failed.id(), "failed", false)));
 
-        assertThat(claimWhile(TAKE_OVER, 1, () -> others.claim(List.of(request(failed.key()))), failed.key()))
+        assertThat(claimWhile(TAKE_OVER, 1, () -> other.claim(List.of(request(failed.key()))), failed.key()))
                 .isInstanceOf(HeldElsewhere.class);
     }
 
     @Test
     void keyWhoseHolderRenewsInTheLastMomentIsHeldElsewhere() {
         ClaimRequest late = request();
-        others.claim(List.of(late));
+        other.claim(List.of(late));
         DATABASE.endLease(late.id());
 
         assertThat(claimWhile(
                         TAKE_OVER,
                         1,
-                        () -> others.renew(List.of(new LeaseRenewal(late.id(), Duration.ofMinutes(1)))),
+                        () -> other.renew(List.of(new LeaseRenewal(late.id(), Duration.ofMinutes(1)))),
                         late.key()))
                 .isInstanceOf(HeldElsewhere.class);
     }
@@ -119,23 +119,23 @@ class InterferenceIT {
     @Test
     void keyWhoseHolderCompletesInTheLastMomentIsCompleted() {
         ClaimRequest late = request();
-        others.claim(List.of(late));
+        other.claim(List.of(late));
         DATABASE.endLease(late.id());
 
-        assertThat(claimWhile(TAKE_OVER, 1, () -> others.complete(List.of(new Completion(late.id(), "1"))), late.key()))
+        assertThat(claimWhile(TAKE_OVER, 1, () -> other.complete(List.of(new Completion(late.id(), "1"))), late.key()))
                 .isEqualTo(new AlreadyCompleted("1"));
     }
 
     @Test
     void keyWhoseHolderReleasesInTheLastMomentIsNotAmbiguous() {
         ClaimRequest late = request();
-        others.claim(List.of(late));
+        other.claim(List.of(late));
         DATABASE.endLease(late.id());
 
         assertThat(claimWhile(
                         TAKE_OVER,
                         1,
-                        () -> others.release(List.of(new Release(late.id(), "failed", false))),
+                        () -> other.release(List.of(new Release(late.id(), "failed", false))),
                         late.key()))
                 .isInstanceOfSatisfying(
                         Acquired.class,
@@ -145,12 +145,12 @@ class InterferenceIT {
     @Test
     void completionThatWaitsForAnotherWriteOfItsRowIsRecordedAllTheSame() throws Exception {
         ClaimRequest claim = request();
-        others.claim(List.of(claim));
+        other.claim(List.of(claim));
 
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
                                 .formatted(claim.claimId()),
-                        () -> others.complete(List.of(new Completion(claim.id(), "1")))))
+                        () -> other.complete(List.of(new Completion(claim.id(), "1")))))
                 .containsExactly(claim.id());
         assertThat(DATABASE.row(claim.key()).get("status")).isEqualTo("COMPLETED");
     }
@@ -158,25 +158,25 @@ class InterferenceIT {
     @Test
     void renewalThatWaitsForAnotherWriteOfItsRowIsRecordedAllTheSame() throws Exception {
         ClaimRequest claim = request();
-        others.claim(List.of(claim));
+        other.claim(List.of(claim));
 
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
                                 .formatted(claim.claimId()),
-                        () -> others.renew(List.of(new LeaseRenewal(claim.id(), Duration.ofMinutes(1))))))
+                        () -> other.renew(List.of(new LeaseRenewal(claim.id(), Duration.ofMinutes(1))))))
                 .containsExactly(claim.id());
-        assertThat(others.claim(List.of(request(claim.key())))).hasOnlyElementsOfType(HeldElsewhere.class);
+        assertThat(other.claim(List.of(request(claim.key())))).hasOnlyElementsOfType(HeldElsewhere.class);
     }
 
     @Test
     void completionThatWaitsForATakeoverIsLost() throws Exception {
         ClaimRequest zombie = request();
-        others.claim(List.of(zombie));
+        other.claim(List.of(zombie));
 
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = '%s'"
                                 .formatted(zombie.claimId()),
-                        () -> others.complete(List.of(new Completion(zombie.id(), "1")))))
+                        () -> other.complete(List.of(new Completion(zombie.id(), "1")))))
                 .isEmpty();
         assertThat(DATABASE.row(zombie.key()).get("status")).isEqualTo("HELD");
     }
@@ -190,7 +190,7 @@ class InterferenceIT {
                 TestDatabase.RETENTION);
         ClaimRequest done = request();
         ClaimRequest running = request();
-        others.claim(List.of(done, running));
+        other.claim(List.of(done, running));
 
         ClaimBatchResult result = store.apply(new ClaimBatch(
                 List.of(new Completion(done.id(), "1")),
@@ -207,9 +207,9 @@ class InterferenceIT {
     void twoKeysClaimedWithOneIdAreTwoClaims() {
         ClaimRequest first = request();
         ClaimRequest second = new ClaimRequest(request().key(), first.claimId(), "worker", Duration.ofMinutes(1));
-        others.claim(List.of(request(second.key())));
+        other.claim(List.of(request(second.key())));
 
-        assertThat(others.claim(List.of(first, second)))
+        assertThat(other.claim(List.of(first, second)))
                 .satisfiesExactly(
                         one -> assertThat(one).isInstanceOf(Acquired.class),
                         other -> assertThat(other).isInstanceOf(HeldElsewhere.class));
@@ -252,7 +252,7 @@ class InterferenceIT {
 
     @Test
     void storeWorksAgainAfterItsConnectionsWereKilled() {
-        others.claim(List.of(request()));
+        other.claim(List.of(request()));
         DATABASE.jdbc()
                 .queryForList("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                         + " WHERE datname = current_database() AND application_name = 'exactly-once-claims'");
@@ -260,7 +260,7 @@ class InterferenceIT {
         ClaimRequest claim = request();
         Awaitility.await()
                 .ignoreExceptions()
-                .untilAsserted(() -> assertThat(others.claim(List.of(claim))).hasOnlyElementsOfType(Acquired.class));
+                .untilAsserted(() -> assertThat(other.claim(List.of(claim))).hasOnlyElementsOfType(Acquired.class));
     }
 
     private static ClaimOutcome claimWhile(String statement, int times, Runnable event, ClaimKey key) {

@@ -37,7 +37,9 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** Claims behind a real pooler that gives each transaction another session, on a database whose default loses commits. */
+/**
+ * Claims behind a real pooler that gives each transaction another session, on a database whose default loses commits.
+ */
 @NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
 class PooledTransactionsIT {
 
@@ -66,7 +68,10 @@ class PooledTransactionsIT {
         bouncer.close();
     }
 
-    /** Sessions were set for somebody else, or not at all: each statement has to say for itself what its commit waits for. */
+    /**
+     * Sessions were set for another user, or not at all: each statement has to say for itself what its commit waits
+     * for.
+     */
     @ParameterizedTest
     @EnumSource(SynchronousCommit.class)
     void everyWriteOfAClaimWaitsForWhatIsConfigured(SynchronousCommit configured) throws Exception {
@@ -102,7 +107,9 @@ class PooledTransactionsIT {
         }
     }
 
-    /** What shares the claims' sessions shares their isolation level; a user of the claims' own keeps sessions apart. */
+    /**
+     * What shares the claims' sessions shares their isolation level; a user of the claims' own keeps sessions apart.
+     */
     @Test
     void isolationLevelThatIsStricterByDefaultIsLoweredForThoseWhoShareTheClaimsUser() {
         String url = SERVER.createDatabase();
@@ -137,7 +144,7 @@ class PooledTransactionsIT {
         return outcome;
     }
 
-    /** As if those who share the sessions had set them otherwise. */
+    /** As if other users of the sessions had set them otherwise. */
     private static void forgetSettings() throws Exception {
         DataSource other = SERVER.dataSource(pooled());
         try (Connection one = other.getConnection();

@@ -66,7 +66,7 @@ class PostgresParkedClaimsIT {
         assertThat(parked.find(request.key())).isPresent();
     }
 
-    /** Reading the whole table would wait behind millions of rows that nobody parked. */
+    /** Reading the whole table would wait behind millions of rows that are not parked. */
     @Test
     void listReadsTheIndexOfParkedClaims() {
         DATABASE.jdbc().execute("ANALYZE exactly_once_claim");

@@ -126,7 +126,7 @@ class ClaimSweeperIT {
     void parkedClaimIsNeverDeleted() throws Exception {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.park(List.of(new Parking(claim.id(), "ask somebody", false)));
+        store.park(List.of(new Parking(claim.id(), "to be decided", false)));
         age(claim, "1000 days");
         sweep();
 
@@ -138,7 +138,7 @@ class ClaimSweeperIT {
     void claimThatAPersonReleasedIsNotParkedAnyMoreAndExpiresLikeAnyOther() throws Exception {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.park(List.of(new Parking(claim.id(), "ask somebody", false)));
+        store.park(List.of(new Parking(claim.id(), "to be decided", false)));
         new PostgresParkedClaims(database.pool(), TestDatabase.RETENTION).release(claim.id());
         sweep();
         assertThat(exists(claim)).isTrue();
@@ -280,7 +280,7 @@ class ClaimSweeperIT {
             sweep();
             assertThat(sweeps.batches).isEmpty();
             assertThat(sweeps.sweeps).isEmpty();
-            assertThat(sweeps.parked).as("looks all the same").hasSize(1);
+            assertThat(sweeps.parked).as("still looks").hasSize(1);
         } // the other one dies
         await().untilAsserted(() -> {
             sweep();

@@ -251,8 +251,9 @@ class PostgresClaimTransactionIT {
     }
 
     /**
-     * The handler waits, in this process, for a claim of a key that a batch has just made; the batch waits, in the database,
-     * for the handler's transaction. No server sees such a cycle: what waits in the database gives up after a second.
+     * The handler waits, in this process, for a claim of a key that a batch has just made; the batch waits, in the
+     * database, for the handler's transaction. No server sees such a cycle: what waits in the database gives up after a
+     * second.
      */
     @Test
     void cycleOfWaitsThroughTwoProcessesEndsAfterASecond() throws Throwable {
@@ -441,7 +442,10 @@ class PostgresClaimTransactionIT {
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
     }
 
-    /** The claim waits for it in its insert, and began before it was committed: its row is there, but too young to be seen. */
+    /**
+     * The claim waits for it in its insert, and began before it was committed: its row is there, but too young to be
+     * seen.
+     */
     @ParameterizedTest
     @CsvSource({"true, 2, true", "false, 1, false"})
     void rowThatIsBeingWrittenDecidesOnceItIsCommitted(boolean committed, int attempt, boolean ambiguous)
@@ -494,10 +498,10 @@ class PostgresClaimTransactionIT {
 
     @Test
     void ofManyAtOnceOneWorksAndNoneWaits() throws Throwable {
-        int others = 5;
+        int losers = 5;
         for (int round = 0; round < 10; round++) {
             ClaimKey contested = request().key();
-            CountDownLatch refused = new CountDownLatch(others);
+            CountDownLatch refused = new CountDownLatch(losers);
             List<FutureTask<ClaimOutcome>> tasks = Stream.generate(() -> begin(() -> {
                         ClaimOutcome outcome = transaction.execute(request(contested), claim -> {
                             assertThat(refused.await(20, TimeUnit.SECONDS)).isTrue();
@@ -506,7 +510,7 @@ class PostgresClaimTransactionIT {
                         refused.countDown();
                         return outcome;
                     }))
-                    .limit(others + 1)
+                    .limit(losers + 1)
                     .toList();
 
             int acquired = 0;
