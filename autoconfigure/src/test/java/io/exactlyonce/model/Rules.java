@@ -14,7 +14,8 @@ final class Rules {
     static final String FENCED_EFFECT_COMMITS_FOR_THE_HOLDER =
             "a fenced effect commits only while its claim holds the key";
     static final String STALE_WRITES_CHANGE_NOTHING = "a stale worker writes nothing over its successor's claim";
-    static final String MESSAGE_IS_ITS_NEWEST_RECEIVERS = "no worker shows or hides a message that another has received";
+    static final String MESSAGE_IS_ITS_NEWEST_RECEIVERS =
+            "no worker shows or hides a message that another has received";
     static final String COMPLETED_STAYS = "a completed key stays completed";
     static final String COMPLETED_MEANS_DONE = "a completed key has had its effect";
     static final String DELETED_MEANS_COMPLETED = "a deleted message's key is completed";

@@ -60,7 +60,8 @@ final class DriverLoops implements RawStatements {
             public double run(Turn turn) throws Exception {
                 database.reset();
                 long startNanos = System.nanoTime();
-                long pairs = runClients(clients, keys, startNanos + turn.length().toNanos());
+                long pairs =
+                        runClients(clients, keys, startNanos + turn.length().toNanos());
                 long nanos = System.nanoTime() - startNanos;
                 database.requireAllCompleted();
                 return pairs * keys * 1e9 / nanos;

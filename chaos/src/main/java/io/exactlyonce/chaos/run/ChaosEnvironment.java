@@ -33,8 +33,7 @@ import java.time.Duration;
  * @param history what passes the wire to SQS
  * @param disorder what happens to it there
  */
-record ChaosEnvironment(
-        Targets targets, Recorder recorder, Queues queues, SqsHistory history, QueueDisorder disorder) {
+record ChaosEnvironment(Targets targets, Recorder recorder, Queues queues, SqsHistory history, QueueDisorder disorder) {
 
     private static final Duration WINDOW = Duration.ofSeconds(4);
     private static final double DUPLICATES = 0.05;

@@ -1,8 +1,8 @@
 package io.exactlyonce.chaos.run;
 
+import io.exactlyonce.chaos.fault.FaultInjection;
 import io.exactlyonce.chaos.fault.Scale;
 import io.exactlyonce.chaos.fault.Schedule;
-import io.exactlyonce.chaos.fault.FaultInjection;
 import io.exactlyonce.chaos.history.Checker;
 import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.History;
@@ -55,7 +55,8 @@ final class ChaosRun {
         progress.say(
                 drained
                         ? "Drained"
-                        : "Not drained: %d messages".formatted(environment.queues().size()));
+                        : "Not drained: %d messages"
+                                .formatted(environment.queues().size()));
         new FinalStateRecorder(environment.recorder())
                 .record(environment.queues(), environment.targets().database().database());
         cleanup.close();

@@ -50,7 +50,7 @@ public final class ClaimSweeper {
     }
 
     private final ExpiredClaims expired;
-    private final ClaimTableStats survey;
+    private final ClaimTableStats stats;
     private final int batchSize;
     private final List<RetentionObserver> observers;
     private final NanoClock nanoClock;
@@ -70,7 +70,7 @@ public final class ClaimSweeper {
             throw new IllegalArgumentException("batchSize (%d) must be at least 1".formatted(batchSize));
         }
         this.expired = new ExpiredClaims(dataSource);
-        this.survey = new ClaimTableStats(dataSource);
+        this.stats = new ClaimTableStats(dataSource);
         this.batchSize = batchSize;
         this.observers = List.copyOf(observers);
         this.nanoClock = nanoClock;
@@ -86,7 +86,7 @@ public final class ClaimSweeper {
     public void sweep() throws InterruptedException {
         try {
             deleteAll();
-            ClaimTableStats.Findings findings = survey.look();
+            ClaimTableStats.Findings findings = stats.look();
             tell(observer -> observer.surveyed(findings.oldest(), findings.parked()));
             recovered();
         } catch (DataAccessException | TransactionException failure) {
