@@ -61,8 +61,10 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         List<Message<T>> rest = group.subList(1, group.size());
         return run(group.get(0), context, head -> {
             if (head.waits()) {
+                // In this order: a listener that stops meanwhile finds a permit taken at any time.
+                CompletableFuture<Void> goneOn = waitBehind(head, rest, context);
                 releasePermits(rest, context);
-                return waitBehind(head, rest, context);
+                return goneOn;
             }
             return head.leaves(head.seemsGone()).thenCompose(leaves -> {
                 if (leaves) {
@@ -74,27 +76,34 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         });
     }
 
-    /** None of these has a permit; each takes one back when its turn comes. */
+    /** None of these has a permit; they take one back when their turn comes. */
     private CompletableFuture<Void> waitBehind(Head head, List<Message<T>> rest, MessageProcessingContext<T> context) {
         if (rest.isEmpty()) {
             return NOTHING_LEFT;
         }
-        Message<T> next = rest.get(0);
         // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
         return head.gone()
-                .thenCompose(gone -> origin(next)
+                .thenCompose(gone -> origin(rest.get(0))
                         .takePermitBack()
                         .thenCompose(taken -> head.leaves(gone))
-                        .thenCompose(leaves -> {
-                            if (leaves) {
-                                return run(
-                                        next,
-                                        context,
-                                        ended -> waitBehind(ended, rest.subList(1, rest.size()), context));
-                            }
-                            context.runBackPressureReleaseCallback();
-                            return NOTHING_LEFT;
-                        }));
+                        .thenCompose(leaves -> goOn(leaves, rest, context)));
+    }
+
+    /** These have one permit, and keep it from one to the next: in between, a listener that stops would take them for done. */
+    private CompletableFuture<Void> goOn(boolean leaves, List<Message<T>> rest, MessageProcessingContext<T> context) {
+        if (!leaves || rest.isEmpty()) {
+            context.runBackPressureReleaseCallback();
+            return NOTHING_LEFT;
+        }
+        List<Message<T>> later = rest.subList(1, rest.size());
+        return run(rest.get(0), context.setBackPressureReleaseCallback(() -> {}), head -> {
+            if (head.waits()) {
+                CompletableFuture<Void> goneOn = waitBehind(head, later, context);
+                context.runBackPressureReleaseCallback();
+                return goneOn;
+            }
+            return head.leaves(head.seemsGone()).thenCompose(gone -> goOn(gone, later, context));
+        });
     }
 
     private CompletableFuture<Void> run(

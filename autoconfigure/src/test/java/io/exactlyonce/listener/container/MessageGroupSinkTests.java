@@ -1,0 +1,132 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
+import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
+import io.awspring.cloud.sqs.support.observation.SqsListenerObservation;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.listener.message.MessageOrigin;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.springframework.messaging.Message;
+
+/** A group of three messages on their last receive, whose first one waits for the holder of its key. */
+class MessageGroupSinkTests {
+
+    private final FakeClock clock = new FakeClock();
+    private final DeliveryObserver observer = new DeliveryObserver() {};
+    private final RenewalSupervisor supervisor = new RenewalSupervisor(
+            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
+    private final Deliveries deliveries = new Deliveries(
+            supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
+    private final Subscription subscription = new Subscription(
+            "listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 1);
+    private final SqsContainerOptions options = SqsContainerOptions.builder()
+            .maxConcurrentMessages(3)
+            .maxMessagesPerPoll(3)
+            .maxDelayBetweenPolls(Duration.ofMillis(20))
+            .build();
+    private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
+                    BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(), new StoreGate(observer))
+            .createBackPressureHandler(options);
+    private final List<String> handled = new ArrayList<>();
+    private final MessageGroupSink<String> sink = new MessageGroupSink<>(deliveries);
+
+    private Message<String> received(String name) {
+        Delivery delivery = new Delivery(subscription, name, name, 1, clock.nanoTime());
+        deliveries.begin(List.of(delivery));
+        MessageOrigin origin = new MessageOrigin() {
+            @Override
+            public CompletableFuture<Boolean> givesUp(Delivery failed) {
+                return CompletableFuture.completedFuture(true);
+            }
+
+            @Override
+            public CompletableFuture<Void> takePermitBack() {
+                return permits.takeBack();
+            }
+        };
+        return new ReceivedMessage(delivery, null, "a", "body", origin)
+                .attachTo(ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders.fifo")), Map.of());
+    }
+
+    private static Delivery delivery(Message<?> message) {
+        return ReceivedMessage.require(message).delivery();
+    }
+
+    /** The first message waits, the others fail. */
+    private CompletableFuture<Message<String>> process(Message<String> message) {
+        Delivery delivery = delivery(message);
+        if (delivery.messageId().equals("a1")) {
+            delivery.decide(Disposition.waitForStore(new ClaimRequest(
+                    new ClaimKey("orders", "a1"), UUID.randomUUID(), "worker", Duration.ofSeconds(30))));
+            return CompletableFuture.completedFuture(message);
+        }
+        handled.add(delivery.messageId());
+        return CompletableFuture.failedFuture(new IllegalStateException("the handler's own"));
+    }
+
+    private void start() {
+        sink.configure(options);
+        sink.setObservationSpecifics(new SqsListenerObservation.SqsSpecifics());
+        sink.setTaskExecutor(Runnable::run);
+        sink.setMessagePipeline(new MessageProcessingPipeline<>() {
+            @Override
+            public CompletableFuture<Message<String>> process(
+                    Message<String> message, MessageProcessingContext<String> context) {
+                return MessageGroupSinkTests.this.process(message);
+            }
+        });
+        sink.start();
+    }
+
+    /** Otherwise the rest is interrupted before it begins, and ends untried in the dead-letter queue. */
+    @Test
+    void listenerThatStopsWaitsForTheRestOfAGroupAlsoBetweenTwoOfItsMessages() throws Exception {
+        start();
+        assertThat(permits.requestBatch()).isEqualTo(3);
+        List<String> handledBeforeTheStop = new ArrayList<>();
+        List<Message<String>> group = List.of(received("a1"), received("a2"), received("a3"));
+        CompletableFuture<Void> emitted = sink.emit(
+                group,
+                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> {
+                    permits.release(1, ReleaseReason.PROCESSED);
+                    if (!handled.isEmpty() && permits.drain(Duration.ZERO)) {
+                        handledBeforeTheStop.addAll(handled);
+                    }
+                }));
+        assertThat(emitted).as("the first one waits").isNotDone();
+
+        deliveries.stop(subscription).begin();
+
+        assertThat(emitted).isCompleted();
+        assertThat(handledBeforeTheStop).containsExactly("a2", "a3");
+        assertThat(handled).containsExactly("a2", "a3");
+    }
+}
