@@ -80,7 +80,8 @@ public final class UnreadableReason {
                 .collect(Collectors.joining(", ", "at ", ""));
     }
 
+    /** The key of a map may have brackets, too: all between the first and the last one may be content. */
     private static String field(FieldError error) {
-        return "%s (%s)".formatted(error.getField().replaceAll("\\[[^]]*]", "[*]"), error.getCode());
+        return "%s (%s)".formatted(error.getField().replaceAll("(?s)\\[.*]", "[*]"), error.getCode());
     }
 }

@@ -1,9 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.convert.ConversionException;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /** Binds the batch to the thread while its listener method is called; delegates as {@link DeliveryHandlerMethod} does. */
@@ -23,8 +21,8 @@ final class BatchHandlerMethod extends InvocableHandlerMethod {
         CurrentBatch.of(message, method).bind();
         try {
             return original.invoke(message, providedArguments);
-        } catch (MessagingException | ConversionException failure) {
-            throw CurrentBatch.take() == null
+        } catch (RuntimeException failure) {
+            throw CurrentBatch.take() == null || !UnfitArguments.mayQuoteContent(failure)
                     ? failure
                     : UnfitArguments.withoutContent("A batch", method, message.getHeaders(), failure);
         } finally {

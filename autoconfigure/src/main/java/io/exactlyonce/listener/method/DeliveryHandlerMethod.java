@@ -2,9 +2,7 @@ package io.exactlyonce.listener.method;
 
 import io.exactlyonce.listener.message.ReceivedMessage;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.convert.ConversionException;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
@@ -28,8 +26,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         new CurrentMessage(received, message, method).bind();
         try {
             return original.invoke(message, providedArguments);
-        } catch (MessagingException | ConversionException failure) {
-            throw CurrentMessage.take() == null
+        } catch (RuntimeException failure) {
+            throw CurrentMessage.take() == null || !UnfitArguments.mayQuoteContent(failure)
                     ? failure
                     : UnfitArguments.withoutContent(received, method, message.getHeaders(), failure);
         } finally {

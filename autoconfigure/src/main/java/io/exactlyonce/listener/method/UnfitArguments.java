@@ -2,8 +2,12 @@ package io.exactlyonce.listener.method;
 
 import io.exactlyonce.listener.message.FailureOutline;
 import io.exactlyonce.listener.message.UnreadableReason;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.InvalidPropertyException;
+import org.springframework.core.convert.ConversionException;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
@@ -16,7 +20,19 @@ final class UnfitArguments {
 
     private static final Logger log = LoggerFactory.getLogger(UnfitArguments.class);
 
+    /** Bounds the causes, since they may form a circle. */
+    private static final int MOST_CAUSES = 20;
+
     private UnfitArguments() {}
+
+    /** Spring fails with the property's path, and the keys in it, where a validated payload cannot be asked for one. */
+    static boolean mayQuoteContent(Throwable failure) {
+        return failure instanceof MessagingException
+                || failure instanceof ConversionException
+                || Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                        .limit(MOST_CAUSES)
+                        .anyMatch(InvalidPropertyException.class::isInstance);
+    }
 
     /**
      * Returns what to throw instead.
