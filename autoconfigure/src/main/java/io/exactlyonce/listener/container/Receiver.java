@@ -69,7 +69,9 @@ final class Receiver {
     /** Returns the messages of one poll; fails only if there is none to lose. */
     CompletableFuture<Collection<Message>> receive(int most) {
         queue.readAgainIfDue();
-        return send(Math.min(most, MOST), options.getPollTimeout())
+        // As awspring, which asks SQS for whole seconds, and drops the rest.
+        Duration wait = Duration.ofSeconds(options.getPollTimeout().toSeconds());
+        return send(Math.min(most, MOST), wait)
                 .thenCompose(first -> first.size() == MOST && most > MOST && goesOn.getAsBoolean()
                         ? more(first, most - MOST)
                         : CompletableFuture.completedFuture(first))

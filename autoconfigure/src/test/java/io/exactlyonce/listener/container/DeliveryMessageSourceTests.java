@@ -243,6 +243,20 @@ class DeliveryMessageSourceTests {
         assertThat(renewedAfter(Duration.ofMillis(1))).hasSize(1);
     }
 
+    @Test
+    void windowCountsNoLaterThanTheWholeSecondsThatTheRequestWaits() {
+        DeliveryMessageSource<String> source =
+                start("orders", 30, options -> options.pollTimeout(Duration.ofMillis(1_900)));
+        var poll = source.doPollForMessages(10);
+        assertThat(sqs.latest().waitTimeSeconds()).isOne();
+        clock.advance(Duration.ofMillis(2_000));
+        sqs.answer(0, messages("m", 1));
+        begin(source, poll);
+
+        assertThat(renewedAfter(Duration.ofMillis(13_999))).isEmpty();
+        assertThat(renewedAfter(Duration.ofMillis(1))).hasSize(1);
+    }
+
     /** A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the messages. */
     @Test
     void answerThatIsHeldUpIsTakenForAsOldAsItsRequest() {
