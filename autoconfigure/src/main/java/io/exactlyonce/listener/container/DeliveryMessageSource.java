@@ -101,7 +101,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         engine.gates().subscribe(begun, settings.transaction());
         RedrivePolicy.warnOfFewReceives(begun);
         watched = begunOn;
-        receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning);
+        receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
         return new CompletingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl());
     }
 
@@ -130,7 +130,11 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         Receiver started = receiver;
         return started == null
                 ? CompletableFuture.completedFuture(List.of())
-                : CancellablePoll.of(started.receive(most), late -> polled(late).returnAll());
+                : CancellablePoll.of(started.receive(most), this::returnLate);
+    }
+
+    private void returnLate(Collection<software.amazon.awssdk.services.sqs.model.Message> late) {
+        polled(late).returnAll();
     }
 
     @Override

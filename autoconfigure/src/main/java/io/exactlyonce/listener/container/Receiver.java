@@ -12,7 +12,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import io.exactlyonce.time.NanoClock;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -45,6 +48,7 @@ final class Receiver {
     private final SqsContainerOptions options;
     private final NanoClock clock;
     private final BooleanSupplier goesOn;
+    private final Consumer<Answers> late;
 
     /**
      * Makes a receiver.
@@ -52,18 +56,21 @@ final class Receiver {
      * @param options what to ask for with each message, and how long to wait for some
      * @param clock monotonic, in nanoseconds
      * @param goesOn whether a poll may send further requests
+     * @param late takes messages that arrive after their poll was done
      */
     Receiver(
             SqsAsyncClient client,
             WatchedQueue queue,
             SqsContainerOptions options,
             NanoClock clock,
-            BooleanSupplier goesOn) {
+            BooleanSupplier goesOn,
+            Consumer<Answers> late) {
         this.client = client;
         this.queue = queue;
         this.options = options;
         this.clock = clock;
         this.goesOn = goesOn;
+        this.late = late;
     }
 
     /** Returns the messages of one poll; fails only if there is none to lose. */
@@ -82,12 +89,27 @@ final class Receiver {
     private CompletableFuture<Answers> more(Answers first, int most) {
         List<CompletableFuture<Answers>> others = new ArrayList<>();
         for (int left = most; left > 0; left -= MOST) {
-            others.add(send(Math.min(left, MOST), Duration.ZERO).exceptionally(this::nothing));
+            others.add(inTime(send(Math.min(left, MOST), Duration.ZERO).exceptionally(this::nothing)));
         }
         return others.stream()
                 .reduce(
                         CompletableFuture.completedFuture(first),
                         (some, other) -> some.thenCombine(other, Answers::and));
+    }
+
+    /**
+     * Does without an answer that takes longer than a third of the window: nothing renews the first one's messages before
+     * the poll is done. What comes later is returned.
+     */
+    private CompletableFuture<Answers> inTime(CompletableFuture<Answers> sent) {
+        CompletableFuture<Answers> answered = new CompletableFuture<>();
+        var unused = sent.thenAccept(answers -> {
+            if (!answered.complete(answers)) {
+                late.accept(answers);
+            }
+        });
+        Duration patience = queue.current().window().length().dividedBy(3);
+        return answered.completeOnTimeout(new Answers(List.of()), patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** The next poll meets what is wrong again, and has nothing to lose by it. */

@@ -3,6 +3,7 @@ package io.exactlyonce.listener.container;
 import static io.exactlyonce.listener.FakeReceives.message;
 import static io.exactlyonce.listener.FakeReceives.messages;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
@@ -170,6 +171,19 @@ class DeliveryMessageSourceTests {
 
         assertThat(begin(source, poll)).hasSize(10);
         assertThat(output).contains("One of several receives of listener 'listener' on queue 'orders' failed");
+    }
+
+    /** Nothing renews them before their poll is done. */
+    @Test
+    void messagesDoNotWaitForARequestThatHangsAndWhatItBringsLaterIsReturned() {
+        DeliveryMessageSource<String> source = start("orders", 1);
+        var poll = source.doPollForMessages(20);
+        sqs.answer(0, messages("m", 10));
+
+        await().atMost(Duration.ofSeconds(5)).until(poll::isDone);
+        assertThat(begin(source, poll)).hasSize(10);
+        sqs.answer(1, messages("late", 1));
+        assertThat(sqs.takeChanges()).containsExactly(Map.entry("late0", 0));
     }
 
     /** Otherwise ten messages that are there would wait for an eleventh until the poll's timeout. */
