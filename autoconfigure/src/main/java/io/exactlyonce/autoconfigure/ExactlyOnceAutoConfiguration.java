@@ -16,6 +16,7 @@ import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
+import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.waiting.StoreGates;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
@@ -120,10 +121,13 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    JacksonResultSerializer exactlyOnceResults(
-            ExactlyOnceProperties properties, ObjectProvider<JsonMapper> jsonMapper) {
-        return new JacksonResultSerializer(
-                jsonMapper.getIfAvailable(JsonMapper::new), properties.claim().maxResultSize());
+    JacksonResultSerializer exactlyOnceResultSerializer(ObjectProvider<JsonMapper> jsonMapper) {
+        return new JacksonResultSerializer(jsonMapper.getIfAvailable(JsonMapper::new));
+    }
+
+    @Bean
+    StoredResults exactlyOnceResults(JacksonResultSerializer serializer, ExactlyOnceProperties properties) {
+        return new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
     }
 
     /** A store of the application's own may have no parked claims to show, and needs no database. */
@@ -135,10 +139,10 @@ public final class ExactlyOnceAutoConfiguration {
             ParkedClaims parked,
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
-            JacksonResultSerializer results,
+            StoredResults results,
             ObjectProvider<ClaimDatabase> database) {
         ActionExecutor executions =
-                new ActionExecutor(store, terms(properties), renewals.supervisor(), results, results, System::nanoTime);
+                new ActionExecutor(store, terms(properties), renewals.supervisor(), results, System::nanoTime);
         return new DefaultExactlyOnceOperations(executions, parked, results, () -> requireReady(database));
     }
 
@@ -169,7 +173,7 @@ public final class ExactlyOnceAutoConfiguration {
             ClaimStore store,
             StoreGates gates,
             ExactlyOnceProperties properties,
-            JacksonResultSerializer results,
+            StoredResults results,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new DeliveryProcessor(
                 gates.guard(store),

@@ -1,11 +1,8 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.delivery.LimitedResults;
-import io.exactlyonce.delivery.ResultReader;
-import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.ResultSerializer;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.unit.DataSize;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
@@ -13,23 +10,21 @@ import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
  * Results as JSON, written and read by the application's mapper; except that no class is ever chosen by its name in the
  * stored text, whatever the mapper allows elsewhere.
  */
-final class JacksonResultSerializer implements ResultWriter, ResultReader {
+final class JacksonResultSerializer implements ResultSerializer {
 
     private final JsonMapper mapper;
-    private final ResultWriter writer;
 
-    JacksonResultSerializer(JsonMapper mapper, DataSize maxSize) {
+    JacksonResultSerializer(JsonMapper mapper) {
         this.mapper = mapper.rebuild()
                 .deactivateDefaultTyping()
                 .polymorphicTypeValidator(
                         BasicPolymorphicTypeValidator.builder().build())
                 .build();
-        this.writer = new LimitedResults(this.mapper::writeValueAsString, maxSize.toBytes());
     }
 
     @Override
     public String toJson(Object result) {
-        return writer.toJson(result);
+        return mapper.writeValueAsString(result);
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
-import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.method.ClaimArgumentResolver;
 import io.exactlyonce.listener.method.ClaimTransactionFactory;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
@@ -27,7 +27,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
     public ExactlyOnceListenerConfigurer(
-            BeanFactory beans, Environment environment, ResultReader results, ClaimTransactionFactory transactions) {
+            BeanFactory beans, Environment environment, ResultSerializer results, ClaimTransactionFactory transactions) {
         this.methods = new ListenerMethodReader(
                 environment::resolveRequiredPlaceholders,
                 name -> beans.containsBean(name) && beans.isTypeMatch(name, ExactlyOnceContainerFactory.class),

@@ -15,10 +15,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.KeptResults;
-import io.exactlyonce.delivery.ReplayedResults;
-import io.exactlyonce.delivery.ResultReader;
-import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.delivery.pipeline.FailedAttempt;
 import io.exactlyonce.delivery.pipeline.LeasedClaim;
@@ -40,30 +37,26 @@ public final class ActionExecutor {
     private final ClaimWriter keeper;
     private final ClaimSettings terms;
     private final RenewalSupervisor supervisor;
-    private final KeptResults kept;
-    private final ReplayedResults replayed;
+    private final StoredResults results;
     private final NanoClock clock;
 
     /**
      * @param store keeps the claims
      * @param terms on which keys are claimed
      * @param supervisor renews leases
-     * @param writer writes results
-     * @param reader reads stored results
+     * @param results writes and reads results
      * @param clock monotonic, in nanoseconds
      */
     public ActionExecutor(
             ClaimStore store,
             ClaimSettings terms,
             RenewalSupervisor supervisor,
-            ResultWriter writer,
-            ResultReader reader,
+            StoredResults results,
             NanoClock clock) {
         this.keeper = new ClaimWriter(store);
         this.terms = terms;
         this.supervisor = supervisor;
-        this.kept = new KeptResults(writer);
-        this.replayed = new ReplayedResults(reader);
+        this.results = results;
         this.clock = clock;
     }
 
@@ -75,7 +68,7 @@ public final class ActionExecutor {
         Next<T, X> next = keeper.claim(request)
                 .<Next<T, X>>match(
                         acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),
-                        completed -> () -> replayed.read(key, completed.result(), type),
+                        completed -> () -> results.read(key, completed.result(), type),
                         mismatch -> {
                             throw new KeyReusedException(key.scope(), key.hash());
                         },
@@ -132,7 +125,7 @@ public final class ActionExecutor {
 
     private void complete(ClaimRequest request, LeasedClaim claim, HeldLease lease, @Nullable Object result) {
         lease.completing();
-        String json = result == null ? NULL : kept.json(request.key(), result);
+        String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
         if (!keeper.complete(request.id(), json, lease::isHeld)) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }

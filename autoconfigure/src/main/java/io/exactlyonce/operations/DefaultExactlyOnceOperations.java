@@ -10,7 +10,7 @@ import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.StoredResults;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +22,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
 
     private final ActionExecutor executions;
     private final ParkedClaims parked;
-    private final ResultWriter results;
+    private final StoredResults results;
     private final Runnable store;
     private final InDoubtPolicy doubt;
 
@@ -33,12 +33,12 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
      * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
      */
     public DefaultExactlyOnceOperations(
-            ActionExecutor executions, ParkedClaims parked, ResultWriter results, Runnable store) {
+            ActionExecutor executions, ParkedClaims parked, StoredResults results, Runnable store) {
         this(executions, parked, results, store, InDoubtPolicy.RERUN);
     }
 
     private DefaultExactlyOnceOperations(
-            ActionExecutor executions, ParkedClaims parked, ResultWriter results, Runnable store, InDoubtPolicy doubt) {
+            ActionExecutor executions, ParkedClaims parked, StoredResults results, Runnable store, InDoubtPolicy doubt) {
         this.executions = executions;
         this.parked = parked;
         this.results = results;
@@ -104,7 +104,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
 
     @Override
     public boolean completeParked(ParkedClaim claim, @Nullable Object result) {
-        Completion completion = new Completion(idOf(claim), result == null ? null : results.toJson(result));
+        Completion completion = new Completion(idOf(claim), result == null ? null : results.write(result));
         store.run();
         return parked.complete(completion);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import io.exactlyonce.delivery.StoredResults;
 import java.math.BigInteger;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ class JacksonResultSerializerTests {
     record Harmful(String command) implements Named {}
 
     private final JacksonResultSerializer results =
-            new JacksonResultSerializer(new JsonMapper(), DataSize.ofKilobytes(1));
+            new JacksonResultSerializer(new JsonMapper());
 
     @Test
     void resultIsReadAsWhatItWas() throws Exception {
@@ -49,7 +50,10 @@ class JacksonResultSerializerTests {
 
     @Test
     void tooLargeAResultIsRefused() {
-        assertThatThrownBy(() -> results.toJson("x".repeat(1_023)))
+        StoredResults stored = new StoredResults(
+                results, DataSize.ofKilobytes(1).toBytes());
+
+        assertThatThrownBy(() -> stored.write("x".repeat(1_023)))
                 .hasMessageContaining("exactly-once.claim.max-result-size (1024 bytes)");
     }
 
@@ -62,7 +66,7 @@ class JacksonResultSerializerTests {
         JsonMapper lax = JsonMapper.builder()
                 .activateDefaultTyping(anything, DefaultTyping.NON_FINAL)
                 .build();
-        JacksonResultSerializer guarded = new JacksonResultSerializer(lax, DataSize.ofKilobytes(1));
+        JacksonResultSerializer guarded = new JacksonResultSerializer(lax);
         String named = "{\"@class\":\"%s\",\"command\":\"x\"}".formatted(Harmful.class.getName());
 
         assertThatThrownBy(() -> guarded.fromJson(named, Named.class)).isInstanceOf(JacksonException.class);

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
 public final class DeliveryRig implements DeliveryObserver {
@@ -54,7 +55,7 @@ public final class DeliveryRig implements DeliveryObserver {
     final List<Boolean> paused = new ArrayList<>();
     public final List<Delivery> deleted = new ArrayList<>();
 
-    private ResultWriter results = result -> "\"" + result + "\"";
+    private StoredResults results = TestResults.writing(result -> "\"" + result + "\"");
     private Duration lease = Duration.ofSeconds(20);
     private MismatchPolicy onMismatch = MismatchPolicy.REFUSE;
 
@@ -71,8 +72,8 @@ public final class DeliveryRig implements DeliveryObserver {
         return new Subscription("listener", name, new VisibilityWindow(WINDOW), visibility);
     }
 
-    public DeliveryRig writing(ResultWriter writer) {
-        results = writer;
+    public DeliveryRig writing(Function<Object, String> writer) {
+        results = TestResults.writing(writer);
         return this;
     }
 

@@ -26,13 +26,14 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.LimitedResults;
-import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.delivery.TestResults;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -42,13 +43,16 @@ class ActionExecutorTests {
     private static final InDoubtPolicy PARKING = new InDoubtPolicy(AbandonedPolicy.PARK, null, List.of());
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final AtomicReference<ResultWriter> writer = new AtomicReference<>(Object::toString);
+    private final AtomicReference<Function<Object, String>> writer = new AtomicReference<>(Object::toString);
     private final ActionExecutor executions = new ActionExecutor(
             rig.store,
             new ClaimSettings("worker", null),
             rig.supervisor,
-            result -> writer.get().toJson(result),
-            (json, type) -> json.equals("null") ? null : Integer.valueOf(json),
+            new StoredResults(
+                    new TestResults(
+                            result -> writer.get().apply(result),
+                            (json, type) -> json.equals("null") ? null : Integer.valueOf(json)),
+                    100),
             rig.clock);
 
     private InDoubtPolicy doubt = InDoubtPolicy.RERUN;
@@ -318,7 +322,7 @@ class ActionExecutorTests {
 
     @Test
     void resultThatCannotBeKeptIsReturnedAllTheSame() {
-        writer.set(new LimitedResults(Object::toString, 0));
+        writer.set(result -> "1".repeat(101));
 
         assertThat(execute(null, claim -> 7)).isEqualTo(7);
 

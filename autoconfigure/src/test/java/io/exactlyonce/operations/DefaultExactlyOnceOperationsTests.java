@@ -15,7 +15,8 @@ import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.LimitedResults;
+import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.delivery.TestResults;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -66,11 +67,10 @@ class DefaultExactlyOnceOperationsTests {
                     rig.store,
                     new ClaimSettings("worker", null),
                     rig.supervisor,
-                    Object::toString,
-                    (json, type) -> json,
+                    new StoredResults(TestResults.reading((json, type) -> json), Long.MAX_VALUE),
                     rig.clock),
             parked,
-            new LimitedResults(result -> "\"" + result + "\"", 8),
+            new StoredResults(new TestResults(result -> "\"" + result + "\"", (json, type) -> json), 8),
             checks::incrementAndGet);
 
     @Test

@@ -16,7 +16,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
@@ -74,7 +74,7 @@ public final class DeliveryProcessor {
             ClaimStore store,
             ClaimSettings terms,
             RetryBackoff backoff,
-            ResultWriter results,
+            StoredResults results,
             DeliveryObserver observer,
             NanoClock clock,
             Jitter random) {

@@ -11,6 +11,7 @@ import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.KeptResults;
 import io.exactlyonce.delivery.ResultWriter;
+import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
@@ -20,13 +21,13 @@ import org.jspecify.annotations.Nullable;
 final class HandlerCall implements HandlerCalls {
 
     private final ClaimWriter keeper;
-    private final KeptResults results;
+    private final StoredResults results;
     private final DeliveryObserver observer;
     private final NanoClock clock;
 
-    HandlerCall(ClaimWriter keeper, ResultWriter results, DeliveryObserver observer, NanoClock clock) {
+    HandlerCall(ClaimWriter keeper, StoredResults results, DeliveryObserver observer, NanoClock clock) {
         this.keeper = keeper;
-        this.results = new KeptResults(results);
+        this.results = results;
         this.observer = observer;
         this.clock = clock;
     }
@@ -118,6 +119,6 @@ final class HandlerCall implements HandlerCalls {
 
     /** The effect has happened, so a result that cannot be written must not leave the claim open. */
     @Nullable String json(ClaimId id, @Nullable Object result) {
-        return result == null ? null : results.json(id.key(), result);
+        return result == null ? null : results.writeIfPossible(id.key(), result);
     }
 }

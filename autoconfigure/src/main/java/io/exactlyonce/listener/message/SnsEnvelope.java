@@ -2,7 +2,7 @@ package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
-import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.delivery.ResultSerializer;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +42,7 @@ public final class SnsEnvelope {
     }
 
     /** Returns what the envelope carries; a body that is no envelope as it is. */
-    public static String of(String body, ResultReader json) {
+    public static String of(String body, ResultSerializer json) {
         try {
             return json.fromJson(body, Map.class) instanceof Map<?, ?> envelope
                             && envelope.get(MESSAGE) instanceof String message

@@ -7,7 +7,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.reflect.Array;
@@ -34,7 +34,7 @@ final class ListenerMethod {
     private final @Nullable String scope;
     private final InDoubtPolicy doubt;
     private final @Nullable ClaimTransaction transaction;
-    private final ResultReader results;
+    private final ResultSerializer results;
     private final @Nullable Type asyncResult;
     private final boolean enveloped;
     private final int claimIndex;
@@ -57,7 +57,7 @@ final class ListenerMethod {
             @Nullable String scope,
             InDoubtPolicy doubt,
             @Nullable ClaimTransaction transaction,
-            ResultReader results) {
+            ResultSerializer results) {
         this.method = method;
         this.key = key;
         this.scope = scope;

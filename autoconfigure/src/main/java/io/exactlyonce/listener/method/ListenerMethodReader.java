@@ -5,7 +5,7 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -26,7 +26,7 @@ public final class ListenerMethodReader {
     private final UnaryOperator<String> placeholders;
     private final Predicate<String> preparing;
     private final Reconcilers reconcilers;
-    private final ResultReader results;
+    private final ResultSerializer results;
     private final HandlerTransactions transactions;
 
     /**
@@ -43,7 +43,7 @@ public final class ListenerMethodReader {
             Predicate<String> preparing,
             Reconcilers reconcilers,
             HandlerTransactions transactions,
-            ResultReader results) {
+            ResultSerializer results) {
         this.placeholders = placeholders;
         this.preparing = preparing;
         this.reconcilers = reconcilers;

@@ -11,6 +11,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -128,7 +129,7 @@ class SettlingAcknowledgementHandlerTests {
 
     private void process() throws Throwable {
         new DeliveryProcessor(
-                        store, new ClaimSettings("worker", null), backoff, Object::toString, nobody, clock, () -> 0)
+                        store, new ClaimSettings("worker", null), backoff, TestResults.writing(Object::toString), nobody, clock, () -> 0)
                 .process(
                         delivery,
                         new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN),

@@ -2,7 +2,8 @@ package io.exactlyonce.listener.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.HostileMessages;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,7 +13,8 @@ import tools.jackson.databind.json.JsonMapper;
 class SnsEnvelopeTests {
 
     private static final JsonMapper MAPPER = new JsonMapper();
-    private static final ResultReader JSON = (json, type) -> MAPPER.readValue(json, MAPPER.constructType(type));
+    private static final ResultSerializer JSON =
+            TestResults.reading((json, type) -> MAPPER.readValue(json, MAPPER.constructType(type)));
 
     @Test
     void payloadIsWhatTheEnvelopeCarries() {

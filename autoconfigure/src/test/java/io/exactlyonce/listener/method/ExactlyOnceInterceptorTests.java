@@ -13,6 +13,7 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
@@ -83,7 +84,7 @@ class ExactlyOnceInterceptorTests {
     private final DeliveryObserver nobody = new DeliveryObserver() {};
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
     private final DeliveryProcessor processor = new DeliveryProcessor(
-            store, new ClaimSettings("worker", null), backoff, Object::toString, nobody, clock, () -> 0);
+            store, new ClaimSettings("worker", null), backoff, TestResults.writing(Object::toString), nobody, clock, () -> 0);
     private final List<Runnable> completions = new ArrayList<>();
     private final AsyncDeliveryProcessor asyncProcessor =
             new AsyncDeliveryProcessor(processor, completions::add, Runnable::run);
@@ -326,7 +327,7 @@ class ExactlyOnceInterceptorTests {
                         factory -> true,
                         new Reconcilers(new StaticListableBeanFactory()),
                         ListenerRig.NO_TRANSACTIONS,
-                        (json, type) -> Integer.valueOf(json))
+                        TestResults.reading((json, type) -> Integer.valueOf(json)))
                 .read(proxy, declared, declared.method().getReturnType());
     }
 }

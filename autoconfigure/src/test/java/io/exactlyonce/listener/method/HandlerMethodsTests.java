@@ -9,6 +9,7 @@ import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.OriginalContainerFactory;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -49,7 +50,7 @@ class HandlerMethodsTests {
                 name -> true,
                 new Reconcilers(new StaticListableBeanFactory()),
                 ListenerRig.NO_TRANSACTIONS,
-                (json, type) -> null);
+                TestResults.NONE);
         var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods, new ProxyMethods());
 
         assertThatCode(() -> {

@@ -12,6 +12,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.annotation.Retention;
@@ -229,12 +230,13 @@ class HandlerShapeTests {
                 .allMatch(name -> SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, name)));
         assertThat(SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, "withMode")))
                 .isFalse();
-        assertThat(SnsEnvelope.of("{...}", (json, type) -> Map.of("MessageId", "1", "Message", "o1")))
+        assertThat(SnsEnvelope.of(
+                        "{...}", TestResults.reading((json, type) -> Map.of("MessageId", "1", "Message", "o1"))))
                 .isEqualTo("o1");
-        assertThat(SnsEnvelope.of("raw", (json, type) -> Map.of("order", "o1"))).isEqualTo("raw");
-        assertThat(SnsEnvelope.of("o1", (json, type) -> {
+        assertThat(SnsEnvelope.of("raw", TestResults.reading((json, type) -> Map.of("order", "o1")))).isEqualTo("raw");
+        assertThat(SnsEnvelope.of("o1", TestResults.reading((json, type) -> {
                     throw new IllegalArgumentException("no JSON");
-                }))
+                })))
                 .isEqualTo("o1");
     }
 

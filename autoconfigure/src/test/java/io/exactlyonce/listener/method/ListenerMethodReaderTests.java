@@ -15,6 +15,7 @@ import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -179,7 +180,7 @@ class ListenerMethodReaderTests {
             ExactlyOnceListener.CONTAINER_FACTORY::equals,
             reconcilers,
             ListenerRig.NO_TRANSACTIONS,
-            (json, type) -> null);
+            TestResults.NONE);
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
@@ -316,7 +317,7 @@ class ListenerMethodReaderTests {
                 ExactlyOnceListener.CONTAINER_FACTORY::equals,
                 reconcilers,
                 ListenerRig.NO_TRANSACTIONS,
-                (json, type) -> null);
+                TestResults.NONE);
 
         assertThatThrownBy(() -> tooLong.read(
                         proxy(new Listeners()), ListenerRig.declared(Listeners.class, "placeholders"), void.class))
@@ -331,7 +332,7 @@ class ListenerMethodReaderTests {
                 ExactlyOnceListener.CONTAINER_FACTORY::equals,
                 reconcilers,
                 ListenerRig.NO_TRANSACTIONS,
-                (json, type) -> null);
+                TestResults.NONE);
 
         assertThatThrownBy(() -> withNul.read(
                         proxy(new Listeners()), ListenerRig.declared(Listeners.class, "placeholders"), void.class))
@@ -342,7 +343,7 @@ class ListenerMethodReaderTests {
     @Test
     void containerFactoryThatPreparesNothingIsRefused() {
         ListenerMethodReader others = new ListenerMethodReader(
-                text -> text, "anotherFactory"::equals, reconcilers, ListenerRig.NO_TRANSACTIONS, (json, type) -> null);
+                text -> text, "anotherFactory"::equals, reconcilers, ListenerRig.NO_TRANSACTIONS, TestResults.NONE);
 
         assertThatThrownBy(() ->
                         others.read(proxy(new Listeners()), ListenerRig.declared(Listeners.class, "plain"), void.class))

@@ -9,7 +9,8 @@ import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.ResultReader;
+import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -63,7 +64,7 @@ class ListenerMethodTests {
         void notifications(List<SnsNotification<String>> orders);
     }
 
-    private static final ResultReader NO_RESULTS = (json, type) -> null;
+    private static final ResultSerializer NO_RESULTS = TestResults.NONE;
 
     private final Object[] arguments = {new Parcel()};
     private final Message<String> message = ListenerRig.message(Map.of());
@@ -72,13 +73,14 @@ class ListenerMethodTests {
     /** The envelope is another one each time, and would pass for another payload under the same key. */
     @Test
     void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
-        ResultReader json = (text, type) -> Map.of("MessageId", text, "Message", "published");
+        ResultSerializer json =
+                TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
         ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}");
 
         assertThat(payloads(json, received)).containsExactly("published", "published");
     }
 
-    private static List<String> payloads(ResultReader json, ReceivedMessage received) {
+    private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
         Message<String> message = ListenerRig.message(Map.of());
         ListenerMethod single = new ListenerMethod(
                 ListenerRig.method(Handlers.class, "notification"), null, null, null, InDoubtPolicy.RERUN, null, json);

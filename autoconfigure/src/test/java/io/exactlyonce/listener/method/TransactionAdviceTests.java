@@ -7,6 +7,7 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.delivery.TestResults;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -128,7 +129,7 @@ class TransactionAdviceTests {
                         factory -> true,
                         new Reconcilers(beans),
                         new HandlerTransactions(beans, this::create),
-                        (json, type) -> null)
+                        TestResults.NONE)
                 .read(proxies.getProxy(), read, read.method().getReturnType());
     }
 

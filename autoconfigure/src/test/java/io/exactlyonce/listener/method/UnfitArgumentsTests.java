@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
@@ -73,7 +74,7 @@ class UnfitArgumentsTests {
         var factory = new DefaultMessageHandlerMethodFactory();
         factory.setValidator(new NameValidator());
         factory.afterPropertiesSet();
-        var listener = new ListenerMethod(method, null, null, null, InDoubtPolicy.RERUN, null, (json, type) -> null);
+        var listener = new ListenerMethod(method, null, null, null, InDoubtPolicy.RERUN, null, TestResults.NONE);
         return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(new Handlers(), method), listener);
     }
 

@@ -3,9 +3,15 @@ package io.exactlyonce.delivery;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
-/** Reads results that were stored as JSON. */
-@FunctionalInterface
-public interface ResultReader {
+/** Handlers' results as JSON. */
+public interface ResultSerializer {
+
+    /**
+     * Writes a result.
+     *
+     * @throws RuntimeException if the result cannot be written
+     */
+    String toJson(Object result);
 
     /**
      * Reads a result. The type alone decides what is made: the text cannot name a class.

@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import org.junit.jupiter.api.Test;
 
-class LimitedResultsTests {
+class StoredResultsTests {
 
-    private final ResultWriter results = new LimitedResults(Object::toString, 4);
+    private final StoredResults results = new StoredResults(TestResults.NONE, 4);
 
     @Test
     void resultUpToTheLimitIsWritten() {
-        assertThat(results.toJson("1234")).isEqualTo("1234");
+        assertThat(results.write("1234")).isEqualTo("1234");
     }
 
     @Test
     void largerResultIsRefusedWithSizeLimitAndProperty() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> results.toJson("12345"))
+                .isThrownBy(() -> results.write("12345"))
                 .withMessageContaining("5 bytes")
                 .withMessageContaining("exactly-once.claim.max-result-size (4 bytes)")
                 .withMessageNotContaining("12345");
@@ -25,7 +25,7 @@ class LimitedResultsTests {
 
     @Test
     void sizeIsCountedInBytes() {
-        assertThat(results.toJson("éé")).isEqualTo("éé");
-        assertThatIllegalArgumentException().isThrownBy(() -> results.toJson("ééé"));
+        assertThat(results.write("éé")).isEqualTo("éé");
+        assertThatIllegalArgumentException().isThrownBy(() -> results.write("ééé"));
     }
 }

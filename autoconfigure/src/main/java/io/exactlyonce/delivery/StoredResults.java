@@ -1,0 +1,90 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.StoredResultException;
+import io.exactlyonce.claim.ClaimKey;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Results that are stored with their keys, up to a size: each of them is copied by every later update of its claim's row.
+ * A result of work that is done never costs its completion.
+ */
+public final class StoredResults {
+
+    private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
+
+    private final ResultSerializer serializer;
+    private final long maxBytes;
+
+    /**
+     * Makes them.
+     *
+     * @param serializer writes and reads results of any size
+     * @param maxBytes largest result, in bytes of UTF-8
+     */
+    public StoredResults(ResultSerializer serializer, long maxBytes) {
+        this.serializer = serializer;
+        this.maxBytes = maxBytes;
+    }
+
+    /**
+     * Returns a result as JSON.
+     *
+     * @throws RuntimeException if it cannot be written, or is too large
+     */
+    public String write(Object result) {
+        String json = serializer.toJson(result);
+        int bytes = json.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > maxBytes) {
+            throw new IllegalArgumentException(
+                    ("The result (%d bytes of JSON) is larger than exactly-once.claim.max-result-size (%d bytes): return less,"
+                                    + " for example an id, or raise the limit")
+                            .formatted(bytes, maxBytes));
+        }
+        return json;
+    }
+
+    /** Returns the result of work that is done as JSON; {@code null} if it cannot be written: its claim must not stay open. */
+    public @Nullable String writeIfPossible(ClaimKey key, Object result) {
+        try {
+            return write(result);
+        } catch (Throwable unwritable) {
+            log.warn("The result for {} cannot be kept as JSON; completing without it", key, unwritable);
+            return null;
+        }
+    }
+
+    /**
+     * Returns a stored result as what the next caller wants it to be.
+     *
+     * @throws StoredResultException if there is none, or none of this type
+     */
+    @SuppressWarnings("unchecked") // A primitive's class has the type of its wrapper.
+    public <T> @Nullable T read(ClaimKey key, @Nullable String json, Class<T> type) {
+        if (type == Void.class || type == void.class) {
+            return null;
+        }
+        if (json == null) {
+            throw unreadable(
+                    key,
+                    "no result was kept with it: it was too large, or could not be written (see the log of that time)",
+                    null);
+        }
+        try {
+            return ((Class<T>) ClassUtils.resolvePrimitiveIfNecessary(type)).cast(serializer.fromJson(json, type));
+        } catch (RuntimeException unfit) {
+            throw unreadable(
+                    key,
+                    "its stored result does not fit %s; ask for the type that the key was completed with"
+                            .formatted(type.getName()),
+                    unfit);
+        }
+    }
+
+    private static StoredResultException unreadable(ClaimKey key, String problem, @Nullable Throwable cause) {
+        return new StoredResultException(key.scope(), key.hash(), problem, cause);
+    }
+}

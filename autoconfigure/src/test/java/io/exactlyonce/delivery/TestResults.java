@@ -1,0 +1,33 @@
+package io.exactlyonce.delivery;
+
+import java.lang.reflect.Type;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Results that a test writes, or reads, by a function. */
+public record TestResults(Function<Object, String> writer, BiFunction<String, Type, @Nullable Object> reader)
+        implements ResultSerializer {
+
+    /** Reads nothing, and writes texts. */
+    public static final ResultSerializer NONE = reading((json, type) -> null);
+
+    public static ResultSerializer reading(BiFunction<String, Type, @Nullable Object> reader) {
+        return new TestResults(Object::toString, reader);
+    }
+
+    /** Results of any size, which are not read. */
+    public static StoredResults writing(Function<Object, String> writer) {
+        return new StoredResults(new TestResults(writer, (json, type) -> null), Long.MAX_VALUE);
+    }
+
+    @Override
+    public String toJson(Object result) {
+        return writer.apply(result);
+    }
+
+    @Override
+    public @Nullable Object fromJson(String json, Type type) {
+        return reader.apply(json, type);
+    }
+}
