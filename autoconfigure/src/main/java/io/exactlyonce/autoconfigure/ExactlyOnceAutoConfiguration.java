@@ -17,7 +17,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.StoredResults;
-import io.exactlyonce.delivery.waiting.StoreGates;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
@@ -93,17 +93,17 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    StoreGates exactlyOnceStoreGates(@Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        return new StoreGates(observers);
+    StoreCircuitBreakers exactlyOnceStoreCircuitBreakers(@Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
+        return new StoreCircuitBreakers(observers);
     }
 
     @Bean
     WatchLifecycle exactlyOnceKeyWatch(
-            ClaimStore store, Deliveries deliveries, StoreGates gates, ExactlyOnceProperties properties) {
+            ClaimStore store, Deliveries deliveries, StoreCircuitBreakers breakers, ExactlyOnceProperties properties) {
         SimpleAsyncTaskExecutor probes = new SimpleAsyncTaskExecutor("exactly-once-probe-");
         probes.setDaemon(true);
         return new WatchLifecycle(
-                new KeyWatcher(store, deliveries.waiters(), gates, terms(properties), probes, System::nanoTime));
+                new KeyWatcher(store, deliveries.waiters(), breakers, terms(properties), probes, System::nanoTime));
     }
 
     @Bean
@@ -171,12 +171,12 @@ public final class ExactlyOnceAutoConfiguration {
     @Bean
     DeliveryProcessor exactlyOnceProcessor(
             ClaimStore store,
-            StoreGates gates,
+            StoreCircuitBreakers breakers,
             ExactlyOnceProperties properties,
             StoredResults results,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new DeliveryProcessor(
-                gates.guard(store),
+                breakers.guard(store),
                 terms(properties),
                 backoff(properties),
                 results,
@@ -210,11 +210,11 @@ public final class ExactlyOnceAutoConfiguration {
             Environment environment,
             ObjectProvider<ClaimDatabase> database,
             Deliveries deliveries,
-            StoreGates gates,
+            StoreCircuitBreakers breakers,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
-                () -> new ListenerEngine(deliveries, gates, observers, System::nanoTime, beginCheck(database)));
+                () -> new ListenerEngine(deliveries, breakers, observers, System::nanoTime, beginCheck(database)));
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
@@ -229,7 +229,7 @@ public final class ExactlyOnceAutoConfiguration {
             Environment environment,
             JacksonResultSerializer results,
             ExactlyOnceProperties properties,
-            ObjectProvider<StoreGates> gates,
+            ObjectProvider<StoreCircuitBreakers> breakers,
             ObjectProvider<ClaimDatabase> database,
             @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
         return new ExactlyOnceListenerConfigurer(beans, environment, results, (manager, named) -> {
@@ -237,7 +237,7 @@ public final class ExactlyOnceAutoConfiguration {
             database.ifAvailable(ClaimDatabase::awaitCheck);
             ClaimTransaction transaction =
                     transactions(beans, claims.getIfAvailable(), properties).of(manager, named);
-            return gates.getObject().guard(transaction, nameOf(manager, beans));
+            return breakers.getObject().guard(transaction, nameOf(manager, beans));
         });
     }
 

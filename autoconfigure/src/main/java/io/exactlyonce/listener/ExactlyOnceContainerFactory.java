@@ -11,7 +11,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
-import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.listener.container.FifoComponentFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerModeEndpoint;
@@ -93,7 +93,7 @@ public final class ExactlyOnceContainerFactory
         String listener = Objects.requireNonNull(endpoint.getId());
         tellOfAcknowledgementMode(container.getContainerOptions(), listener);
         container.configure(options -> {
-            configure(container.getContainerOptions(), options, ready.gates().of(settings.transaction()));
+            configure(container.getContainerOptions(), options, ready.breakers().of(settings.transaction()));
             chooseThreads(container.getContainerOptions(), options, listener);
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
@@ -108,11 +108,11 @@ public final class ExactlyOnceContainerFactory
     }
 
     /** Adds what the engine needs to what the application has configured. */
-    private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options, StoreGate gate) {
+    private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options, StoreCircuitBreaker breaker) {
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(queueNotFound)
                 .backPressureHandlerFactory(
-                        PausingBackPressureHandler.around(configured.getBackPressureHandlerFactory(), gate))
+                        PausingBackPressureHandler.around(configured.getBackPressureHandlerFactory(), breaker))
                 .queueAttributeNames(plus(
                         configured.getQueueAttributeNames().stream(),
                         Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))

@@ -7,8 +7,8 @@ import io.exactlyonce.delivery.pipeline.BatchProcessor;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
-import io.exactlyonce.delivery.waiting.StoreGate;
-import io.exactlyonce.delivery.waiting.StoreGates;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
@@ -45,8 +45,8 @@ public final class DeliveryRig implements DeliveryObserver {
 
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
     public final Deliveries deliveries;
-    public final StoreGates gates = new StoreGates(this);
-    public final StoreGate gate = gates.claims();
+    public final StoreCircuitBreakers breakers = new StoreCircuitBreakers(this);
+    public final StoreCircuitBreaker breaker = breakers.claims();
     public Executor probeThreads = Runnable::run;
     public KeyWatcher watch;
     public final List<Integer> waiting = new ArrayList<>();
@@ -89,7 +89,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     private KeyWatcher watch() {
-        return new KeyWatcher(store, deliveries.waiters(), gates, terms(), probe -> probeThreads.execute(probe), clock);
+        return new KeyWatcher(store, deliveries.waiters(), breakers, terms(), probe -> probeThreads.execute(probe), clock);
     }
 
     private ClaimSettings terms() {
@@ -97,7 +97,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public DeliveryProcessor processor() {
-        return new DeliveryProcessor(gates.guard(store), terms(), backoff, results, this, clock, () -> 0);
+        return new DeliveryProcessor(breakers.guard(store), terms(), backoff, results, this, clock, () -> 0);
     }
 
     public BatchProcessor batches() {

@@ -27,7 +27,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class StoreOutageTests {
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final ClaimStore guarded = rig.gate.guard(rig.store);
+    private final ClaimStore guarded = rig.breaker.guard(rig.store);
 
     private void failClaim() {
         rig.store.onClaim(() -> {
@@ -56,14 +56,14 @@ class StoreOutageTests {
 
     @Test
     void listenersPauseAfterThreeFailuresInARowAndSayWhy(CapturedOutput output) {
-        rig.gate.subscribe(rig.orders);
-        rig.gate.subscribe(DeliveryRig.subscription("parcels", new ScriptedQueue()));
+        rig.breaker.subscribe(rig.orders);
+        rig.breaker.subscribe(DeliveryRig.subscription("parcels", new ScriptedQueue()));
 
         failClaims(2);
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
         failClaims(2);
 
-        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).isFalse();
         assertThat(rig.paused).containsExactly(false, false, true, true);
         assertThat(output).contains("'orders' is paused", "'parcels' is paused", "connection refused");
     }
@@ -75,7 +75,7 @@ class StoreOutageTests {
         guarded.claim(List.of());
         failClaims(2);
 
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 
     @Test
@@ -87,18 +87,18 @@ class StoreOutageTests {
             assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalArgumentException.class);
         }
 
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 
     @Test
     void probeResumesListenersAlthoughNobodyWaits(CapturedOutput output) {
-        rig.gate.subscribe(rig.orders);
+        rig.breaker.subscribe(rig.orders);
         failClaims(3);
 
         rig.watch.tick();
         rig.watch.tick();
 
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
         assertThat(rig.store.looks())
                 .hasSize(1)
                 .first()
@@ -119,18 +119,18 @@ class StoreOutageTests {
         }
 
         assertThat(rig.store.looks()).hasSizeBetween(seconds / 4, seconds / 4 + 5);
-        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).isFalse();
     }
 
     @Test
     void pollingThreadIsWokenWhenTheStoreIsBack() throws Exception {
-        assertThat(rig.gate.awaitOpen(Duration.ofSeconds(20))).isTrue();
+        assertThat(rig.breaker.awaitPolling(Duration.ofSeconds(20))).isTrue();
         failClaims(3);
-        assertThat(rig.gate.awaitOpen(Duration.ofMillis(1))).isFalse();
+        assertThat(rig.breaker.awaitPolling(Duration.ofMillis(1))).isFalse();
 
         CompletableFuture<Boolean> polling = CompletableFuture.supplyAsync(() -> {
             try {
-                return rig.gate.awaitOpen(Duration.ofSeconds(20));
+                return rig.breaker.awaitPolling(Duration.ofSeconds(20));
             } catch (InterruptedException stopping) {
                 throw new IllegalStateException(stopping);
             }
@@ -145,8 +145,8 @@ class StoreOutageTests {
     void listenerThatStartsDuringAnOutageIsPausedAndOneThatStopsIsNot() {
         failClaims(3);
 
-        rig.gate.subscribe(rig.orders);
-        rig.gate.unsubscribe(rig.orders);
+        rig.breaker.subscribe(rig.orders);
+        rig.breaker.unsubscribe(rig.orders);
         rig.watch.tick();
 
         assertThat(rig.paused).containsExactly(true, false);
@@ -170,7 +170,7 @@ class StoreOutageTests {
         rig.watch.tick();
 
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
         assertThat(rig.supervisor.inFlight()).isZero();
     }
 
@@ -185,7 +185,7 @@ class StoreOutageTests {
 
         rig.watch.tick();
 
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.supervisor.inFlight()).isOne();
     }
@@ -227,7 +227,7 @@ class StoreOutageTests {
             rig.clock.advance(KeyWatcher.INTERVAL);
             rig.supervisor.tick();
             rig.watch.tick();
-            if (rig.gate.isOpen()) {
+            if (rig.breaker.permitsPolling()) {
                 polled++;
                 assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalStateException.class);
             }
@@ -246,7 +246,7 @@ class StoreOutageTests {
 
         rig.store.failClaims(false);
         int seconds = 0;
-        for (; !rig.gate.isOpen(); seconds++) {
+        for (; !rig.breaker.permitsPolling(); seconds++) {
             rig.clock.advance(Duration.ofSeconds(1));
             rig.watch.tick();
         }
@@ -273,7 +273,7 @@ class StoreOutageTests {
 
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
         assertThat(rig.store.releases()).extracting(Release::claim).contains(lastClaim());
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 
     private ClaimId lastClaim() {
@@ -283,26 +283,26 @@ class StoreOutageTests {
 
     @Test
     void listenersThatPollOnTrialArePausedByTheFirstFailureAndFreedByTheFirstAnswer(CapturedOutput output) {
-        rig.gate.subscribe(rig.orders);
+        rig.breaker.subscribe(rig.orders);
         failClaims(3);
         rig.watch.tick();
         failClaims(1);
 
-        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).isFalse();
         assertThat(rig.paused).containsExactly(false, true, false, true);
         assertThat(output).contains("'orders' is paused: the next claim got no answer");
         rig.watch.tick();
-        assertThat(rig.gate.isOpen()).as("a second has not passed").isFalse();
+        assertThat(rig.breaker.permitsPolling()).as("a second has not passed").isFalse();
         rig.clock.advance(Duration.ofSeconds(1));
         rig.watch.tick();
         rig.store.onClaim(() -> new Acquired(1, 1, false));
         guarded.claim(List.of());
         failClaims(2);
-        assertThat(rig.gate.isOpen()).as("as if nothing had been").isTrue();
+        assertThat(rig.breaker.permitsPolling()).as("as if nothing had been").isTrue();
     }
 
     @Test
-    void otherCallsPassTheGate() {
+    void otherCallsPassTheBreaker() {
         failClaims(3);
 
         guarded.renew(List.of());
@@ -311,6 +311,6 @@ class StoreOutageTests {
 
         assertThat(rig.store.renewals()).hasSize(1);
         assertThat(guarded.look(List.of())).isEmpty();
-        assertThat(rig.gate.isOpen()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).isFalse();
     }
 }

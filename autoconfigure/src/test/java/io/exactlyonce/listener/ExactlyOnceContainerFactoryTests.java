@@ -11,7 +11,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.waiting.StoreGates;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -149,7 +149,7 @@ class ExactlyOnceContainerFactoryTests {
         Deliveries deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
-                        () -> new ListenerEngine(deliveries, new StoreGates(nobody), nobody, clock, readiness))
+                        () -> new ListenerEngine(deliveries, new StoreCircuitBreakers(nobody), nobody, clock, readiness))
                 .prepare(SqsMessageListenerContainerFactory.builder()
                         .sqsAsyncClient(new NoClient())
                         .configure(configured)

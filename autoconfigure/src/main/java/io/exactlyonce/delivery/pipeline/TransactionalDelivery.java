@@ -94,7 +94,7 @@ final class TransactionalDelivery {
 
     private static boolean isToBeRepeated(Delivery delivery, ClaimRequest request, ClaimTransaction transaction) {
         boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
-                && guarded.gate().isBusy();
+                && guarded.breaker().isBusy();
         boolean isRepeated = (isBusy || delivery.isOnItsLastReceive())
                 && delivery.mayHandlerBegin()
                 && delivery.renewal().isInvisible();

@@ -15,27 +15,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A store whose claims tell a gate whether it answers. A request that it refuses for good is an answer, too. */
+/** A store whose claims tell a circuit breaker whether it answers. A request that it refuses for good tells neither. */
 final class GuardedClaimStore implements ClaimStore {
 
     private final ClaimStore store;
-    private final StoreGate gate;
+    private final StoreCircuitBreaker breaker;
 
-    GuardedClaimStore(ClaimStore store, StoreGate gate) {
+    GuardedClaimStore(ClaimStore store, StoreCircuitBreaker breaker) {
         this.store = store;
-        this.gate = gate;
+        this.breaker = breaker;
     }
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
         try {
             List<ClaimOutcome> outcomes = store.claim(requests);
-            gate.answered();
+            breaker.answered();
             return outcomes;
         } catch (IllegalArgumentException refused) {
             throw refused;
         } catch (RuntimeException failure) {
-            gate.unanswered(failure);
+            breaker.unanswered(failure);
             throw failure;
         }
     }

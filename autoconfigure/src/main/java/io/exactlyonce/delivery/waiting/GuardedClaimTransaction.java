@@ -8,15 +8,15 @@ import io.exactlyonce.claim.ClaimTransaction;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** A transaction whose claims tell its transaction manager's gate whether they are answered. */
+/** A transaction whose claims tell its transaction manager's circuit breaker whether they are answered. */
 public final class GuardedClaimTransaction implements ClaimTransaction {
 
     private final ClaimTransaction transaction;
-    private final StoreGate gate;
+    private final StoreCircuitBreaker breaker;
 
-    GuardedClaimTransaction(ClaimTransaction transaction, StoreGate gate) {
+    GuardedClaimTransaction(ClaimTransaction transaction, StoreCircuitBreaker breaker) {
         this.transaction = transaction;
-        this.gate = gate;
+        this.breaker = breaker;
     }
 
     @Override
@@ -25,35 +25,35 @@ public final class GuardedClaimTransaction implements ClaimTransaction {
         try {
             ClaimOutcome outcome = transaction.execute(request, claim -> {
                 answered.set(true);
-                gate.answered();
+                breaker.answered();
                 return run(claim, work);
             });
-            gate.answered();
+            breaker.answered();
             return outcome;
         } catch (ClaimStoreUnavailableException unanswered) {
             if (!answered.get()) {
-                gate.unanswered(unanswered);
+                breaker.unanswered(unanswered);
             }
             throw unanswered;
         }
     }
 
     private @Nullable String run(Acquired claim, Work work) throws Throwable {
-        gate.workBegins();
+        breaker.workBegins();
         try {
             return work.run(claim);
         } finally {
-            gate.workEnds();
+            breaker.workEnds();
         }
     }
 
-    /** Returns the gate of its transaction manager, which others of the same manager share. */
-    public StoreGate gate() {
-        return gate;
+    /** Returns the breaker of its transaction manager, which all transactions of that manager share. */
+    public StoreCircuitBreaker breaker() {
+        return breaker;
     }
 
     @Override
     public String toString() {
-        return gate.toString();
+        return breaker.toString();
     }
 }

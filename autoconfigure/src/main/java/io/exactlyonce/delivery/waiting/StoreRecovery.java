@@ -7,11 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out whether a store that answers looks takes claims again, too: a full disk or a missing right fails claims alone.
- * Each trial may cost deliveries a receive, so they come less and less often until a claim is answered.
+ * The probe of the claim store: finds out whether a store that answers looks takes claims again, too, since a full disk or
+ * a missing right fails claims alone. Each trial may cost deliveries a receive, so they come less and less often until a
+ * claim is answered.
  *
- * <p>A trial claims the key of a delivery that waits, which costs no receive; every other one lets listeners poll instead,
- * since that one key's claim may fail for a reason of its own.
+ * <p>A trial claims the key of a delivery that waits, which costs no receive; every other one half-opens the breaker
+ * instead, since that one key's claim may fail for a reason of its own.
  */
 final class StoreRecovery {
 
@@ -19,66 +20,58 @@ final class StoreRecovery {
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
-    private static final int MOST_DOUBLINGS = 5;
 
-    private final StoreGate gate;
+    private final StoreCircuitBreaker breaker;
     private final WaitingClaimCheck claims;
-    private final NanoClock clock;
+    private final ProbePauses pauses;
 
-    private int begun;
-    private long notBefore;
-    private boolean polling;
+    private boolean isPollingNext;
 
-    StoreRecovery(StoreGate gate, WaitingClaimCheck claims, NanoClock clock) {
-        this.gate = gate;
+    StoreRecovery(StoreCircuitBreaker breaker, WaitingClaimCheck claims, NanoClock clock) {
+        this.breaker = breaker;
         this.claims = claims;
-        this.clock = clock;
+        this.pauses = new ProbePauses(FIRST_PAUSE, LONGEST_PAUSE, clock);
     }
 
-    /** Tells whether claims are answered as far as anybody knows. */
-    boolean areOver() {
-        if (gate.isInDoubt()) {
+    /** Returns whether claims are answered, as far as is known: there is nothing to be tried. */
+    boolean isOver() {
+        if (!breaker.isClosed()) {
             return false;
         }
-        begun = 0;
-        polling = false;
+        pauses.reset();
+        isPollingNext = false;
         return true;
     }
 
     /**
      * Makes the next trial if it is time for it.
      *
-     * @param waiting learn that the store does not answer others either
+     * @param waiting those that are claimed through the store; they learn that it does not answer other claims either
      * @param free those of them whose keys can be claimed
      */
     void next(List<WaitingDelivery> waiting, List<WaitingDelivery> free) {
-        if (begun > 0 && clock.nanoTime() - notBefore < 0) {
+        if (!pauses.areOver()) {
             return;
         }
-        notBefore = clock.nanoTime() + pause().toNanos();
-        int number = begun++;
-        if (free.isEmpty() || polling) {
-            polling = false;
-            gate.halfOpen();
+        int number = pauses.begun();
+        pauses.begin();
+        if (free.isEmpty() || isPollingNext) {
+            isPollingNext = false;
+            breaker.halfOpen();
         } else {
-            polling = true;
-            ask(waiting, free.get(number % free.size()));
+            isPollingNext = true;
+            claim(free.get(number % free.size()), waiting);
         }
     }
 
-    private Duration pause() {
-        Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(begun, MOST_DOUBLINGS));
-        return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
-    }
-
-    private void ask(List<WaitingDelivery> waiting, WaitingDelivery first) {
+    private void claim(WaitingDelivery tried, List<WaitingDelivery> waiting) {
         try {
-            claims.ask(List.of(first));
-            gate.answered();
+            claims.ask(List.of(tried));
+            breaker.answered();
         } catch (RuntimeException failure) {
             waiting.forEach(WaitingDelivery::sawOutage);
-            gate.unanswered(failure);
-            log.debug("The store answers looks, but not the claim of {}", first.key(), failure);
+            breaker.unanswered(failure);
+            log.debug("The store answers looks, but not the claim of {}", tried.key(), failure);
         }
     }
 }

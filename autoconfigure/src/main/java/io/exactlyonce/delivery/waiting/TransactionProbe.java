@@ -16,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out whether a transaction manager through which a claim got no answer takes claims again: by claiming a key of
- * its own in a transaction of that manager, which is rolled back. It uses a connection as any claim does, and so it meets
- * whatever claims meet: a pool that is used up, a pooler that is down, a server that takes no writes, a full disk.
+ * The probe of a transaction manager: finds out whether one through which a claim got no answer takes claims again, by
+ * claiming a key of its own in a transaction of that manager, which is rolled back. It uses a connection as any claim does,
+ * and so it meets whatever claims meet: a pool that is used up, a pooler that is down, a server that takes no writes, a full
+ * disk. It costs no delivery anything.
  *
  * <p>A probe may wait for a connection for as long as the application's pool allows. It has a thread of its own, and one is
  * under way at most.
@@ -29,17 +30,13 @@ final class TransactionProbe {
 
     private static final String SCOPE = "exactly-once probe";
 
-    /** With each probe that fails the pause is doubled, this often at most: to 4 s. It costs no delivery anything. */
-    private static final int MOST_DOUBLINGS = 4;
-
     private final GuardedClaimTransaction transaction;
     private final ClaimSettings terms;
     private final Executor threads;
-    private final NanoClock clock;
     private final AtomicBoolean underWay = new AtomicBoolean();
 
-    private volatile int failures;
-    private volatile long notBefore;
+    /** Belongs to the probe while one is under way, and to {@link #next} otherwise. */
+    private final ProbePauses pauses;
 
     /** Rolls a probe back. */
     private static final class Answered extends RuntimeException {
@@ -52,7 +49,7 @@ final class TransactionProbe {
         this.transaction = transaction;
         this.terms = terms;
         this.threads = threads;
-        this.clock = clock;
+        this.pauses = new ProbePauses(KeyWatcher.INTERVAL, KeyWatcher.LONGEST_PAUSE, clock);
     }
 
     /**
@@ -64,9 +61,9 @@ final class TransactionProbe {
         if (underWay.get()) {
             return;
         }
-        if (!transaction.gate().isInDoubt() && waiting.stream().allMatch(WaitingDelivery::isProved)) {
-            failures = 0;
-        } else if (failures == 0 || clock.nanoTime() - notBefore >= 0) {
+        if (transaction.breaker().isClosed() && waiting.stream().allMatch(WaitingDelivery::isProved)) {
+            pauses.reset();
+        } else if (pauses.areOver()) {
             underWay.set(true);
             begin(waiting);
         }
@@ -76,7 +73,7 @@ final class TransactionProbe {
         try {
             threads.execute(() -> {
                 try {
-                    end(waiting, probe());
+                    probe(waiting);
                 } finally {
                     underWay.set(false);
                 }
@@ -87,32 +84,28 @@ final class TransactionProbe {
         }
     }
 
-    /** Returns why there was no answer. */
-    private @Nullable Throwable probe() {
+    private void probe(List<WaitingDelivery> waiting) {
         String unique = UUID.randomUUID().toString();
         ClaimRequest request = terms.request(new ClaimSpec(new ClaimKey(SCOPE, unique), null, InDoubtPolicy.RERUN));
         try {
             transaction.execute(request, claim -> {
                 throw new Answered();
             });
-            return null;
+            answered(waiting);
         } catch (Answered answered) {
-            return null;
+            answered(waiting);
         } catch (Throwable unanswered) {
-            return unanswered;
+            unanswered(waiting, unanswered);
         }
     }
 
-    private void end(List<WaitingDelivery> waiting, @Nullable Throwable failure) {
-        if (failure == null) {
-            failures = 0;
-            waiting.forEach(WaitingDelivery::proved);
-            return;
-        }
-        int before = failures;
-        Duration pause = KeyWatcher.INTERVAL.multipliedBy(1L << Math.min(before, MOST_DOUBLINGS));
-        notBefore = clock.nanoTime() + pause.toNanos();
-        failures = before + 1;
+    private void answered(List<WaitingDelivery> waiting) {
+        pauses.reset();
+        waiting.forEach(WaitingDelivery::proved);
+    }
+
+    private void unanswered(List<WaitingDelivery> waiting, Throwable failure) {
+        Duration pause = pauses.begin();
         waiting.forEach(WaitingDelivery::sawOutage);
         log.debug(
                 "A probe of {}, for which {} deliveries wait, failed; again in {}",

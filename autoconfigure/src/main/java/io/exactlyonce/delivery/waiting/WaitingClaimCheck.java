@@ -16,26 +16,26 @@ import java.util.List;
 
 /**
  * Claims keys once more for deliveries that have waited for them, where only a claim can tell how their waits end: a look
- * compares no payloads. What is acquired is given back at once, since only a delivery that is received is handled.
+ * compares no payloads. A claim that is acquired is released at once, since only a delivery that is received is handled.
  */
 final class WaitingClaimCheck {
 
     private final ClaimStore store;
     private final BatchKeeper keeper;
     private final OutcomePolicy refusals;
-    private final WaitingDeliveries waiters;
+    private final WaitingDeliveries deliveries;
 
-    WaitingClaimCheck(ClaimStore store, ClaimSettings terms, WaitingDeliveries waiters) {
+    WaitingClaimCheck(ClaimStore store, ClaimSettings terms, WaitingDeliveries deliveries) {
         this.store = store;
         this.keeper = new BatchKeeper(store);
         this.refusals = new OutcomePolicy(terms);
-        this.waiters = waiters;
+        this.deliveries = deliveries;
     }
 
     /**
      * Claims the keys in one call, and ends the waits as it is answered.
      *
-     * @throws RuntimeException if the store does not answer; all wait on
+     * @throws RuntimeException if the store does not answer; all deliveries wait on
      */
     void ask(List<WaitingDelivery> asking) {
         if (asking.isEmpty()) {
@@ -70,13 +70,13 @@ final class WaitingClaimCheck {
         keeper.release(acquired);
     }
 
-    private void end(WaitingDelivery waiter, ClaimOutcome outcome) {
+    private void end(WaitingDelivery waiting, ClaimOutcome outcome) {
         if (outcome instanceof Acquired) {
-            waiters.end(waiter, KeyState.FREE);
+            deliveries.end(waiting, KeyState.FREE);
         } else if (outcome instanceof Parked) {
-            waiters.end(waiter, KeyState.PARKED);
+            deliveries.end(waiting, KeyState.PARKED);
         } else if (!(outcome instanceof HeldElsewhere)) {
-            waiters.end(waiter, outcome, refusals);
+            deliveries.end(waiting, outcome, refusals);
         }
     }
 }

@@ -21,10 +21,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The deliveries that wait for the holder of their key, or for the claim store. They have left their pipeline, hold
- * neither thread nor permit, and stay invisible since their windows are renewed like any other's.
+ * neither thread nor permit, and stay invisible since their windows are renewed like those of handlers at work.
  *
- * <p>Each waiter has one end: whoever takes it out does what is to be done. One whose window is lost is only dropped: its
- * message may be somebody else's by now.
+ * <p>Each wait has one end: the thread that removes the delivery does what is to be done. A delivery whose window is lost is
+ * only dropped: another consumer may have received its message by now.
  */
 public final class WaitingDeliveries {
 
@@ -34,7 +34,7 @@ public final class WaitingDeliveries {
     private final ReceiveBudget budget;
     private final DeliveryObserver observer;
     private final int most;
-    private final Set<WaitingDelivery> waiters = ConcurrentHashMap.newKeySet();
+    private final Set<WaitingDelivery> deliveries = ConcurrentHashMap.newKeySet();
     private final AtomicInteger taken = new AtomicInteger();
     private final Map<Subscription, Integer> counts = new ConcurrentHashMap<>();
 
@@ -45,7 +45,7 @@ public final class WaitingDeliveries {
         this.most = most;
     }
 
-    /** Has a delivery wait, if there is room; returns it otherwise, after the delay at least. */
+    /** Has a delivery wait; if there is no room, it is returned, after the delay at least. */
     public void admit(Delivery delivery, Disposition.Awaited awaited, Duration delay) {
         budget.check(delivery);
         if (taken.incrementAndGet() > most) {
@@ -53,7 +53,7 @@ public final class WaitingDeliveries {
             turnAway(delivery, delay);
             return;
         }
-        waiters.add(new WaitingDelivery(delivery, awaited));
+        deliveries.add(new WaitingDelivery(delivery, awaited));
         count(delivery.subscription(), 1);
     }
 
@@ -64,45 +64,45 @@ public final class WaitingDeliveries {
     }
 
     public List<WaitingDelivery> all() {
-        return List.copyOf(waiters);
+        return List.copyOf(deliveries);
     }
 
-    /** Drops those whose messages may be visible to others. */
+    /** Drops those whose messages may be visible to other consumers. */
     void dropLost() {
-        for (WaitingDelivery waiter : waiters) {
-            if (!waiter.delivery().renewal().isInvisible() && take(waiter)) {
-                inFlight.end(waiter.delivery());
+        for (WaitingDelivery waiting : deliveries) {
+            if (!waiting.delivery().renewal().isInvisible() && take(waiting)) {
+                inFlight.end(waiting.delivery());
             }
         }
     }
 
-    /** Ends a wait as the key's state asks for, unless somebody else has ended it. */
-    void end(WaitingDelivery waiter, KeyState state) {
-        if (state == KeyState.HELD || !take(waiter)) {
+    /** Ends a wait as the key's state asks for, unless it has ended already. */
+    void end(WaitingDelivery waiting, KeyState state) {
+        if (state == KeyState.HELD || !take(waiting)) {
             return;
         }
-        Delivery delivery = waiter.delivery();
-        log.debug("{} has waited: its key {} is {}", delivery, waiter.key(), state);
+        Delivery delivery = waiting.delivery();
+        log.debug("{} has waited: its key {} is {}", delivery, waiting.key(), state);
         switch (state) {
             case COMPLETED -> delete(delivery);
-            case FREE -> expose(waiter);
+            case FREE -> expose(waiting);
             default -> {
-                log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, waiter.key());
+                log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, waiting.key());
                 turnAway(delivery, Duration.ZERO);
             }
         }
     }
 
-    /** Ends a wait as for a delivery that is received now, and refused, unless somebody else has ended it. */
-    void end(WaitingDelivery waiter, ClaimOutcome refused, OutcomePolicy refusals) {
-        if (!take(waiter)) {
+    /** Ends a wait as for a delivery that is received now, and refused, unless it has ended already. */
+    void end(WaitingDelivery waiting, ClaimOutcome refused, OutcomePolicy refusals) {
+        if (!take(waiting)) {
             return;
         }
-        Delivery delivery = waiter.delivery();
+        Delivery delivery = waiting.delivery();
         observer.claimed(delivery.subscription(), refused);
         Duration delay = budget.retryDelay(delivery);
         delivery.decide(Disposition.returnAfter(delay));
-        refusals.decide(delivery, waiter.request(), refused);
+        refusals.decide(delivery, waiting.request(), refused);
         if (Disposition.ACKNOWLEDGE.equals(delivery.disposition())) {
             delete(delivery);
         } else {
@@ -110,11 +110,11 @@ public final class WaitingDeliveries {
         }
     }
 
-    private void expose(WaitingDelivery waiter) {
-        if (waiter.mayFailAgain()) {
-            turnAway(waiter.delivery(), Duration.ZERO);
+    private void expose(WaitingDelivery waiting) {
+        if (waiting.mayFailAgain()) {
+            turnAway(waiting.delivery(), Duration.ZERO);
         } else {
-            inFlight.returnAfter(waiter.delivery(), Duration.ZERO);
+            inFlight.returnAfter(waiting.delivery(), Duration.ZERO);
         }
     }
 
@@ -124,26 +124,26 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Returns all that wait for a stopping listener, so that other consumers can wait in its place. Not at once: a
+     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Not at once: a
      * deployment that stops one instance after the other would use a receive up at each, within seconds.
      */
     public void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
-        for (WaitingDelivery waiter : waiters) {
-            Delivery delivery = waiter.delivery();
-            if (delivery.subscription().equals(subscription) && take(waiter)) {
+        for (WaitingDelivery waiting : deliveries) {
+            Delivery delivery = waiting.delivery();
+            if (delivery.subscription().equals(subscription) && take(waiting)) {
                 ended.put(delivery, budget.delay(delivery));
             }
         }
         inFlight.returnAll(ended);
     }
 
-    private boolean take(WaitingDelivery waiter) {
-        if (!waiters.remove(waiter)) {
+    private boolean take(WaitingDelivery waiting) {
+        if (!deliveries.remove(waiting)) {
             return false;
         }
         taken.decrementAndGet();
-        count(waiter.delivery().subscription(), -1);
+        count(waiting.delivery().subscription(), -1);
         return true;
     }
 

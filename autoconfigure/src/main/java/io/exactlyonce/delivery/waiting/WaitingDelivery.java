@@ -6,7 +6,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.Disposition;
 import java.util.UUID;
 
-/** A delivery that waits for somebody else: the holder of its key, or a store that does not answer. */
+/** A delivery that waits for the holder of its key, or for a store that does not answer. */
 final class WaitingDelivery {
 
     private final Delivery delivery;
@@ -27,12 +27,12 @@ final class WaitingDelivery {
         return awaited.request().key();
     }
 
-    /** Tells whether its payload is to be compared with the one that its key is completed for. */
+    /** Returns whether its payload is to be compared with the one that its key is completed for. */
     boolean comparesPayloads() {
         return awaited.request().fingerprint() != null;
     }
 
-    /** Asks for the key on the same terms, by a claim of its own: the earlier one has had its answer, or none. */
+    /** Returns a new request for the key on the same terms: the earlier one has had its answer, or got none. */
     ClaimRequest newRequest() {
         ClaimRequest asked = awaited.request();
         return new ClaimRequest(
@@ -43,24 +43,24 @@ final class WaitingDelivery {
         return awaited.request();
     }
 
-    /** A probe that began after this wait was answered on the way on which this one's claim got no answer. */
+    /** A probe that began after this wait was answered, on the way on which this delivery's claim got no answer. */
     void proved() {
         proved = true;
     }
 
-    /** Returns whether its claim can be expected to be answered: the last one was, or a probe after it. */
+    /** Returns whether its next claim can be expected to be answered: the last one was, or a probe after it. */
     boolean isProved() {
         return proved || !awaited.unanswered();
     }
 
-    /** The store has not answered others either. */
+    /** The store has not answered further claims or looks either. */
     void sawOutage() {
         sawOutage = true;
     }
 
     /**
-     * Tells whether its claim may fail again at once: it got no answer, while others did. Such a delivery comes again with
-     * backoff.
+     * Returns whether its claim may fail again at once: it got no answer, while other claims did. Such a delivery comes
+     * again with backoff.
      */
     boolean mayFailAgain() {
         return awaited.unanswered() && !sawOutage;

@@ -98,7 +98,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         Subscription begun = begunOn.current();
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
-        engine.gates().subscribe(begun, settings.transaction());
+        engine.breakers().subscribe(begun, settings.transaction());
         RedrivePolicy.warnOfFewReceives(begun);
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
@@ -181,7 +181,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
             super.stop();
         } finally {
             ending.end();
-            engine.gates().unsubscribe(ending.subscription());
+            engine.breakers().unsubscribe(ending.subscription());
         }
     }
 

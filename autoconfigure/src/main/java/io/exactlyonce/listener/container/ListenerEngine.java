@@ -2,17 +2,17 @@ package io.exactlyonce.listener.container;
 
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.waiting.StoreGates;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.time.NanoClock;
 
 /**
  * What containers' components need of the engine.
  *
  * @param deliveries the deliveries in flight
- * @param gates each closed while claims cannot be made on its way
+ * @param breakers each pauses the listeners that claim on its way while claims get no answer there
  * @param observer learns of subscriptions
  * @param clock monotonic, in nanoseconds
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
-        Deliveries deliveries, StoreGates gates, DeliveryObserver observer, NanoClock clock, Runnable readiness) {}
+        Deliveries deliveries, StoreCircuitBreakers breakers, DeliveryObserver observer, NanoClock clock, Runnable readiness) {}

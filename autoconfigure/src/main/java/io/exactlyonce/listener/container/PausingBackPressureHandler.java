@@ -4,7 +4,7 @@ import io.awspring.cloud.sqs.listener.IdentifiableContainerComponent;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactory;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
-import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
@@ -20,44 +20,44 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     private final BatchAwareBackPressureHandler original;
-    private final StoreGate gate;
+    private final StoreCircuitBreaker breaker;
     private final OwedPermits owed;
     private String id = getClass().getSimpleName();
 
     /** @param most how many messages may be handled at once */
-    PausingBackPressureHandler(BatchAwareBackPressureHandler original, StoreGate gate, int most) {
+    PausingBackPressureHandler(BatchAwareBackPressureHandler original, StoreCircuitBreaker breaker, int most) {
         this.original = original;
-        this.gate = gate;
+        this.breaker = breaker;
         this.owed = new OwedPermits(most);
     }
 
-    /** Returns a factory of the application's own handlers with the gate before them. */
-    public static BackPressureHandlerFactory around(BackPressureHandlerFactory original, StoreGate gate) {
+    /** Returns a factory of the application's own handlers with the breaker before them. */
+    public static BackPressureHandlerFactory around(BackPressureHandlerFactory original, StoreCircuitBreaker breaker) {
         return options -> {
             BackPressureHandler handler = original.createBackPressureHandler(options);
             // Awspring accepts no other kind, and says so.
             return handler instanceof BatchAwareBackPressureHandler batches
-                    ? new PausingBackPressureHandler(batches, gate, options.getMaxConcurrentMessages())
+                    ? new PausingBackPressureHandler(batches, breaker, options.getMaxConcurrentMessages())
                     : handler;
         };
     }
 
     @Override
     public int requestBatch() throws InterruptedException {
-        return gate.awaitOpen(LOOK_UP) ? openOrNothing(original.requestBatch()) : 0;
+        return breaker.awaitPolling(LOOK_UP) ? unlessPaused(original.requestBatch()) : 0;
     }
 
     @Override
     public int request(int amount) throws InterruptedException {
-        return gate.awaitOpen(LOOK_UP) ? openOrNothing(original.request(amount)) : 0;
+        return breaker.awaitPolling(LOOK_UP) ? unlessPaused(original.request(amount)) : 0;
     }
 
     /**
-     * Permits may be long in coming, and the gate may have closed meanwhile. They count as a poll that fetched nothing:
+     * Permits may be long in coming, and the breaker may have opened meanwhile. They count as a poll that fetched nothing:
      * after any other reason, awspring's own limit on throughput would wait for the end of that poll for ever.
      */
-    private int openOrNothing(int permits) {
-        if (permits == 0 || gate.isOpen()) {
+    private int unlessPaused(int permits) {
+        if (permits == 0 || breaker.permitsPolling()) {
             return permits;
         }
         release(permits, ReleaseReason.NONE_FETCHED);

@@ -18,7 +18,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
@@ -157,20 +157,20 @@ class TransactionalDeliveryTests {
 
     @Test
     void claimWithoutAnAnswerWaitsForTheDatabaseAndClosesTheGateInTheEnd() throws Throwable {
-        ClaimTransaction unanswered = rig.gates.guard(
+        ClaimTransaction unanswered = rig.breakers.guard(
                 (request, work) -> {
                     throw new ClaimStoreUnavailableException(
                             "no answer", new IllegalStateException("connection refused"));
                 },
                 "manager");
-        StoreGate gate = rig.gates.of(unanswered);
-        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
-            assertThat(gate.isOpen()).isTrue();
+        StoreCircuitBreaker breaker = rig.breakers.of(unanswered);
+        for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
+            assertThat(breaker.permitsPolling()).isTrue();
             assertThat(process(unanswered, DeliveryRig::neverCalled)).isNull();
         }
 
-        assertThat(gate.isOpen()).isFalse();
-        assertThat(rig.gate.isOpen()).as("the claim store's").isTrue();
+        assertThat(breaker.permitsPolling()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).as("the claim store's").isTrue();
         assertThat(returnsAfterSettling()).isEmpty();
         rig.store.failLooks(true);
         for (int second = 0; second < 60; second++) {
@@ -213,8 +213,8 @@ class TransactionalDeliveryTests {
     /** The pool is used up by a handler, which gives its connection back when it ends. */
     @Test
     void claimIsRepeatedWhileAHandlerKeepsAConnection() throws Throwable {
-        ClaimTransaction late = rig.gates.guard(answeringFrom(3), "manager");
-        rig.gates.of(late).workBegins();
+        ClaimTransaction late = rig.breakers.guard(answeringFrom(3), "manager");
+        rig.breakers.of(late).workBegins();
 
         assertThat(process(late, claim -> "shipped")).isEqualTo("shipped");
 
@@ -223,7 +223,7 @@ class TransactionalDeliveryTests {
 
     @Test
     void claimIsNotRepeatedWhenNoHandlerKeepsAConnection() throws Throwable {
-        process(rig.gates.guard(answeringFrom(2), "manager"), DeliveryRig::neverCalled);
+        process(rig.breakers.guard(answeringFrom(2), "manager"), DeliveryRig::neverCalled);
 
         assertThat(requests).hasSize(1);
         assertThat(returnsAfterSettling()).isEmpty();
@@ -286,14 +286,14 @@ class TransactionalDeliveryTests {
 
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFails() {
-        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
-            assertThatThrownBy(() -> process(rig.gates.guard(granting, "manager"), claim -> {
+        for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
+            assertThatThrownBy(() -> process(rig.breakers.guard(granting, "manager"), claim -> {
                         throw new ClaimStoreUnavailableException("of another store", new IllegalStateException());
                     }))
                     .isInstanceOf(ClaimStoreUnavailableException.class);
         }
 
-        assertThat(rig.gate.isOpen()).isTrue();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
         assertThat(returnsAfterSettling()).containsExactly(4);
     }
 

@@ -36,8 +36,8 @@ class TransactionProbeTests {
     private boolean away;
     private int rolledBack;
 
-    private final ClaimTransaction manager = rig.gates.guard(this::execute, "shop");
-    private final StoreGate gate = rig.gates.of(manager);
+    private final ClaimTransaction manager = rig.breakers.guard(this::execute, "shop");
+    private final StoreCircuitBreaker breaker = rig.breakers.of(manager);
 
     private Acquired execute(ClaimRequest request, ClaimTransaction.Work work) throws Throwable {
         requests.add(request);
@@ -56,7 +56,7 @@ class TransactionProbeTests {
 
     @BeforeEach
     void subscribe() {
-        rig.gates.subscribe(rig.orders, manager);
+        rig.breakers.subscribe(rig.orders, manager);
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
     }
 
@@ -93,46 +93,46 @@ class TransactionProbeTests {
 
         pass(DeliveryRig.WINDOW.multipliedBy(2));
 
-        assertThat(gate.isOpen()).isFalse();
+        assertThat(breaker.permitsPolling()).isFalse();
         assertThat(rig.returns()).as("renewals only").containsOnly(30);
         away = false;
         pass(Duration.ofSeconds(5));
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
         assertThat(rig.supervisor.inFlight()).isZero();
-        assertThat(gate.isOpen()).isTrue();
+        assertThat(breaker.permitsPolling()).isTrue();
     }
 
     @Test
     void failurePausesTheListenersOfItsManagerOnlyAndIsSaidToBeIts(CapturedOutput output) throws Throwable {
         Subscription parcels = DeliveryRig.subscription("parcels", new ScriptedQueue());
         Subscription stamps = DeliveryRig.subscription("stamps", new ScriptedQueue());
-        ClaimTransaction other = rig.gates.guard((request, work) -> new Acquired(1, 1, false), "office");
-        rig.gates.subscribe(parcels, null);
-        rig.gates.subscribe(stamps, other);
+        ClaimTransaction other = rig.breakers.guard((request, work) -> new Acquired(1, 1, false), "office");
+        rig.breakers.subscribe(parcels, null);
+        rig.breakers.subscribe(stamps, other);
 
-        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
+        for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
             waitForManager();
         }
 
-        assertThat(gate.isOpen()).isFalse();
-        assertThat(rig.gate.isOpen()).isTrue();
-        assertThat(rig.gates.of(other).isOpen()).isTrue();
+        assertThat(breaker.permitsPolling()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+        assertThat(rig.breakers.of(other).permitsPolling()).isTrue();
         assertThat(output)
                 .contains("'orders' is paused: 3 claims in a row got no answer through transaction manager 'shop'")
                 .doesNotContain("'parcels' is paused", "'stamps' is paused");
     }
 
     @Test
-    void listenersOfOneManagerShareItsGate() {
-        ClaimTransaction again = rig.gates.guard(this::execute, "shop");
+    void listenersOfOneManagerShareItsBreaker() {
+        ClaimTransaction again = rig.breakers.guard(this::execute, "shop");
 
-        assertThat(rig.gates.of(again)).isSameAs(gate);
+        assertThat(rig.breakers.of(again)).isSameAs(breaker);
     }
 
     /** Nobody waits any more, for example since the listener has turned its deliveries away. */
     @Test
     void pausedListenerIsResumedAlthoughNobodyWaits() throws Throwable {
-        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
+        for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
             rig.deliveries
                     .waiters()
                     .all()
@@ -140,11 +140,11 @@ class TransactionProbeTests {
             waitForManager();
         }
         rig.deliveries.waiters().endAll(rig.orders);
-        assertThat(gate.isOpen()).isFalse();
+        assertThat(breaker.permitsPolling()).isFalse();
 
         rig.watch.tick();
 
-        assertThat(gate.isOpen()).isTrue();
+        assertThat(breaker.permitsPolling()).isTrue();
     }
 
     @Test
@@ -174,8 +174,8 @@ class TransactionProbeTests {
     @Test
     void waiterForAnotherHolderIsNotMadeVisibleWhileItsManagerFails() throws Throwable {
         process((request, work) -> new HeldElsewhere(Duration.ofSeconds(20)));
-        for (int failure = 0; failure < StoreGate.FAILURES; failure++) {
-            gate.unanswered(new IllegalStateException("pool used up"));
+        for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
+            breaker.unanswered(new IllegalStateException("pool used up"));
         }
         away = true;
 

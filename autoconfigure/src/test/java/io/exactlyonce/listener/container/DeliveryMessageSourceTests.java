@@ -18,7 +18,7 @@ import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.waiting.StoreGates;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -89,7 +89,7 @@ class DeliveryMessageSourceTests {
         configurer.accept(builder);
         SqsContainerOptions options = builder.build();
         DeliveryMessageSource<String> source = new DeliveryMessageSource<>(
-                new ListenerEngine(deliveries, new StoreGates(observer), observer, clock, () -> {}),
+                new ListenerEngine(deliveries, new StoreCircuitBreakers(observer), observer, clock, () -> {}),
                 "listener",
                 new ContainerSettings());
         source.setId("listener-0");

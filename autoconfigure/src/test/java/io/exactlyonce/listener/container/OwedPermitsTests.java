@@ -6,7 +6,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class OwedPermitsTests {
 
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreGate(new DeliveryObserver() {}))
+                    new StoreCircuitBreaker(new DeliveryObserver() {}))
             .createBackPressureHandler(SqsContainerOptions.builder()
                     .maxConcurrentMessages(2)
                     .maxMessagesPerPoll(2)

@@ -9,7 +9,7 @@ import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
@@ -18,17 +18,17 @@ import org.junit.jupiter.api.Test;
 class PausingBackPressureHandlerTests {
 
     private final ScriptedStore store = new ScriptedStore();
-    private final StoreGate gate = new StoreGate(new DeliveryObserver() {});
-    private final ClaimStore guarded = gate.guard(store);
+    private final StoreCircuitBreaker breaker = new StoreCircuitBreaker(new DeliveryObserver() {});
+    private final ClaimStore guarded = breaker.guard(store);
     private final BatchAwareBackPressureHandler handler =
             (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
-                            BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(), gate)
+                            BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(), breaker)
                     .createBackPressureHandler(SqsContainerOptions.builder()
                             .maxConcurrentMessages(10)
                             .maxDelayBetweenPolls(Duration.ofMillis(10))
                             .build());
 
-    private void closeGate() {
+    private void openBreaker() {
         for (int i = 0; i < 3; i++) {
             store.onClaim(() -> {
                 throw new IllegalStateException("connection refused");
@@ -39,7 +39,7 @@ class PausingBackPressureHandlerTests {
                 continue;
             }
         }
-        assertThat(gate.isOpen()).isFalse();
+        assertThat(breaker.permitsPolling()).isFalse();
     }
 
     @Test
@@ -54,7 +54,7 @@ class PausingBackPressureHandlerTests {
 
     @Test
     void nothingIsPolledWhileTheGateIsClosedAndNoPermitIsKept() throws Exception {
-        closeGate();
+        openBreaker();
 
         assertThat(handler.requestBatch()).isZero();
         assertThat(handler.request(1)).isZero();
@@ -79,7 +79,7 @@ class PausingBackPressureHandlerTests {
             }
         };
 
-        assertThat(PausingBackPressureHandler.around(options -> plain, gate)
+        assertThat(PausingBackPressureHandler.around(options -> plain, breaker)
                         .createBackPressureHandler(SqsContainerOptions.builder().build()))
                 .isSameAs(plain);
     }
@@ -87,7 +87,7 @@ class PausingBackPressureHandlerTests {
     @Test
     void handlerWithoutAnIdIsGivenNone() {
         PausingBackPressureHandler around =
-                new PausingBackPressureHandler(new ClosingMeanwhile(handler, () -> {}), gate, 10);
+                new PausingBackPressureHandler(new ClosingMeanwhile(handler, () -> {}), breaker, 10);
 
         around.setId("orders");
 
@@ -97,11 +97,11 @@ class PausingBackPressureHandlerTests {
     @Test
     void permitsThatCameAfterTheGateClosedAreGivenBack() throws Exception {
         BatchAwareBackPressureHandler slow =
-                new PausingBackPressureHandler(new ClosingMeanwhile(handler, this::closeGate), gate, 10);
+                new PausingBackPressureHandler(new ClosingMeanwhile(handler, this::openBreaker), breaker, 10);
 
         assertThat(slow.requestBatch()).isZero();
         guarded.claim(List.of());
-        assertThat(gate.isOpen()).isTrue();
+        assertThat(breaker.permitsPolling()).isTrue();
         assertThat(handler.requestBatch()).isEqualTo(10);
         handler.release(10, ReleaseReason.NONE_FETCHED);
 
