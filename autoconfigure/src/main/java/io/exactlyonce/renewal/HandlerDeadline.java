@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The listener's timeout, of one run of its handler. */
+/** The moment at which one run of a handler has taken as long as its listener's timeout. */
 final class HandlerDeadline {
 
     private static final Logger log = LoggerFactory.getLogger(HandlerDeadline.class);
@@ -14,18 +14,18 @@ final class HandlerDeadline {
     private final Subscription subscription;
     private final Duration timeout;
     private final long end;
-    private final Runnable onTimeout;
+    private final HandlerStopper handler;
 
     /**
-     * @param begun when the handler began
-     * @param onTimeout tells the handler to stop; must not block
+     * @param begunAt when the handler began
+     * @param handler is stopped then
      */
-    HandlerDeadline(Renewal renewal, Subscription subscription, Duration timeout, long begun, Runnable onTimeout) {
+    HandlerDeadline(Renewal renewal, Subscription subscription, Duration timeout, long begunAt, HandlerStopper handler) {
         this.renewal = renewal;
         this.subscription = subscription;
         this.timeout = timeout;
-        this.end = begun + timeout.toNanos();
-        this.onTimeout = onTimeout;
+        this.end = begunAt + timeout.toNanos();
+        this.handler = handler;
     }
 
     boolean isOver(long now) {
@@ -42,7 +42,7 @@ final class HandlerDeadline {
                         + "renewed no more",
                 subscription,
                 timeout.toMillis());
-        onTimeout.run();
+        handler.stop();
         observer.timedOut(subscription);
     }
 }

@@ -1,8 +1,8 @@
 package io.exactlyonce.renewal;
 
 /**
- * Keeps a claim ours that no message stands behind: its lease is renewed until {@link #letGo()}, for 12 h at most. Loss is
- * told as by {@link Renewal}.
+ * Keeps a claim without a message ours: its lease is renewed until {@link #letGo()}, for 12 h at most. Loss is told as by
+ * {@link Renewal}.
  */
 public final class HeldLease {
 
@@ -14,7 +14,7 @@ public final class HeldLease {
         this.lease = lease;
     }
 
-    /** Tells whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
     public boolean isHeld() {
         return lease.isHeld(supervisor.now());
     }

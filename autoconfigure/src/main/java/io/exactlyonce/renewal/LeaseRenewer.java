@@ -6,15 +6,19 @@ import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.renewal.RenewalState.Look;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,14 +42,21 @@ final class LeaseRenewer {
         this.random = random;
     }
 
-    /** Renews what is due, if anything is, and with it what is nearly due. */
-    void renewDue(Collection<RenewedLease> leases, long now) {
-        if (leases.stream().anyMatch(lease -> lease.isDue(now))) {
-            renew(leases, now);
+    /** Counts the leases as lost that end in doubt; returns whether one of the others is due. */
+    boolean look(Collection<RenewedLease> leases, long now) {
+        boolean anyDue = false;
+        for (RenewedLease lease : leases) {
+            Look found = lease.look(now);
+            anyDue |= found == Look.DUE;
+            if (found == Look.LOST) {
+                tell(lease, Result.LOST);
+            }
         }
+        return anyDue;
     }
 
-    private void renew(Collection<RenewedLease> leases, long now) {
+    /** Renews what is due, and with it what is nearly due. */
+    void renew(Collection<RenewedLease> leases, long now) {
         List<RenewedLease> due = new ArrayList<>();
         List<LeaseRenewal> renewals = new ArrayList<>();
         for (RenewedLease lease : leases) {
@@ -62,37 +73,30 @@ final class LeaseRenewer {
     }
 
     private void send(List<RenewedLease> due, List<LeaseRenewal> renewals) {
-        long begun = clock.nanoTime();
+        long askedAt = clock.nanoTime();
         try {
             Set<ClaimId> held = store.renew(renewals);
-            due.forEach(lease -> tell(lease, lease.answered(held, begun)));
+            due.forEach(lease -> tell(lease, lease.answered(held, askedAt)));
         } catch (ClaimsPartlyAnsweredException some) {
             log.warn("Renewing {} of {} leases failed", some.unanswered().size(), due.size(), some);
-            due.forEach(lease -> tell(lease, answered(lease, some, begun)));
+            due.forEach(lease -> tell(lease, answered(lease, some, askedAt)));
         } catch (RuntimeException failure) {
             log.warn("Renewing {} leases failed", due.size(), failure);
             due.forEach(lease -> tell(lease, lease.unanswered(clock.nanoTime(), random.next())));
         }
     }
 
-    private @Nullable Result answered(RenewedLease lease, ClaimsPartlyAnsweredException some, long begun) {
+    private Optional<Result> answered(RenewedLease lease, ClaimsPartlyAnsweredException some, long askedAt) {
         return some.unanswered().contains(lease.claim())
                 ? lease.unanswered(clock.nanoTime(), random.next())
-                : lease.answered(some.granted(), begun);
+                : lease.answered(some.granted(), askedAt);
     }
 
-    void loseInDoubt(Collection<RenewedLease> leases, long now) {
-        for (RenewedLease lease : leases) {
-            if (lease.loseIfInDoubt(now)) {
-                tell(lease, Result.LOST);
-            }
-        }
+    private void tell(RenewedLease lease, Optional<Result> ended) {
+        ended.ifPresent(result -> tell(lease, result));
     }
 
-    private void tell(RenewedLease lease, @Nullable Result result) {
-        if (result == null) {
-            return;
-        }
+    private void tell(RenewedLease lease, Result result) {
         Subscription subscription = lease.subscription();
         if (result == Result.LOST) {
             log.error(

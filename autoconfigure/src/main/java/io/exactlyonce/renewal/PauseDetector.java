@@ -19,7 +19,7 @@ final class PauseDetector {
     /** A tick that is late by this part of a window in flight has cost much of its headroom. */
     private static final int PART = 4;
 
-    /** No window's part is shorter: in time, none need be asked. */
+    /** No window's part is shorter: for a tick that is less late than this, no window is asked. */
     private static final long SHORTEST_PART = VisibilityWindow.SHORTEST.toNanos() / PART;
 
     private final RenewalObserver observer;
@@ -30,7 +30,7 @@ final class PauseDetector {
         this.last = now;
     }
 
-    /** Ticks begin anew: there were none for a while, and none were wanted. */
+    /** Ticks begin anew: for a while none were wanted. */
     synchronized void reset(long now) {
         last = now;
     }

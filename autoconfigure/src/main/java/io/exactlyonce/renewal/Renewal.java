@@ -1,7 +1,6 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.visibility.MessageReturn;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Losing the window is survivable, since the claim still protects the key. Losing the lease is told once, at the
  * latest when it ends by this JVM's monotonic clock and its renewal is failing or unanswered.
  *
- * <p>Not guaranteed: that the lease is still held when somebody acts on {@link #isHeld()}; a pause may lie between.
+ * <p>Not guaranteed: that the lease is still held when the caller acts on {@link #isHeld()}; a pause may lie between.
  */
 public final class Renewal {
 
     private final RenewalSupervisor supervisor;
     private final RenewedWindow window;
     private volatile @Nullable RenewedLease lease;
-    private @Nullable HandlerDeadline limit;
+    private @Nullable HandlerDeadline deadline;
 
     Renewal(RenewalSupervisor supervisor, RenewedWindow window) {
         this.supervisor = supervisor;
@@ -34,31 +33,31 @@ public final class Renewal {
      * Renews a claim's lease, too, from now on.
      *
      * @param length the lease's length
-     * @param begun when the claim was asked for, by the monotonic clock
-     * @param onLost called once if the lease is lost; must not block
+     * @param askedAt when the claim was asked for, by the monotonic clock
+     * @param handler is stopped if the lease is lost
      */
-    public void hold(ClaimId claim, Duration length, long begun, Runnable onLost) {
-        lease = supervisor.renew(window, claim, length, begun, onLost);
+    public void hold(ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
+        lease = supervisor.renew(window, claim, length, askedAt, handler);
     }
 
     /**
      * The handler begins. If it is still running at its timeout, it is told to stop, and nothing is renewed any more: one
-     * that does not heed it keeps its claim until the lease ends.
+     * that goes on keeps its claim until the lease ends.
      *
-     * @param onTimeout called once at the timeout; must not block
+     * @param handler is stopped at the timeout
      */
-    public synchronized void limit(Duration timeout, Runnable onTimeout) {
-        HandlerDeadline begun = new HandlerDeadline(this, window.subscription(), timeout, supervisor.now(), onTimeout);
-        limit = begun;
+    public synchronized void limit(Duration timeout, HandlerStopper handler) {
+        HandlerDeadline begun = new HandlerDeadline(this, window.subscription(), timeout, supervisor.now(), handler);
+        deadline = begun;
         supervisor.enforce(begun);
     }
 
     /** Renews no more, unless the handler has ended in time. */
     synchronized boolean timeOut(HandlerDeadline over) {
-        if (limit != over) {
+        if (deadline != over) {
             return false;
         }
-        limit = null;
+        deadline = null;
         window.leaveToItsEnd();
         RenewedLease held = lease;
         if (held != null) {
@@ -69,13 +68,13 @@ public final class Renewal {
 
     /** Returns whether the handler's time is up, also if it has not been told yet. */
     public synchronized boolean isOverLimit() {
-        return limit != null && limit.isOver(supervisor.now());
+        return deadline != null && deadline.isOver(supervisor.now());
     }
 
-    /** The handler has ended. Whatever is left to do is done under renewal again, even if it ended too late. */
+    /** The handler has ended. What is left to do is done under renewal again, even if it ended too late. */
     public synchronized void endLimit() {
-        HandlerDeadline ended = limit;
-        limit = null;
+        HandlerDeadline ended = deadline;
+        deadline = null;
         if (ended != null) {
             supervisor.forget(ended);
         }
@@ -130,13 +129,13 @@ public final class Renewal {
         }
     }
 
-    /** Tells whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
     public boolean isHeld() {
         RenewedLease held = lease;
         return held != null && held.isHeld(supervisor.now());
     }
 
-    /** Tells whether the message is still invisible to others on our behalf, by this JVM's monotonic clock. */
+    /** Returns whether the message is still invisible to other consumers on our behalf, by this JVM's monotonic clock. */
     public boolean isInvisible() {
         return window.isOn(supervisor.now());
     }
@@ -149,23 +148,23 @@ public final class Renewal {
 
     /**
      * Stops, waits for a renewal of the window that is under way, since it would overwrite the new visibility, and makes
-     * the message visible after a delay. Does nothing once the window is over or lost: the message may be somebody
-     * else's by then, and on a standard queue an old receipt handle would expose it.
+     * the message visible after a delay. Does nothing once the window is over or lost: another consumer may have
+     * received the message by then, and on a standard queue an old receipt handle would expose it.
      *
      * @param delay rounded up to whole seconds
      */
     public CompletableFuture<Void> returnAfter(Duration delay) {
-        return MessageReturn.of(List.of(prepareReturn(delay)));
+        return MessageReturn.send(List.of(prepareReturn(delay)));
     }
 
     /**
-     * Does for many what {@link #returnAfter} does for one, in as few requests as possible. Where a renewal is under way,
+     * Does for many deliveries what {@link #returnAfter} does for one, in as few requests as possible. Where a renewal is under way,
      * the message follows when that is answered.
      *
      * @param delays by delivery
      */
     public static CompletableFuture<Void> returnAll(Map<Renewal, Duration> delays) {
-        return MessageReturn.of(delays.entrySet().stream()
+        return MessageReturn.send(delays.entrySet().stream()
                 .map(each -> each.getKey().prepareReturn(each.getValue()))
                 .toList());
     }
@@ -173,6 +172,6 @@ public final class Renewal {
     private MessageReturn prepareReturn(Duration delay) {
         boolean ours = window.isOn(supervisor.now());
         letGo();
-        return new MessageReturn(window.subscription(), supervisor.forget(window), () -> window.exposure(delay, ours));
+        return new MessageReturn(window, supervisor.forget(window), delay, ours);
     }
 }

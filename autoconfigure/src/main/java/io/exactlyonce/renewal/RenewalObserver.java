@@ -27,6 +27,6 @@ public interface RenewalObserver {
     /** A handler ran longer than its listener's timeout, and was told to stop. */
     default void timedOut(Subscription subscription) {}
 
-    /** Nothing could be renewed for a while: the JVM or its machine was paused. */
+    /** No renewal could be sent for a while: the JVM or its machine was paused. */
     default void paused(Duration length) {}
 }

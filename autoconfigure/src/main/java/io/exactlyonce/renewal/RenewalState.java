@@ -2,20 +2,29 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
- * A span of time that lasts only while it is renewed: a visibility window or a lease. Its end is counted on this JVM's
- * monotonic clock, from before the request that began or renewed it, so that it never lasts longer here than where it is
- * kept. Only a window's first end is counted from the receive's answer, since a poll waits before the window begins.
+ * The state of what lasts only while it is renewed: a visibility window or a lease.
+ *
+ * <ul>
+ *   <li>WAITING until the next renewal is due;
+ *   <li>UNDER_WAY: a renewal was asked for, and is not answered yet;
+ *   <li>LOST: over, or no longer ours;
+ *   <li>STOPPED: needed no more.
+ * </ul>
+ *
+ * <p>Its end is counted on this JVM's monotonic clock, from before the request that began or renewed it, so that it never
+ * lasts longer here than where it is kept. Only a window's first end is counted from the receive's answer, since a poll
+ * waits before the window begins.
  *
  * <p>Thread-safe; its monitor is never held across input or output.
  */
 final class RenewalState {
 
     /**
-     * How long the answer may take to an attempt that began at the span's end or after it, as happens when the whole JVM
-     * was paused. It may have to open a connection first.
+     * How long the answer may take to an attempt that began at the end or after it, as happens when the whole JVM was
+     * paused. It may have to open a connection first.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
@@ -26,23 +35,28 @@ final class RenewalState {
         STOPPED
     }
 
+    /** What a tick finds. */
+    enum Look {
+        NOTHING_TO_DO,
+        DUE,
+        /** It is lost from now on. */
+        LOST
+    }
+
     private final RenewalSchedule schedule;
     private final RenewalTimes times;
-    private final NextLook next;
 
     private State state = State.WAITING;
     private long answerDue;
     private boolean leftToItsEnd;
 
     /**
-     * @param begun when the span was asked for
-     * @param random from 0 inclusive to 1 exclusive: this delivery's share of the jitter
-     * @param next where it announces each look that it needs, but for its first one: see {@link #announce()}
+     * @param askedAt when the window or lease was asked for
+     * @param share from 0 inclusive to 1 exclusive: this delivery's share of the jitter
      */
-    RenewalState(Duration length, long begun, RenewalSchedule schedule, double random, NextLook next) {
+    RenewalState(Duration length, long askedAt, RenewalSchedule schedule, double share) {
         this.schedule = schedule;
-        this.next = next;
-        this.times = new RenewalTimes(length, begun, schedule, random);
+        this.times = new RenewalTimes(length, askedAt, schedule, share);
         this.leftToItsEnd = !schedule.enabled();
     }
 
@@ -51,29 +65,27 @@ final class RenewalState {
     }
 
     /**
-     * Announces when the span will be due or in doubt, as it does itself whenever that may have become earlier. One that is
-     * failing is due before it is over, or at once.
+     * Returns whether a renewal is due. What has ended while its renewal is failing, stays unanswered or is not wanted is
+     * lost instead: in the last case a moment earlier, since nothing can save it, and an interrupted handler has that moment
+     * to stop in.
      */
-    synchronized void announce() {
-        if (state == State.UNDER_WAY) {
-            announce(answerDue);
-        } else {
-            announce(leftToItsEnd ? times.lastMoment() : times.due());
+    synchronized Look look(long now) {
+        if (isInDoubt(now)) {
+            state = State.LOST;
+            return Look.LOST;
         }
+        return state == State.WAITING && !leftToItsEnd && times.isDue(now) ? Look.DUE : Look.NOTHING_TO_DO;
     }
 
-    /** Announces a look at a moment, unless the span is over for good. */
-    synchronized void announce(long moment) {
-        if (state == State.WAITING || state == State.UNDER_WAY) {
-            next.notAfter(moment);
-        }
+    private boolean isInDoubt(long now) {
+        return switch (state) {
+            case WAITING -> leftToItsEnd && times.isInItsLastMoment(now) || times.isFailing() && times.isOver(now);
+            case UNDER_WAY -> answerDue - now <= 0;
+            case LOST, STOPPED -> false;
+        };
     }
 
-    synchronized boolean isDue(long now) {
-        return state == State.WAITING && !leftToItsEnd && times.isDue(now);
-    }
-
-    /** Tells whether the span goes on: it is not lost, not stopped, and not over by this JVM's clock. */
+    /** Returns whether it goes on: it is not lost, not stopped, and not over by this JVM's clock. */
     synchronized boolean isOn(long now) {
         return (state == State.WAITING || state == State.UNDER_WAY) && !isOver(now);
     }
@@ -82,115 +94,94 @@ final class RenewalState {
         return times.isOver(now);
     }
 
-    /** Begins an attempt if one is due, or nearly due so that it can share the request of others that are. */
+    /** Begins an attempt if one is due, or so nearly due that it can share another one's request; returns whether it did. */
     synchronized boolean attempt(long now) {
         return !leftToItsEnd && times.isNearlyDue(now) && take(now);
     }
 
-    /** Begins an attempt, due or not, unless another is under way or the span is over for good. */
+    /** Begins an attempt, due or not, unless another is under way or it is over for good; returns whether it did. */
     synchronized boolean take(long now) {
         if (state != State.WAITING) {
             return false;
         }
         state = State.UNDER_WAY;
-        // No announcement: the answer is due no earlier than the renewal was.
         answerDue = times.endOr(now + LATE_ANSWER.toNanos());
         return true;
     }
 
     /**
-     * Begins the span anew.
+     * The attempt succeeded: it lasts anew.
      *
-     * @param granted how long it lasts this time, at most its length
-     * @return how the attempt ended, or {@code null} if nobody waits for it any more
+     * @param granted for how long this time, at most its length
+     * @return how the attempt ended; empty if the state was lost or stopped meanwhile
      */
-    synchronized @Nullable Result succeeded(long begun, Duration granted) {
+    synchronized Optional<Result> succeeded(long askedAt, Duration granted) {
         if (state != State.UNDER_WAY) {
-            return null;
+            return Optional.empty();
         }
         state = State.WAITING;
-        times.begin(begun, granted);
-        announce();
-        return Result.SUCCEEDED;
+        times.begin(askedAt, granted);
+        return Optional.of(Result.SUCCEEDED);
     }
 
-    /** Begins the span anew with a length that the handler chose, also if the handler has ended since. */
-    synchronized void chosen(long begun, Duration wanted) {
+    /** It lasts anew, for a time that the handler chose, also if the handler has ended since. */
+    synchronized void chosen(long askedAt, Duration wanted) {
         if (state == State.LOST) {
             return;
         }
         if (state == State.UNDER_WAY) {
             state = State.WAITING;
         }
-        times.choose(begun, wanted);
-        announce();
+        times.choose(askedAt, wanted);
     }
 
-    /** An attempt of the handler's own came to nothing: everything stays as it was planned. */
+    /** An attempt of the handler's own failed: everything stays as it was planned. */
     synchronized void notChosen() {
         if (state == State.UNDER_WAY) {
             state = State.WAITING;
         }
-        announce();
     }
 
-    /** Tells whether the handler chose the end of the span, and chose it later than a moment. */
+    /** Returns whether the handler chose the end, and chose it later than a moment. */
     synchronized boolean isChosenBeyond(long moment) {
         return times.isChosenBeyond(moment);
     }
 
-    /** Renews the span no more, but lets it last until its end. */
+    /** It is renewed no more, but lasts until its end. */
     synchronized void leaveToItsEnd() {
         leftToItsEnd = true;
-        announce();
     }
 
-    /** Renews the span again. */
+    /** It is renewed again. */
     synchronized void renewAgain() {
         leftToItsEnd = !schedule.enabled();
-        announce();
     }
 
     /**
-     * Plans the next attempt, or counts the span as lost when all have been used.
+     * The attempt failed: plans the next one, or counts as lost when all have been used.
      *
-     * @return how it went, or {@code null} if nobody waits for it any more
+     * @param random from 0 inclusive to 1 exclusive, another one for each failure
+     * @return how the attempt ended; empty if the state was lost or stopped meanwhile
      */
-    synchronized @Nullable Result failed(long now, double backoffRandom) {
+    synchronized Optional<Result> failed(long now, double random) {
         if (state != State.UNDER_WAY) {
-            return null;
+            return Optional.empty();
         }
-        if (!times.retry(now, backoffRandom)) {
+        if (!times.retry(now, random)) {
             state = State.LOST;
-            return Result.LOST;
+            return Optional.of(Result.LOST);
         }
         state = State.WAITING;
-        announce();
-        return Result.FAILED;
+        return Optional.of(Result.FAILED);
     }
 
-    /** Ends the span; returns how the attempt ended, or {@code null} if nobody waits for it any more. */
-    synchronized @Nullable Result lost() {
+    /** It is lost; returns how the attempt ended, which is empty if the state was lost or stopped before. */
+    synchronized Optional<Result> lost() {
         if (state == State.LOST || state == State.STOPPED) {
-            return null;
+            return Optional.empty();
         }
         state = State.LOST;
-        return Result.LOST;
-    }
-
-    /**
-     * Loses the span if it has ended while its renewal is failing, stays unanswered or is not wanted. In the last case it
-     * is lost a moment earlier, since nothing can save it: an interrupted handler has that moment to stop in.
-     */
-    synchronized boolean loseIfInDoubt(long now) {
-        boolean failing = state == State.WAITING && times.isFailing() && times.isOver(now);
-        boolean ended = state == State.WAITING && leftToItsEnd && times.isInItsLastMoment(now);
-        boolean unanswered = state == State.UNDER_WAY && answerDue - now <= 0;
-        if (!failing && !ended && !unanswered) {
-            return false;
-        }
-        state = State.LOST;
-        return true;
+        return Optional.of(Result.LOST);
     }
 
     synchronized void stop() {

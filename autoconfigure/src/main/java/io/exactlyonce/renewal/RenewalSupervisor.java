@@ -23,11 +23,11 @@ public final class RenewalSupervisor {
     private final RenewalSchedule schedule;
     private final NanoClock clock;
     private final Jitter random;
-    private final DueSet<RenewedWindow> windows;
-    private final DueSet<RenewedLease> leases;
-    private final Set<HandlerDeadline> limits = ConcurrentHashMap.newKeySet();
+    private final Set<RenewedWindow> windows = ConcurrentHashMap.newKeySet();
+    private final Set<RenewedLease> leases = ConcurrentHashMap.newKeySet();
+    private final Set<HandlerDeadline> deadlines = ConcurrentHashMap.newKeySet();
     private final RenewalObserver observer;
-    private final PauseDetector lateTicks;
+    private final PauseDetector pauses;
     private final WindowRenewer windowRenewer;
     private final LeaseRenewer leaseRenewer;
 
@@ -49,11 +49,9 @@ public final class RenewalSupervisor {
         this.observer = observer;
         this.clock = clock;
         this.random = random;
-        this.windows = new DueSet<>(RenewedWindow::announce, clock.nanoTime());
-        this.leases = new DueSet<>(RenewedLease::announce, clock.nanoTime());
         this.windowRenewer = new WindowRenewer(observer, clock, random);
         this.leaseRenewer = new LeaseRenewer(store, observer, leaseExecutor, clock, random);
-        this.lateTicks = new PauseDetector(observer, clock.nanoTime());
+        this.pauses = new PauseDetector(observer, clock.nanoTime());
     }
 
     /**
@@ -66,7 +64,7 @@ public final class RenewalSupervisor {
                 subscription,
                 receiptHandle,
                 receivedAt,
-                span(subscription.window().length(), receivedAt, windows.next()),
+                newState(subscription.window().length(), receivedAt),
                 clock);
         windows.add(window);
         return new Renewal(this, window);
@@ -74,40 +72,35 @@ public final class RenewalSupervisor {
 
     /** Ticks follow from now on. */
     void begin() {
-        lateTicks.reset(now());
+        pauses.reset(now());
     }
 
     /**
-     * Renews the lease of a claim from now on that no message stands behind.
+     * Renews the lease of a claim without a message from now on.
      *
      * @param length the lease's length
-     * @param begun when the claim was asked for, by the monotonic clock
-     * @param onLost called once if the lease is lost; must not block
+     * @param askedAt when the claim was asked for, by the monotonic clock
+     * @param handler is stopped if the lease is lost
      */
-    public HeldLease hold(ClaimId claim, Duration length, long begun, Runnable onLost) {
-        long ceiling = begun + VisibilityWindow.CEILING.toNanos();
-        RenewedLease lease = new RenewedLease(null, claim, span(length, begun, leases.next()), ceiling, onLost);
+    public HeldLease hold(ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
+        long ceiling = askedAt + VisibilityWindow.CEILING.toNanos();
+        RenewedLease lease = new RenewedLease(null, claim, newState(length, askedAt), ceiling, handler);
         leases.add(lease);
         return new HeldLease(this, lease);
     }
 
-    /** Renews whatever is due. Never throws for a renewal that fails, and never waits for one. */
+    /** Renews what is due. Never throws for a renewal that fails, and never waits for one. */
     public void tick() {
         long now = now();
-        lateTicks.tick(now, windows.all());
-        limits.stream().filter(limit -> limit.isOver(now)).forEach(this::end);
+        pauses.tick(now, windows);
+        deadlines.stream().filter(deadline -> deadline.isOver(now)).forEach(this::end);
         // First, so that a lease which ended in a pause is asked for before it is given up: the answer comes later.
-        if (leases.isDue(now)) {
-            leaseRenewer.loseInDoubt(leases.all(), now);
+        boolean isLeaseDue = leaseRenewer.look(leases, now);
+        if (windowRenewer.look(windows, now)) {
+            windowRenewer.renew(windows, now);
         }
-        if (windows.isDue(now)) {
-            windowRenewer.loseInDoubt(windows.all(), now);
-            windowRenewer.renewDue(windows.all(), now);
-            windows.looked(now);
-        }
-        if (leases.isDue(now)) {
-            leaseRenewer.renewDue(leases.all(), now);
-            leases.looked(now);
+        if (isLeaseDue) {
+            leaseRenewer.renew(leases, now);
         }
     }
 
@@ -116,9 +109,9 @@ public final class RenewalSupervisor {
         return windows.size();
     }
 
-    RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long begun, Runnable onLost) {
+    RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
         RenewedLease lease = new RenewedLease(
-                window.subscription(), claim, span(length, begun, leases.next()), window.ceiling(), onLost);
+                window.subscription(), claim, newState(length, askedAt), window.ceiling(), handler);
         leases.add(lease);
         return lease;
     }
@@ -133,24 +126,24 @@ public final class RenewalSupervisor {
         lease.stop();
     }
 
-    void enforce(HandlerDeadline limit) {
-        limits.add(limit);
+    void enforce(HandlerDeadline deadline) {
+        deadlines.add(deadline);
     }
 
-    void forget(HandlerDeadline limit) {
-        limits.remove(limit);
+    void forget(HandlerDeadline deadline) {
+        deadlines.remove(deadline);
     }
 
-    private void end(HandlerDeadline limit) {
-        limits.remove(limit);
-        limit.enforce(observer);
+    private void end(HandlerDeadline deadline) {
+        deadlines.remove(deadline);
+        deadline.enforce(observer);
     }
 
     long now() {
         return clock.nanoTime();
     }
 
-    private RenewalState span(Duration length, long begun, NextLook next) {
-        return new RenewalState(length, begun, schedule, random.next(), next);
+    private RenewalState newState(Duration length, long askedAt) {
+        return new RenewalState(length, askedAt, schedule, random.next());
     }
 }

@@ -2,17 +2,17 @@ package io.exactlyonce.renewal;
 
 import java.time.Duration;
 
-/** When a span ends, and when it is to be renewed or tried again. Not thread-safe. */
+/** When a window or lease ends, and when it is to be renewed or tried again. Not thread-safe. */
 final class RenewalTimes {
 
-    /** One twentieth of a span's length counts as nearly due, and as its last moment. */
+    /** One twentieth of the length counts as nearly due, and as its last moment. */
     private static final int NEARLY = 20;
 
     private static final Duration LONGEST_LAST_MOMENT = Duration.ofSeconds(1);
 
     private final Duration length;
     private final RenewalSchedule schedule;
-    private final double random;
+    private final double share;
 
     private long end;
     private long due;
@@ -22,23 +22,23 @@ final class RenewalTimes {
     private boolean chosenByHandler;
 
     /**
-     * @param begun when the span was asked for
-     * @param random from 0 inclusive to 1 exclusive: this delivery's share of the jitter
+     * @param askedAt when the window or lease was asked for
+     * @param share from 0 inclusive to 1 exclusive: this delivery's share of the jitter
      */
-    RenewalTimes(Duration length, long begun, RenewalSchedule schedule, double random) {
+    RenewalTimes(Duration length, long askedAt, RenewalSchedule schedule, double share) {
         this.length = length;
         this.schedule = schedule;
-        this.random = random;
-        begin(begun, length);
+        this.share = share;
+        begin(askedAt, length);
     }
 
     Duration length() {
         return length;
     }
 
-    /** Begins anew, with at most the span's own length. */
-    void begin(long begun, Duration granted) {
-        begin(begun, granted, Math.min(interval().toNanos(), granted.toNanos()));
+    /** Begins anew, for its own length at most. */
+    void begin(long askedAt, Duration granted) {
+        begin(askedAt, granted, Math.min(interval().toNanos(), granted.toNanos()));
         chosenByHandler = false;
     }
 
@@ -46,24 +46,24 @@ final class RenewalTimes {
      * Begins anew with a length that the handler chose. A longer one than ours is kept until it is about to end, with the
      * lead that every renewal has; a shorter one is renewed at its half.
      */
-    void choose(long begun, Duration wanted) {
+    void choose(long askedAt, Duration wanted) {
         Duration lead = length.minus(interval());
-        begin(begun, wanted, (wanted.compareTo(length) < 0 ? wanted.dividedBy(2) : wanted.minus(lead)).toNanos());
+        begin(askedAt, wanted, (wanted.compareTo(length) < 0 ? wanted.dividedBy(2) : wanted.minus(lead)).toNanos());
         chosenByHandler = true;
     }
 
-    private void begin(long begun, Duration granted, long interval) {
-        end = begun + granted.toNanos();
-        due = begun + interval;
+    private void begin(long askedAt, Duration granted, long interval) {
+        end = askedAt + granted.toNanos();
+        due = askedAt + interval;
         failures = 0;
     }
 
     private Duration interval() {
-        return schedule.interval(length, random);
+        return schedule.interval(length, share);
     }
 
-    /** Plans the next attempt after one that failed; returns whether there is any left. */
-    boolean retry(long now, double backoffRandom) {
+    /** Plans the next attempt after one that failed; returns whether one is left. */
+    boolean retry(long now, double random) {
         failures++;
         if (failures > schedule.retries()) {
             return false;
@@ -73,7 +73,7 @@ final class RenewalTimes {
             headroom = Duration.ofNanos(Math.max(0, end - now));
         }
         due = firstFailure
-                + schedule.retryAfter(failures, headroom, backoffRandom).toNanos();
+                + schedule.retryAfter(failures, headroom, random).toNanos();
         return true;
     }
 
@@ -85,11 +85,7 @@ final class RenewalTimes {
         return due - now <= 0;
     }
 
-    long due() {
-        return due;
-    }
-
-    /** Tells whether the next attempt may share a request with others. The last retry waits for its own moment. */
+    /** Returns whether the next attempt may share the request of those that are due. The last retry waits for its own moment. */
     boolean isNearlyDue(long now) {
         return due - now <= (failures == schedule.retries() ? 0 : length.toNanos() / NEARLY);
     }
@@ -99,15 +95,11 @@ final class RenewalTimes {
     }
 
     boolean isInItsLastMoment(long now) {
-        return lastMoment() - now <= 0;
+        long begin = end - Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
+        return begin - now <= 0;
     }
 
-    /** Returns when the span's last moment begins. */
-    long lastMoment() {
-        return end - Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
-    }
-
-    /** Tells whether the handler chose the end, and chose it later than a moment. */
+    /** Returns whether the handler chose the end, and chose it later than a moment. */
     boolean isChosenBeyond(long moment) {
         return chosenByHandler && end - moment > 0;
     }

@@ -3,6 +3,7 @@ package io.exactlyonce.renewal;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalState.Look;
 import io.exactlyonce.visibility.Subscription;
 import java.util.Optional;
 import java.util.Set;
@@ -13,9 +14,9 @@ final class RenewedLease {
 
     private final @Nullable Subscription subscription;
     private final ClaimId claim;
-    private final RenewalState span;
+    private final RenewalState state;
     private final long ceiling;
-    private final Runnable onLost;
+    private final HandlerStopper handler;
     private volatile boolean ending;
 
     /**
@@ -23,13 +24,14 @@ final class RenewedLease {
      *
      * @param subscription whose delivery it is; {@code null} if no message stands behind the claim
      * @param ceiling when it is renewed no more: a handler that hangs must not hold its key for ever
+     * @param handler is stopped if the lease is lost
      */
-    RenewedLease(@Nullable Subscription subscription, ClaimId claim, RenewalState span, long ceiling, Runnable onLost) {
+    RenewedLease(@Nullable Subscription subscription, ClaimId claim, RenewalState state, long ceiling, HandlerStopper handler) {
         this.subscription = subscription;
         this.claim = claim;
-        this.span = span;
+        this.state = state;
         this.ceiling = ceiling;
-        this.onLost = onLost;
+        this.handler = handler;
     }
 
     @Nullable Subscription subscription() {
@@ -40,67 +42,64 @@ final class RenewedLease {
         return claim;
     }
 
-    void announce() {
-        span.announce();
-        span.announce(ceiling);
-    }
-
-    boolean isDue(long now) {
-        return span.isDue(now);
-    }
-
     boolean isHeld(long now) {
-        return span.isOn(now);
+        return state.isOn(now);
     }
 
     /**
-     * Begins to renew the lease if that is due, also when it is over: only the store knows whether somebody has taken
-     * the key over since.
+     * Begins to renew the lease if that is due, also when it is over: only the store knows whether another
+     * worker has taken the key over since.
      */
     Optional<LeaseRenewal> attempt(long now) {
-        return span.attempt(now) ? Optional.of(new LeaseRenewal(claim, span.length())) : Optional.empty();
+        return state.attempt(now) ? Optional.of(new LeaseRenewal(claim, state.length())) : Optional.empty();
     }
 
-    /** From now on, a claim that is not held any more may just have been completed: the completion tells. */
+    /** The completion has begun: a claim that is found no longer held may just have been completed, which the completion tells. */
     void ending() {
         ending = true;
     }
 
-    /** Records the store's answer; returns how the attempt ended, or {@code null} if nobody waits for it any more. */
-    @Nullable Result answered(Set<ClaimId> held, long begun) {
+    /** Records the store's answer; returns how the attempt ended, which is empty if it does not matter any more. */
+    Optional<Result> answered(Set<ClaimId> held, long askedAt) {
         if (held.contains(claim)) {
-            return span.succeeded(begun, span.length());
+            return state.succeeded(askedAt, state.length());
         }
         if (ending) {
-            span.stop();
-            return null;
+            state.stop();
+            return Optional.empty();
         }
-        return span.lost();
+        return state.lost();
     }
 
     /** Records that the store did not answer; returns what {@link #answered} does. */
-    @Nullable Result unanswered(long now, double random) {
-        return span.failed(now, random);
+    Optional<Result> unanswered(long now, double random) {
+        return state.failed(now, random);
     }
 
-    /** Loses the lease at its ceiling, or if it has ended while its renewal is failing, unanswered or not wanted. */
-    boolean loseIfInDoubt(long now) {
-        return now - ceiling >= 0 ? span.lost() != null : span.loseIfInDoubt(now);
+    /**
+     * Returns whether the lease is to be renewed; it is lost at its ceiling, or if it has ended while its renewal is in
+     * doubt.
+     */
+    Look look(long now) {
+        if (now - ceiling < 0) {
+            return state.look(now);
+        }
+        return state.lost().isPresent() ? Look.LOST : Look.NOTHING_TO_DO;
     }
 
     void leaveToItsEnd() {
-        span.leaveToItsEnd();
+        state.leaveToItsEnd();
     }
 
     void renewAgain() {
-        span.renewAgain();
+        state.renewAgain();
     }
 
     void tellLost() {
-        onLost.run();
+        handler.stop();
     }
 
     void stop() {
-        span.stop();
+        state.stop();
     }
 }

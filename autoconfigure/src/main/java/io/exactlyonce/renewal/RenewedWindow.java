@@ -1,6 +1,7 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalState.Look;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -18,17 +19,17 @@ final class RenewedWindow {
     private final Subscription subscription;
     private final String receiptHandle;
     private final long receivedAt;
-    private final RenewalState span;
+    private final RenewalState state;
     private final NanoClock clock;
     private volatile boolean ending;
     private volatile CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
 
     RenewedWindow(
-            Subscription subscription, String receiptHandle, long receivedAt, RenewalState span, NanoClock clock) {
+            Subscription subscription, String receiptHandle, long receivedAt, RenewalState state, NanoClock clock) {
         this.subscription = subscription;
         this.receiptHandle = receiptHandle;
         this.receivedAt = receivedAt;
-        this.span = span;
+        this.state = state;
         this.clock = clock;
     }
 
@@ -45,34 +46,26 @@ final class RenewedWindow {
         return receivedAt + VisibilityWindow.CEILING.toNanos();
     }
 
-    void announce() {
-        span.announce();
-    }
-
-    boolean isDue(long now) {
-        return span.isDue(now);
-    }
-
     /**
-     * Begins to renew the window if that is due. A window that has ended is lost instead: the message may be somebody
-     * else's by now, and on a standard queue our old receipt handle would still act on it.
+     * Begins to renew the window if that is due. A window that has ended is lost instead: another consumer may have
+     * received the message by now, and on a standard queue our old receipt handle would still act on it.
      */
     synchronized Attempt attempt(long now) {
-        if (!span.attempt(now)) {
+        if (!state.attempt(now)) {
             return Attempt.NOT_DUE;
         }
         int seconds = secondsFrom(now);
-        if (span.isOver(now) || seconds < 1) {
-            return new Attempt(Optional.empty(), span.lost());
+        if (state.isOver(now) || seconds < 1) {
+            return new Attempt(Optional.empty(), state.lost());
         }
         underWay = new CompletableFuture<>();
-        return new Attempt(Optional.of(new Change(receiptHandle, seconds)), null);
+        return new Attempt(Optional.of(new Change(receiptHandle, seconds)), Optional.empty());
     }
 
     /** Returns how long the window may last from now on: its length, unless the ceiling comes first. */
     private int secondsFrom(long now) {
         long left = VisibilityWindow.CEILING.minusNanos(now - receivedAt).toSeconds();
-        return (int) Math.min(span.length().toSeconds(), left);
+        return (int) Math.min(state.length().toSeconds(), left);
     }
 
     /**
@@ -81,12 +74,12 @@ final class RenewedWindow {
      * @param change what to ask the queue for, if anything
      * @param result how the attempt ended, if it has
      */
-    record Attempt(Optional<Change> change, @Nullable Result result) {
-        static final Attempt NOT_DUE = new Attempt(Optional.empty(), null);
+    record Attempt(Optional<Change> change, Optional<Result> result) {
+        static final Attempt NOT_DUE = new Attempt(Optional.empty(), Optional.empty());
     }
 
     /**
-     * From now on, a message that the queue does not know any more has just been deleted.
+     * The delete has begun: a message that the queue does not know any more has just been deleted.
      *
      * @return completes when the renewal that is under way has been answered, if one is
      */
@@ -95,42 +88,42 @@ final class RenewedWindow {
         return underWay;
     }
 
-    /** Records the queue's answer; returns how the attempt ended, or {@code null} if nobody waits for it any more. */
-    @Nullable Result answered(QueueVisibility.Result answer, long begun, double random) {
-        // Before the span is open for the next attempt, which has a future of its own.
+    /** Records the queue's answer; returns how the attempt ended, which is empty if it does not matter any more. */
+    Optional<Result> answered(QueueVisibility.Result answer, long askedAt, double random) {
+        // Before the state is open for the next attempt, which has a future of its own.
         CompletableFuture<Void> answered = underWay;
-        Result result = switch (answer) {
-            case CHANGED -> span.succeeded(begun, Duration.ofSeconds(secondsFrom(begun)));
-            case FAILED -> span.failed(clock.nanoTime(), random);
+        Optional<Result> result = switch (answer) {
+            case CHANGED -> state.succeeded(askedAt, Duration.ofSeconds(secondsFrom(askedAt)));
+            case FAILED -> state.failed(clock.nanoTime(), random);
             case REFUSED -> refused();
         };
         answered.complete(null);
         return result;
     }
 
-    private @Nullable Result refused() {
+    private Optional<Result> refused() {
         if (ending) {
-            span.stop();
-            return null;
+            state.stop();
+            return Optional.empty();
         }
-        return span.lost();
+        return state.lost();
     }
 
     /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
     synchronized CompletableFuture<Void> stop() {
-        span.stop();
+        state.stop();
         return underWay;
     }
 
     /**
-     * Returns what makes the message visible after a delay; nothing if the window is over or lost, or the handler itself
+     * Returns what makes the message visible after a delay; empty if the window is over or lost, or the handler itself
      * chose a longer one. Call it after {@link #stop()}.
      *
      * @param delay rounded up to whole seconds; shorter if SQS's ceiling, beyond which it refuses, comes first
      */
     Optional<Change> exposure(Duration delay, boolean ours) {
         long now = clock.nanoTime();
-        if (!ours || span.isOver(now) || span.isChosenBeyond(now + delay.toNanos())) {
+        if (!ours || state.isOver(now) || state.isChosenBeyond(now + delay.toNanos())) {
             return Optional.empty();
         }
         long left = Math.max(0, Duration.ofNanos(ceiling() - now).toSeconds());
@@ -152,31 +145,51 @@ final class RenewedWindow {
                 return renewing.thenCompose(answered -> choose(wanted, request));
             }
             long now = clock.nanoTime();
-            if (span.isOver(now) || !span.take(now)) {
+            if (state.isOver(now) || !state.take(now)) {
                 return CompletableFuture.failedFuture(new IllegalStateException(
                         "The visibility of a message of %s cannot be changed any more: its window is over, and it may be another consumer's"
                                 .formatted(subscription)));
             }
             underWay = chosen;
         }
-        return HandlerChoice.send(span, clock.nanoTime(), wanted, request)
+        return sendChoice(clock.nanoTime(), wanted, request)
                 .whenComplete((ignored, failure) -> chosen.complete(null));
     }
 
+    /** Sends the handler's change, and has the window last for as long as the handler wants if the queue accepts it. */
+    private CompletableFuture<Void> sendChoice(
+            long askedAt, Duration wanted, Supplier<CompletableFuture<Void>> request) {
+        return send(request).whenComplete((ignored, failure) -> {
+            if (failure == null) {
+                state.chosen(askedAt, wanted);
+            } else {
+                state.notChosen();
+            }
+        });
+    }
+
+    private static CompletableFuture<Void> send(Supplier<CompletableFuture<Void>> request) {
+        try {
+            return request.get();
+        } catch (RuntimeException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
     void leaveToItsEnd() {
-        span.leaveToItsEnd();
+        state.leaveToItsEnd();
     }
 
     void renewAgain() {
-        span.renewAgain();
+        state.renewAgain();
     }
 
-    /** Loses the window if it has ended while its renewal is failing, unanswered or not wanted. */
-    boolean loseIfInDoubt(long now) {
-        return span.loseIfInDoubt(now);
+    /** Returns whether the window is to be renewed; it is lost if it has ended while its renewal is in doubt. */
+    Look look(long now) {
+        return state.look(now);
     }
 
     boolean isOn(long now) {
-        return span.isOn(now);
+        return state.isOn(now);
     }
 }

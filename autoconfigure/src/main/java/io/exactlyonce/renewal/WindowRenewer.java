@@ -2,6 +2,7 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.renewal.RenewalState.Look;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueVisibility;
@@ -12,7 +13,10 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,14 +38,21 @@ final class WindowRenewer {
 
     private record Due(RenewedWindow window, Change change) {}
 
-    /** Renews what is due, if anything is, and with it what is nearly due. */
-    void renewDue(Collection<RenewedWindow> windows, long now) {
-        if (windows.stream().anyMatch(window -> window.isDue(now))) {
-            renew(windows, now);
+    /** Counts the windows as lost that end in doubt; returns whether one of the others is due. */
+    boolean look(Collection<RenewedWindow> windows, long now) {
+        boolean anyDue = false;
+        for (RenewedWindow window : windows) {
+            Look found = window.look(now);
+            anyDue |= found == Look.DUE;
+            if (found == Look.LOST) {
+                tell(window, Result.LOST);
+            }
         }
+        return anyDue;
     }
 
-    private void renew(Collection<RenewedWindow> windows, long now) {
+    /** Renews what is due, and with it what is nearly due. */
+    void renew(Collection<RenewedWindow> windows, long now) {
         Map<QueueVisibility, List<Due>> byQueue = new HashMap<>();
         for (RenewedWindow window : windows) {
             RenewedWindow.Attempt attempt = window.attempt(now);
@@ -54,16 +65,8 @@ final class WindowRenewer {
         byQueue.forEach(this::send);
     }
 
-    void loseInDoubt(Collection<RenewedWindow> windows, long now) {
-        for (RenewedWindow window : windows) {
-            if (window.loseIfInDoubt(now)) {
-                tell(window, Result.LOST);
-            }
-        }
-    }
-
     private void send(QueueVisibility queue, List<Due> due) {
-        long begun = clock.nanoTime();
+        long askedAt = clock.nanoTime();
         List<Change> changes = due.stream().map(Due::change).toList();
         var unused = change(queue, changes).whenComplete((answers, failure) -> {
             for (Due each : due) {
@@ -71,7 +74,7 @@ final class WindowRenewer {
                 QueueVisibility.Result answer = failure == null
                         ? answers.getOrDefault(window.receiptHandle(), QueueVisibility.Result.FAILED)
                         : QueueVisibility.Result.FAILED;
-                tell(window, window.answered(answer, begun, random.next()));
+                tell(window, window.answered(answer, askedAt, random.next()));
             }
         });
     }
@@ -86,10 +89,11 @@ final class WindowRenewer {
         }
     }
 
-    private void tell(RenewedWindow window, @Nullable Result result) {
-        if (result == null) {
-            return;
-        }
+    private void tell(RenewedWindow window, Optional<Result> ended) {
+        ended.ifPresent(result -> tell(window, result));
+    }
+
+    private void tell(RenewedWindow window, Result result) {
         Subscription subscription = window.subscription();
         switch (result) {
             case SUCCEEDED -> log.trace("Renewed a visibility window of {}", subscription);

@@ -703,7 +703,7 @@ class RenewalSupervisorTests {
     @Test
     void tickThatFailsLeavesWhatIsDueToTheNext() {
         leaseExecutor = submitted::add;
-        Runnable throwing = () -> {
+        HandlerStopper throwing = () -> {
             throw new IllegalStateException("interrupting failed");
         };
         supervisor.hold(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.renewal.RenewalState.Look;
 import io.exactlyonce.visibility.FakeClock;
 import java.time.Duration;
 import java.util.UUID;
@@ -15,39 +16,30 @@ class RenewedLeaseTests {
     private static final Duration CEILING = Duration.ofMillis(300);
 
     private final FakeClock clock = new FakeClock();
-    private final DueSet<RenewedLease> leases = new DueSet<>(RenewedLease::announce, clock.nanoTime());
     private final RenewedLease lease = lease();
 
     private RenewedLease lease() {
         long now = clock.nanoTime();
-        RenewalState span =
-                new RenewalState(Duration.ofSeconds(30), now, new RenewalSchedule(0.5, 0, 3), 0, leases.next());
+        RenewalState state = new RenewalState(Duration.ofSeconds(30), now, new RenewalSchedule(0.5, 0, 3), 0);
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        return new RenewedLease(null, claim, span, now + CEILING.toNanos(), () -> {});
+        return new RenewedLease(null, claim, state, now + CEILING.toNanos(), () -> {});
     }
 
     @Test
-    void ceilingIsLookedAtInTimeAndOnce() {
-        leases.add(lease);
-        leases.looked(clock.nanoTime());
-
+    void leaseIsLostAtItsCeilingAndOnce() {
         clock.advance(CEILING.minusNanos(1));
-        assertThat(leases.isDue(clock.nanoTime())).isFalse();
+        assertThat(lease.look(clock.nanoTime())).isEqualTo(Look.NOTHING_TO_DO);
 
         clock.advance(Duration.ofNanos(1));
-        assertThat(leases.isDue(clock.nanoTime())).isTrue();
-        assertThat(lease.loseIfInDoubt(clock.nanoTime())).isTrue();
-        leases.looked(clock.nanoTime());
-        assertThat(leases.isDue(clock.nanoTime())).isFalse();
+        assertThat(lease.look(clock.nanoTime())).isEqualTo(Look.LOST);
+        assertThat(lease.look(clock.nanoTime())).isEqualTo(Look.NOTHING_TO_DO);
     }
 
     @Test
-    void leaseThatWasStoppedNeedsNoLook() {
-        leases.add(lease);
+    void leaseThatWasStoppedIsNotLost() {
         lease.stop();
-        leases.looked(clock.nanoTime());
 
         clock.advance(CEILING);
-        assertThat(leases.isDue(clock.nanoTime())).isFalse();
+        assertThat(lease.look(clock.nanoTime())).isEqualTo(Look.NOTHING_TO_DO);
     }
 }

@@ -1,13 +1,15 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.renewal;
 
+import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,32 +17,35 @@ import org.slf4j.LoggerFactory;
 /**
  * A message that is to be made visible again at a chosen time.
  *
- * @param subscription to the message's queue
+ * @param window the message's window, which has been stopped
  * @param stopped completes when no renewal is under way, which would overwrite the new visibility
- * @param change what to ask the queue for then, if anything
+ * @param delay from the request on
+ * @param ours whether the message was still invisible on our behalf when the window was stopped
  */
-public record MessageReturn(
-        Subscription subscription, CompletableFuture<Void> stopped, Supplier<Optional<Change>> change) {
+record MessageReturn(RenewedWindow window, CompletableFuture<Void> stopped, Duration delay, boolean ours) {
 
     private static final Logger log = LoggerFactory.getLogger(MessageReturn.class);
 
-    /** Sends all that nothing stands in the way of together, and the others one by one as soon as they can be sent. */
-    public static CompletableFuture<Void> of(List<MessageReturn> returns) {
+    /** Sends those together that no renewal delays, and the rest one by one as soon as their renewals are answered. */
+    static CompletableFuture<Void> send(List<MessageReturn> returns) {
         Map<Subscription, List<Change>> ready = new HashMap<>();
         List<CompletableFuture<Void>> sent = new ArrayList<>();
         for (MessageReturn each : returns) {
+            Subscription subscription = each.window.subscription();
             if (each.stopped.isDone()) {
-                each.change
-                        .get()
-                        .ifPresent(change -> ready.computeIfAbsent(each.subscription, subscription -> new ArrayList<>())
-                                .add(change));
+                each.change().ifPresent(change -> ready.computeIfAbsent(subscription, queue -> new ArrayList<>())
+                        .add(change));
             } else {
-                sent.add(each.stopped.thenCompose(ignored ->
-                        send(each.subscription, each.change.get().stream().toList())));
+                sent.add(each.stopped.thenCompose(
+                        ignored -> send(subscription, each.change().stream().toList())));
             }
         }
         ready.forEach((subscription, changes) -> sent.add(send(subscription, changes)));
         return CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new));
+    }
+
+    private Optional<Change> change() {
+        return window.exposure(delay, ours);
     }
 
     private static CompletableFuture<Void> send(Subscription subscription, List<Change> changes) {
