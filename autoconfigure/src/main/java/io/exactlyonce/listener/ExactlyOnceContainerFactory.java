@@ -108,7 +108,8 @@ public final class ExactlyOnceContainerFactory
     }
 
     /** Adds what the engine needs to what the application has configured. */
-    private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options, StoreCircuitBreaker breaker) {
+    private void configure(
+            SqsContainerOptions configured, SqsContainerOptionsBuilder options, StoreCircuitBreaker breaker) {
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(queueNotFound)
                 .backPressureHandlerFactory(

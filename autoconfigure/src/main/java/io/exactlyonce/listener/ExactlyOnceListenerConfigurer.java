@@ -27,7 +27,10 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
     public ExactlyOnceListenerConfigurer(
-            BeanFactory beans, Environment environment, ResultSerializer results, ClaimTransactionFactory transactions) {
+            BeanFactory beans,
+            Environment environment,
+            ResultSerializer results,
+            ClaimTransactionFactory transactions) {
         this.methods = new ListenerMethodReader(
                 environment::resolveRequiredPlaceholders,
                 name -> beans.containsBean(name) && beans.isTypeMatch(name, ExactlyOnceContainerFactory.class),

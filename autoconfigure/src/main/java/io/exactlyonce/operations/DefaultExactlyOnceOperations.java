@@ -38,7 +38,11 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
     }
 
     private DefaultExactlyOnceOperations(
-            ActionExecutor executions, ParkedClaims parked, StoredResults results, Runnable store, InDoubtPolicy doubt) {
+            ActionExecutor executions,
+            ParkedClaims parked,
+            StoredResults results,
+            Runnable store,
+            InDoubtPolicy doubt) {
         this.executions = executions;
         this.parked = parked;
         this.results = results;

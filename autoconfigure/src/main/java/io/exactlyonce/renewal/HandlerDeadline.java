@@ -20,7 +20,8 @@ final class HandlerDeadline {
      * @param begunAt when the handler began
      * @param handler is stopped then
      */
-    HandlerDeadline(Renewal renewal, Subscription subscription, Duration timeout, long begunAt, HandlerStopper handler) {
+    HandlerDeadline(
+            Renewal renewal, Subscription subscription, Duration timeout, long begunAt, HandlerStopper handler) {
         this.renewal = renewal;
         this.subscription = subscription;
         this.timeout = timeout;

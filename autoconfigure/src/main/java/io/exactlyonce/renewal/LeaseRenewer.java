@@ -42,7 +42,7 @@ final class LeaseRenewer {
         this.random = random;
     }
 
-    /** Counts the leases as lost that end in doubt; returns whether one of the others is due. */
+    /** Counts as lost the leases that end in doubt; returns whether a renewal is due. */
     boolean look(Collection<RenewedLease> leases, long now) {
         boolean anyDue = false;
         for (RenewedLease lease : leases) {
@@ -64,6 +64,9 @@ final class LeaseRenewer {
                 due.add(lease);
                 renewals.add(renewal);
             });
+        }
+        if (due.isEmpty()) {
+            return;
         }
         try {
             executor.execute(() -> send(due, renewals));

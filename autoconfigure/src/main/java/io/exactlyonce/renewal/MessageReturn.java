@@ -33,8 +33,9 @@ record MessageReturn(RenewedWindow window, CompletableFuture<Void> stopped, Dura
         for (MessageReturn each : returns) {
             Subscription subscription = each.window.subscription();
             if (each.stopped.isDone()) {
-                each.change().ifPresent(change -> ready.computeIfAbsent(subscription, queue -> new ArrayList<>())
-                        .add(change));
+                each.change()
+                        .ifPresent(change -> ready.computeIfAbsent(subscription, queue -> new ArrayList<>())
+                                .add(change));
             } else {
                 sent.add(each.stopped.thenCompose(
                         ignored -> send(subscription, each.change().stream().toList())));

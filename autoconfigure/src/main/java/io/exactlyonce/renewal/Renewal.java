@@ -158,8 +158,8 @@ public final class Renewal {
     }
 
     /**
-     * Does for many deliveries what {@link #returnAfter} does for one, in as few requests as possible. Where a renewal is under way,
-     * the message follows when that is answered.
+     * Does for many deliveries what {@link #returnAfter} does for one, in as few requests as possible. Where a renewal is
+     * under way, the message follows when that is answered.
      *
      * @param delays by delivery
      */

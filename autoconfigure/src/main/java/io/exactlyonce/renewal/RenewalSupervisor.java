@@ -110,8 +110,8 @@ public final class RenewalSupervisor {
     }
 
     RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
-        RenewedLease lease = new RenewedLease(
-                window.subscription(), claim, newState(length, askedAt), window.ceiling(), handler);
+        RenewedLease lease =
+                new RenewedLease(window.subscription(), claim, newState(length, askedAt), window.ceiling(), handler);
         leases.add(lease);
         return lease;
     }

@@ -72,8 +72,7 @@ final class RenewalTimes {
             firstFailure = now;
             headroom = Duration.ofNanos(Math.max(0, end - now));
         }
-        due = firstFailure
-                + schedule.retryAfter(failures, headroom, random).toNanos();
+        due = firstFailure + schedule.retryAfter(failures, headroom, random).toNanos();
         return true;
     }
 

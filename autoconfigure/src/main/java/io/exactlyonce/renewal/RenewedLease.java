@@ -26,7 +26,12 @@ final class RenewedLease {
      * @param ceiling when it is renewed no more: a handler that hangs must not hold its key for ever
      * @param handler is stopped if the lease is lost
      */
-    RenewedLease(@Nullable Subscription subscription, ClaimId claim, RenewalState state, long ceiling, HandlerStopper handler) {
+    RenewedLease(
+            @Nullable Subscription subscription,
+            ClaimId claim,
+            RenewalState state,
+            long ceiling,
+            HandlerStopper handler) {
         this.subscription = subscription;
         this.claim = claim;
         this.state = state;

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** The visibility window of one delivery. */
 final class RenewedWindow {
@@ -152,8 +151,7 @@ final class RenewedWindow {
             }
             underWay = chosen;
         }
-        return sendChoice(clock.nanoTime(), wanted, request)
-                .whenComplete((ignored, failure) -> chosen.complete(null));
+        return sendChoice(clock.nanoTime(), wanted, request).whenComplete((ignored, failure) -> chosen.complete(null));
     }
 
     /** Sends the handler's change, and has the window last for as long as the handler wants if the queue accepts it. */

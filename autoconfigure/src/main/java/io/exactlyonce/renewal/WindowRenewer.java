@@ -38,7 +38,7 @@ final class WindowRenewer {
 
     private record Due(RenewedWindow window, Change change) {}
 
-    /** Counts the windows as lost that end in doubt; returns whether one of the others is due. */
+    /** Counts as lost the windows that end in doubt; returns whether a renewal is due. */
     boolean look(Collection<RenewedWindow> windows, long now) {
         boolean anyDue = false;
         for (RenewedWindow window : windows) {

@@ -26,8 +26,7 @@ class JacksonResultSerializerTests {
 
     record Harmful(String command) implements Named {}
 
-    private final JacksonResultSerializer results =
-            new JacksonResultSerializer(new JsonMapper());
+    private final JacksonResultSerializer results = new JacksonResultSerializer(new JsonMapper());
 
     @Test
     void resultIsReadAsWhatItWas() throws Exception {
@@ -50,8 +49,8 @@ class JacksonResultSerializerTests {
 
     @Test
     void tooLargeAResultIsRefused() {
-        StoredResults stored = new StoredResults(
-                results, DataSize.ofKilobytes(1).toBytes());
+        StoredResults stored =
+                new StoredResults(results, DataSize.ofKilobytes(1).toBytes());
 
         assertThatThrownBy(() -> stored.write("x".repeat(1_023)))
                 .hasMessageContaining("exactly-once.claim.max-result-size (1024 bytes)");

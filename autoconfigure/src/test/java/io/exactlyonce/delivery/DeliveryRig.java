@@ -89,7 +89,8 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     private KeyWatcher watch() {
-        return new KeyWatcher(store, deliveries.waiters(), breakers, terms(), probe -> probeThreads.execute(probe), clock);
+        return new KeyWatcher(
+                store, deliveries.waiters(), breakers, terms(), probe -> probeThreads.execute(probe), clock);
     }
 
     private ClaimSettings terms() {

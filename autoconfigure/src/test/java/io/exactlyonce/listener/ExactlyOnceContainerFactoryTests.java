@@ -149,7 +149,8 @@ class ExactlyOnceContainerFactoryTests {
         Deliveries deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
-                        () -> new ListenerEngine(deliveries, new StoreCircuitBreakers(nobody), nobody, clock, readiness))
+                        () -> new ListenerEngine(
+                                deliveries, new StoreCircuitBreakers(nobody), nobody, clock, readiness))
                 .prepare(SqsMessageListenerContainerFactory.builder()
                         .sqsAsyncClient(new NoClient())
                         .configure(configured)

@@ -87,7 +87,8 @@ public final class KeyWatcher {
     public void tick() {
         deliveries.dropLost();
         boolean areClaimsAnswered = recovery.isOver();
-        // A delivery that starts waiting during the look is left for the next one: the look may be older than its claim.
+        // A delivery that starts waiting during the look is left for the next one: the look may be older than its
+        // claim.
         List<WaitingDelivery> waiting = deliveries.all();
         probe(waiting);
         if (!pauses.areOver()) {

@@ -15,4 +15,8 @@ import io.exactlyonce.time.NanoClock;
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
-        Deliveries deliveries, StoreCircuitBreakers breakers, DeliveryObserver observer, NanoClock clock, Runnable readiness) {}
+        Deliveries deliveries,
+        StoreCircuitBreakers breakers,
+        DeliveryObserver observer,
+        NanoClock clock,
+        Runnable readiness) {}

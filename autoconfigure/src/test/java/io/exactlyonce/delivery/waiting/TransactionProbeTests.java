@@ -129,7 +129,7 @@ class TransactionProbeTests {
         assertThat(rig.breakers.of(again)).isSameAs(breaker);
     }
 
-    /** Nobody waits any more, for example since the listener has turned its deliveries away. */
+    /** No delivery waits any more, for example since the listener has turned its deliveries away. */
     @Test
     void pausedListenerIsResumedAlthoughNobodyWaits() throws Throwable {
         for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {

@@ -129,7 +129,13 @@ class SettlingAcknowledgementHandlerTests {
 
     private void process() throws Throwable {
         new DeliveryProcessor(
-                        store, new ClaimSettings("worker", null), backoff, TestResults.writing(Object::toString), nobody, clock, () -> 0)
+                        store,
+                        new ClaimSettings("worker", null),
+                        backoff,
+                        TestResults.writing(Object::toString),
+                        nobody,
+                        clock,
+                        () -> 0)
                 .process(
                         delivery,
                         new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN),

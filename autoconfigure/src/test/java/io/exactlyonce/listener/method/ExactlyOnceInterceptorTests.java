@@ -84,7 +84,13 @@ class ExactlyOnceInterceptorTests {
     private final DeliveryObserver nobody = new DeliveryObserver() {};
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
     private final DeliveryProcessor processor = new DeliveryProcessor(
-            store, new ClaimSettings("worker", null), backoff, TestResults.writing(Object::toString), nobody, clock, () -> 0);
+            store,
+            new ClaimSettings("worker", null),
+            backoff,
+            TestResults.writing(Object::toString),
+            nobody,
+            clock,
+            () -> 0);
     private final List<Runnable> completions = new ArrayList<>();
     private final AsyncDeliveryProcessor asyncProcessor =
             new AsyncDeliveryProcessor(processor, completions::add, Runnable::run);

@@ -233,7 +233,8 @@ class HandlerShapeTests {
         assertThat(SnsEnvelope.of(
                         "{...}", TestResults.reading((json, type) -> Map.of("MessageId", "1", "Message", "o1"))))
                 .isEqualTo("o1");
-        assertThat(SnsEnvelope.of("raw", TestResults.reading((json, type) -> Map.of("order", "o1")))).isEqualTo("raw");
+        assertThat(SnsEnvelope.of("raw", TestResults.reading((json, type) -> Map.of("order", "o1"))))
+                .isEqualTo("raw");
         assertThat(SnsEnvelope.of("o1", TestResults.reading((json, type) -> {
                     throw new IllegalArgumentException("no JSON");
                 })))

@@ -73,8 +73,7 @@ class ListenerMethodTests {
     /** The envelope is another one each time, and would pass for another payload under the same key. */
     @Test
     void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
-        ResultSerializer json =
-                TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
+        ResultSerializer json = TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
         ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}");
 
         assertThat(payloads(json, received)).containsExactly("published", "published");
