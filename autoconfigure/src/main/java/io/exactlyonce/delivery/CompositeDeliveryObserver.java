@@ -67,8 +67,8 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     }
 
     @Override
-    public void paused(Subscription subscription, String way, boolean paused) {
-        tell(observer -> observer.paused(subscription, way, paused));
+    public void pollingPaused(Subscription subscription, String way, boolean paused) {
+        tell(observer -> observer.pollingPaused(subscription, way, paused));
     }
 
     /** Returns how often an observer has thrown. */
@@ -81,7 +81,7 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
             try {
                 event.accept(observer);
             } catch (Throwable failure) {
-                // Also an error, as of a class that is not there, and a checked exception, as other languages throw it.
+                // Includes errors, such as a missing class, and checked exceptions, which languages like Kotlin throw undeclared.
                 rethrowFatal(failure);
                 failures.increment();
                 note(observer.getClass().getName(), failure);
@@ -89,7 +89,7 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
         }
     }
 
-    /** A stack that an observer has used up is there again. */
+    /** After a stack overflow the delivery can go on: the stack that the observer used up is free again. */
     private static void rethrowFatal(Throwable failure) {
         if (failure instanceof VirtualMachineError fatal && !(failure instanceof StackOverflowError)) {
             throw fatal;

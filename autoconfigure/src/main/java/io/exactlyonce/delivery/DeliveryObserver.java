@@ -38,5 +38,5 @@ public interface DeliveryObserver extends RenewalObserver {
      *
      * @param way on which its claims are made: {@code claims}, or the name of a transaction manager
      */
-    default void paused(Subscription subscription, String way, boolean paused) {}
+    default void pollingPaused(Subscription subscription, String way, boolean paused) {}
 }

@@ -72,7 +72,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
     }
 
     @Override
-    public void paused(Subscription subscription, String way, boolean paused) {
+    public void pollingPaused(Subscription subscription, String way, boolean paused) {
         metersOf(subscription).paused(way, paused);
     }
 

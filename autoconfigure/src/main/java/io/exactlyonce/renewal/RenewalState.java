@@ -79,7 +79,7 @@ final class RenewalState {
 
     private boolean isInDoubt(long now) {
         return switch (state) {
-            case WAITING -> leftToItsEnd && times.isInItsLastMoment(now) || times.isFailing() && times.isOver(now);
+            case WAITING -> (leftToItsEnd && times.isInItsLastMoment(now)) || (times.isFailing() && times.isOver(now));
             case UNDER_WAY -> answerDue - now <= 0;
             case LOST, STOPPED -> false;
         };

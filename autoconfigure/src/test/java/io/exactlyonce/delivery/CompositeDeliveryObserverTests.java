@@ -39,7 +39,7 @@ class CompositeDeliveryObserverTests {
         observers.paused(Duration.ofSeconds(3));
         observers.waiting(orders, 3);
         observers.receivesRunOut(orders);
-        observers.paused(orders, "claims", true);
+        observers.pollingPaused(orders, "claims", true);
 
         assertThat(told)
                 .containsExactly(
@@ -162,7 +162,7 @@ class CompositeDeliveryObserverTests {
         }
 
         @Override
-        public void paused(Subscription subscription, String way, boolean paused) {
+        public void pollingPaused(Subscription subscription, String way, boolean paused) {
             fail();
         }
 
@@ -219,7 +219,7 @@ class CompositeDeliveryObserverTests {
         }
 
         @Override
-        public void paused(Subscription subscription, String way, boolean paused) {
+        public void pollingPaused(Subscription subscription, String way, boolean paused) {
             told.add("paused " + subscription.queue() + " " + paused);
         }
     }

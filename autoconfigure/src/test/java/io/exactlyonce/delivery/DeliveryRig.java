@@ -185,7 +185,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     @Override
-    public void paused(Subscription subscription, String way, boolean isPaused) {
+    public void pollingPaused(Subscription subscription, String way, boolean isPaused) {
         paused.add(isPaused);
     }
 

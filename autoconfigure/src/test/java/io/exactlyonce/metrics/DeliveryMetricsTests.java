@@ -73,7 +73,7 @@ class DeliveryMetricsTests {
     void everyMeterIsScrapedFromTheSubscriptionOn(String line) {
         DeliveryMetrics metrics = new DeliveryMetrics(prometheus);
         metrics.subscribed(orders);
-        metrics.paused(orders, "claims", false);
+        metrics.pollingPaused(orders, "claims", false);
 
         assertThat(prometheus.scrape().lines()).anyMatch(scraped -> scraped.startsWith(line));
     }
@@ -84,7 +84,7 @@ class DeliveryMetricsTests {
         metrics.subscribed(orders);
 
         metrics.waiting(orders, 3);
-        metrics.paused(orders, "claims", true);
+        metrics.pollingPaused(orders, "claims", true);
         metrics.receivesRunOut(orders);
         metrics.receivesRunOut(orders);
 
@@ -93,7 +93,7 @@ class DeliveryMetricsTests {
         assertThat(simple.get("exactly.once.receives.run.out").counter().count())
                 .isEqualTo(2);
         metrics.waiting(orders, 0);
-        metrics.paused(orders, "claims", false);
+        metrics.pollingPaused(orders, "claims", false);
         assertThat(simple.get("exactly.once.waiting").gauge().value()).isZero();
         assertThat(simple.get("exactly.once.listener.paused").gauge().value()).isZero();
     }
@@ -104,7 +104,7 @@ class DeliveryMetricsTests {
         metrics.subscribed(orders);
         metrics.claimed(orders, new AlreadyCompleted("result"));
         metrics.renewed(orders, Target.LEASE, Result.LOST);
-        metrics.paused(orders, "transactionManager", true);
+        metrics.pollingPaused(orders, "transactionManager", true);
 
         assertThat(simple.getMeters()).hasSizeGreaterThan(10).allSatisfy(meter -> {
             Set<String> tags = meter.getId().getTags().stream().map(Tag::getKey).collect(Collectors.toSet());

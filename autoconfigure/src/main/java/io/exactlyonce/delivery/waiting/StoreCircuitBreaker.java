@@ -79,7 +79,7 @@ public final class StoreCircuitBreaker {
         lock.lock();
         try {
             subscriptions.add(subscription);
-            observer.paused(subscription, way, !permitsPolling());
+            observer.pollingPaused(subscription, way, !permitsPolling());
         } finally {
             lock.unlock();
         }
@@ -90,7 +90,7 @@ public final class StoreCircuitBreaker {
         lock.lock();
         try {
             subscriptions.remove(subscription);
-            observer.paused(subscription, way, false);
+            observer.pollingPaused(subscription, way, false);
         } finally {
             lock.unlock();
         }
@@ -178,7 +178,7 @@ public final class StoreCircuitBreaker {
                     claims,
                     description,
                     reason.toString());
-            observer.paused(subscription, way, true);
+            observer.pollingPaused(subscription, way, true);
         }
     }
 
@@ -189,7 +189,7 @@ public final class StoreCircuitBreaker {
             polling.signalAll();
             for (Subscription subscription : subscriptions) {
                 log.info("{} polls again: {} answers", subscription, description);
-                observer.paused(subscription, way, false);
+                observer.pollingPaused(subscription, way, false);
             }
         }
     }
