@@ -1,7 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.primary.ConnectionTarget;
-import io.exactlyonce.primary.PoolSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -30,7 +29,7 @@ final class ClaimPool {
         String url = own.url();
         ConnectionTarget target = url == null
                 ? application.get()
-                : new ConnectionTarget(PoolSource.PROPERTIES, url, own.username(), own.password());
+                : new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, url, own.username(), own.password());
         return new PrimaryPinnedDataSource(target, connections, synchronousCommit);
     }
 
@@ -44,11 +43,11 @@ final class ClaimPool {
             @Nullable JdbcConnectionDetails details, ObjectProvider<DataSourceProperties> properties) {
         if (details != null) {
             return new ConnectionTarget(
-                    PoolSource.APPLICATION, details.getJdbcUrl(), details.getUsername(), details.getPassword());
+                    ConnectionTarget.Source.APPLICATION, details.getJdbcUrl(), details.getUsername(), details.getPassword());
         }
         DataSourceProperties application = properties.getIfAvailable(DataSourceProperties::new);
         return new ConnectionTarget(
-                PoolSource.APPLICATION,
+                ConnectionTarget.Source.APPLICATION,
                 application.determineUrl(),
                 application.determineUsername(),
                 application.determinePassword());

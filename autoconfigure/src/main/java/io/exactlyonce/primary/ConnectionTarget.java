@@ -11,10 +11,43 @@ import org.jspecify.annotations.Nullable;
  * @param password password, or {@code null} if there is none
  */
 public record ConnectionTarget(
-        PoolSource source,
+        Source source,
         String url,
         @Nullable String username,
         @Nullable String password) {
+
+    /** What named the database in which claims are kept. */
+    public enum Source {
+        /** The application's connection details, also a service connection's. */
+        APPLICATION("the application's connection details", "spring.datasource.url"),
+        /** The properties for claims alone. */
+        PROPERTIES("exactly-once.datasource", "exactly-once.datasource.url"),
+        /** A bean of the application's. */
+        MARKED_BEAN("the bean marked @ExactlyOnceDataSource", "the DataSource marked @ExactlyOnceDataSource");
+
+        private final String description;
+        private final String setting;
+
+        Source(String description, String setting) {
+            this.description = description;
+            this.setting = setting;
+        }
+
+        /** Returns what leads to the URL that a remedy asks to change. */
+        String urlSetting() {
+            return this == MARKED_BEAN ? "the URL of " + setting : setting;
+        }
+
+        /** Returns what a remedy asks to change. */
+        String setting() {
+            return setting;
+        }
+
+        @Override
+        public String toString() {
+            return description;
+        }
+    }
 
     JdbcUrl jdbcUrl() {
         return new JdbcUrl(url);

@@ -32,7 +32,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     private static final int MINIMUM_IDLE = 1;
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
 
-    private final PoolSource source;
+    private final ConnectionTarget.Source source;
     private final @Nullable JdbcUrl url;
     private final SynchronousCommit synchronousCommit;
     private final DataSource unproved;
@@ -44,7 +44,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     public PrimaryPinnedDataSource(
             String url, @Nullable String username, @Nullable String password, int maximumPoolSize) {
         this(
-                new ConnectionTarget(PoolSource.APPLICATION, url, username, password),
+                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, username, password),
                 maximumPoolSize,
                 SynchronousCommit.ON);
     }
@@ -74,7 +74,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     }
 
     private PrimaryPinnedDataSource(DataSource foreign, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        this.source = PoolSource.MARKED_BEAN;
+        this.source = ConnectionTarget.Source.MARKED_BEAN;
         this.url = null;
         this.synchronousCommit = synchronousCommit;
         this.unproved = foreign;
@@ -110,7 +110,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     }
 
     /** Returns who chose the database, and so what has to be changed for another one. */
-    public PoolSource source() {
+    public ConnectionTarget.Source source() {
         return source;
     }
 

@@ -36,7 +36,7 @@ public final class PrimaryProbe {
         });
         try {
             DatabaseServer server = askOneConnection();
-            new ReadOnlyRouting(dataSource.unproved()).requireNone(server);
+            RoutingCheck.requireNoReadOnlyRouting(dataSource.unproved(), server);
             requireThatAllLeadTo(server);
             log.info(
                     "Claims are kept in database {} on {}, PostgreSQL {}, a primary; connections come from {}",
@@ -52,7 +52,7 @@ public final class PrimaryProbe {
 
     private DatabaseServer askOneConnection() throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            return new RoutingCheck(connection).requireOneServer().server();
+            return RoutingCheck.requireOneServer(connection);
         }
     }
 

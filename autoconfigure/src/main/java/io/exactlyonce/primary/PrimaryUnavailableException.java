@@ -129,8 +129,8 @@ public final class PrimaryUnavailableException extends RuntimeException {
                 failure);
     }
 
-    private static String bypass(PoolSource source) {
-        return source == PoolSource.MARKED_BEAN
+    private static String bypass(ConnectionTarget.Source source) {
+        return source == ConnectionTarget.Source.MARKED_BEAN
                 ? "mark the DataSource of the primary itself with @ExactlyOnceDataSource"
                 : "set exactly-once.datasource.url to the primary's own address, past the proxy";
     }

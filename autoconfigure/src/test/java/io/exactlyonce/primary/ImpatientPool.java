@@ -12,7 +12,7 @@ public final class ImpatientPool {
     private ImpatientPool() {}
 
     static PrimaryPinnedDataSource of(String url) {
-        return of(new ConnectionTarget(PoolSource.APPLICATION, url, null, null));
+        return of(new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, null, null));
     }
 
     public static PrimaryPinnedDataSource of(ConnectionTarget target) {

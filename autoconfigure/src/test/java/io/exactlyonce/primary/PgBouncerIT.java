@@ -69,6 +69,6 @@ class PgBouncerIT {
 
     private static PrimaryPinnedDataSource pool(String url) {
         return ImpatientPool.of(
-                new ConnectionTarget(PoolSource.APPLICATION, url, SERVER.username(), SERVER.password()));
+                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
     }
 }

@@ -93,6 +93,6 @@ class PgpoolIT {
 
     private static PrimaryPinnedDataSource pool(String url) {
         return ImpatientPool.of(
-                new ConnectionTarget(PoolSource.APPLICATION, url, SERVER.username(), SERVER.password()));
+                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
     }
 }

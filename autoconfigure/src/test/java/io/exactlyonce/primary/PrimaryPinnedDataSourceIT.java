@@ -99,7 +99,7 @@ class PrimaryPinnedDataSourceIT {
 
     @Test
     void logNamesTheServerAndWhoChoseItButNoPassword(CapturedOutput output) {
-        var target = new ConnectionTarget(PoolSource.PROPERTIES, URL, SERVER.username(), "secret");
+        var target = new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, URL, SERVER.username(), "secret");
         try (PrimaryPinnedDataSource pool = ImpatientPool.of(target)) {
             DatabaseServer server = new PrimaryProbe(pool).verify();
 
@@ -170,6 +170,6 @@ class PrimaryPinnedDataSourceIT {
     }
 
     private static PrimaryPinnedDataSource pool(String url, String username) {
-        return ImpatientPool.of(new ConnectionTarget(PoolSource.APPLICATION, url, username, SERVER.password()));
+        return ImpatientPool.of(new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, username, SERVER.password()));
     }
 }

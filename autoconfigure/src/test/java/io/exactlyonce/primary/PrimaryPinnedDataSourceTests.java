@@ -95,13 +95,13 @@ class PrimaryPinnedDataSourceTests {
     @Test
     void targetIsToldWithoutSecrets() {
         assertThat(new ConnectionTarget(
-                        PoolSource.PROPERTIES, "jdbc:postgresql://me:secret@db/shop?password=secret", "me", "secret"))
+                        ConnectionTarget.Source.PROPERTIES, "jdbc:postgresql://me:secret@db/shop?password=secret", "me", "secret"))
                 .asString()
                 .isEqualTo("jdbc:postgresql://db/shop from exactly-once.datasource");
     }
 
     private static ConnectionTarget target() {
-        return new ConnectionTarget(PoolSource.APPLICATION, URL, null, null);
+        return new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, null, null);
     }
 
     /** A database that is down. */

@@ -120,7 +120,7 @@ class RoutingIT {
 
     @Test
     void proxyThatSplitsStatementsBehindThePoolOfOurOwn() {
-        var target = new ConnectionTarget(PoolSource.APPLICATION, URL, null, null);
+        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, null, null);
         try (var claims = ImpatientPool.of(target, new SplittingDataSource(PRIMARY, replica))) {
             assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
                     .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
@@ -162,7 +162,7 @@ class RoutingIT {
     /** The first connection meets the primary, and so does any other but one. */
     @Test
     void balancerThatChoosesAServerForEachConnection() {
-        var target = new ConnectionTarget(PoolSource.APPLICATION, URL, null, null);
+        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, null, null);
         var opened = new AtomicInteger();
         var balancer = new Opaque(PRIMARY) {
             @Override

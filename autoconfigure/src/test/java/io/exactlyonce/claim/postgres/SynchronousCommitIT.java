@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.primary.ConnectionTarget;
-import io.exactlyonce.primary.PoolSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -70,7 +69,7 @@ class SynchronousCommitIT {
     }
 
     private static PrimaryPinnedDataSource pool(SynchronousCommit configured) {
-        var target = new ConnectionTarget(PoolSource.APPLICATION, URL, SERVER.username(), SERVER.password());
+        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, SERVER.username(), SERVER.password());
         return new PrimaryPinnedDataSource(target, 2, configured);
     }
 

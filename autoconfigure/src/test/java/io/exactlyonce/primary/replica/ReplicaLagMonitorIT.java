@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.ImpatientPool;
-import io.exactlyonce.primary.PoolSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
@@ -109,7 +108,7 @@ class ReplicaLagMonitorIT {
     void neitherADatabaseThatIsAwayNorAnObserverThatFailsEndsTheWatch(CapturedOutput output) {
         String url = SERVER.createDatabase();
         try (PrimaryPinnedDataSource pool = ImpatientPool.of(
-                        new ConnectionTarget(PoolSource.APPLICATION, url, SERVER.username(), SERVER.password()));
+                        new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
                 var monitor = new ReplicaLagMonitor(pool, SOON, replicas -> {
                     looks.add(replicas);
                     throw new IllegalStateException("as if");
@@ -164,6 +163,6 @@ class ReplicaLagMonitorIT {
     }
 
     private static ConnectionTarget target(String username) {
-        return new ConnectionTarget(PoolSource.APPLICATION, URL, username, SERVER.password());
+        return new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, username, SERVER.password());
     }
 }

@@ -1,7 +1,7 @@
 package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.claim.postgres.schema.ClaimSchema;
-import io.exactlyonce.primary.PoolSource;
+import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.sql.SQLException;
 import javax.sql.DataSource;
@@ -16,8 +16,8 @@ final class TransactionRemedies {
 
     private static final String OR_EXTERNAL = "; or effects = EXTERNAL";
 
-    /** {@code null} if the DataSource of the claims does not know where it came from. */
-    private final @Nullable PoolSource claims;
+    /** {@code null} if the DataSource of the claims does not tell who chose it. */
+    private final ConnectionTarget.@Nullable Source claims;
 
     /** @param claims reaches the database that keeps the claims */
     TransactionRemedies(DataSource claims) {
@@ -55,10 +55,10 @@ final class TransactionRemedies {
     }
 
     private String keepClaimsHere() {
-        if (claims == PoolSource.PROPERTIES) {
+        if (claims == ConnectionTarget.Source.PROPERTIES) {
             return "; or remove exactly-once.datasource.url, so that claims are kept with the application's data";
         }
-        return claims == PoolSource.MARKED_BEAN
+        return claims == ConnectionTarget.Source.MARKED_BEAN
                 ? "; or mark the DataSource of this transaction manager with @ExactlyOnceDataSource"
                 : "";
     }

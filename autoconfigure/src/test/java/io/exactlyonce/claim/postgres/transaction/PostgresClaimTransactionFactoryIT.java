@@ -10,7 +10,6 @@ import io.exactlyonce.claim.postgres.DatabaseIdentity;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.ConnectionTarget;
-import io.exactlyonce.primary.PoolSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -117,7 +116,7 @@ class PostgresClaimTransactionFactoryIT {
 
     @Test
     void databaseOfAnotherKindIsRefusedWithItsProductAndWhatToDo() {
-        assertThatThrownBy(() -> of(claimsBy(PoolSource.PROPERTIES), new OtherDatabase()))
+        assertThatThrownBy(() -> of(claimsBy(ConnectionTarget.Source.PROPERTIES), new OtherDatabase()))
                 .isInstanceOfSatisfying(UnsupportedTransactionException.class, refused -> {
                     assertThat(refused.problem())
                             .isEqualTo(
@@ -136,7 +135,7 @@ class PostgresClaimTransactionFactoryIT {
         "PROPERTIES, remove exactly-once.datasource.url",
         "MARKED_BEAN, mark the DataSource of this transaction manager with @ExactlyOnceDataSource"
     })
-    void remedyTellsHowClaimsGetToTheApplicationsDatabase(PoolSource source, String remedy) {
+    void remedyTellsHowClaimsGetToTheApplicationsDatabase(ConnectionTarget.Source source, String remedy) {
         try (TestDatabase other = new TestDatabase(2)) {
             assertThatThrownBy(() -> of(claimsBy(source), other.application()))
                     .isInstanceOfSatisfying(
@@ -156,9 +155,9 @@ class PostgresClaimTransactionFactoryIT {
         }
     }
 
-    private static PrimaryPinnedDataSource claimsBy(PoolSource source) {
+    private static PrimaryPinnedDataSource claimsBy(ConnectionTarget.Source source) {
         EmbeddedDatabase server = EmbeddedDatabase.shared();
-        return source == PoolSource.MARKED_BEAN
+        return source == ConnectionTarget.Source.MARKED_BEAN
                 ? PrimaryPinnedDataSource.around(DATABASE.application(), 2, SynchronousCommit.ON)
                 : new PrimaryPinnedDataSource(
                         new ConnectionTarget(source, DATABASE.url(), server.username(), server.password()),
