@@ -10,6 +10,7 @@ import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import io.exactlyonce.primary.replica.ReplicaObserver;
+import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -67,10 +68,12 @@ class ClaimStoreConfiguration {
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
             ExactlyOnceProperties properties,
             ObjectProvider<ReplicaObserver> observers) {
+        // Found now: a look that is under way while the context closes can make no bean any more.
+        List<ReplicaObserver> found = observers.orderedStream().toList();
         return new ReplicaLagMonitor(
                 dataSource,
                 properties.datasource().replicaLagInterval(),
-                replicas -> observers.orderedStream().forEach(observer -> observer.observed(replicas)));
+                replicas -> found.forEach(observer -> observer.observed(replicas)));
     }
 
     @Bean

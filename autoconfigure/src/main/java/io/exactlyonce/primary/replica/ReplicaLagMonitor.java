@@ -36,7 +36,7 @@ public final class ReplicaLagMonitor implements AutoCloseable {
     private final WalHistory history = new WalHistory();
     private final ReplicaWarnings warnings;
     private @Nullable ScheduledExecutorService thread;
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * @param dataSource leads to the primary
@@ -79,9 +79,13 @@ public final class ReplicaLagMonitor implements AutoCloseable {
     /** Never throws: an exception would silently end the schedule. */
     void look() {
         try {
-            tell(read());
+            observer.observed(read());
         } catch (RuntimeException | Error failure) {
-            log.error("Telling replica lag failed; the next look follows in {}", interval, failure);
+            if (closed) {
+                log.debug("The last look at replica lag was broken off", failure);
+            } else {
+                log.error("Telling replica lag failed; the next look follows in {}", interval, failure);
+            }
         }
     }
 
@@ -90,15 +94,14 @@ public final class ReplicaLagMonitor implements AutoCloseable {
         try {
             all = ReplicaStatus.read(dataSource.unpooled());
         } catch (RuntimeException failure) {
+            if (closed) {
+                throw failure;
+            }
             warnings.unreadable(failure);
             return List.of();
         }
         warnings.read(all);
         return lags(all.stream().filter(ReplicaStatus::visible).toList());
-    }
-
-    private void tell(List<ReplicaLag> replicas) {
-        observer.observed(replicas);
     }
 
     private List<ReplicaLag> lags(List<ReplicaStatus> all) {

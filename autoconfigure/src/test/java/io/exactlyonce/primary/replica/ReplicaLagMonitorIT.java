@@ -158,6 +158,19 @@ class ReplicaLagMonitorIT {
         monitor.close();
     }
 
+    /** A start that fails closes the pool and its observers' beans while a look may be under way. */
+    @Test
+    void lookThatFailsSinceTheApplicationClosesIsNoError(CapturedOutput output) {
+        var monitor = new ReplicaLagMonitor(claims, SOON, replicas -> {
+            throw new IllegalStateException("as if its bean were being destroyed");
+        });
+        monitor.close();
+
+        monitor.look();
+
+        assertThat(output).doesNotContain("Telling replica lag failed");
+    }
+
     private List<ReplicaLag> latest() {
         return looks.isEmpty() ? List.of() : looks.get(looks.size() - 1);
     }
