@@ -24,7 +24,6 @@ import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
-import io.exactlyonce.listener.method.ListenerBeans;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
@@ -272,7 +271,7 @@ public final class ExactlyOnceAutoConfiguration {
     /** With lazy initialisation nothing else would make a listener's bean, and nothing would say that its queue is not read. */
     @Bean
     static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy() {
-        return (name, definition, type) -> ListenerBeans.isListener(type);
+        return (name, definition, type) -> ExactlyOnceAdvisor.isListener(type);
     }
 
     @Bean

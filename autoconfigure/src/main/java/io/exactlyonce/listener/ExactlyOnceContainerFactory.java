@@ -20,7 +20,7 @@ import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
-import io.exactlyonce.listener.method.HandlerRules;
+import io.exactlyonce.listener.method.ListenerMethodValidator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -81,7 +81,7 @@ public final class ExactlyOnceContainerFactory
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
-            HandlerRules.requireSingleMessages(several.getMethods());
+            ListenerMethodValidator.requireSingleMessages(several.getMethods());
         }
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();

@@ -6,14 +6,13 @@ import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.method.ClaimArgumentResolver;
 import io.exactlyonce.listener.method.ClaimTransactionFactory;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
-import io.exactlyonce.listener.method.HandlerTransactions;
+import io.exactlyonce.listener.method.ListenerBeans;
 import io.exactlyonce.listener.method.ListenerMethodReader;
 import io.exactlyonce.listener.method.ProxyMethods;
-import io.exactlyonce.listener.method.Reconcilers;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
 
-/** Adds our argument resolver and our handler methods to whatever the application has configured. */
+/** Adds our argument resolver and our handler methods to those that the application has configured. */
 public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigurer {
 
     private final ListenerMethodReader methods;
@@ -32,11 +31,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
             ResultSerializer results,
             ClaimTransactionFactory transactions) {
         this.methods = new ListenerMethodReader(
-                environment::resolveRequiredPlaceholders,
-                name -> beans.containsBean(name) && beans.isTypeMatch(name, ExactlyOnceContainerFactory.class),
-                new Reconcilers(beans),
-                new HandlerTransactions(beans, transactions),
-                results);
+                environment, new ListenerBeans(beans, ExactlyOnceContainerFactory.class, transactions), results);
     }
 
     @Override

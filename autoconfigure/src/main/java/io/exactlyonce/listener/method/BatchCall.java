@@ -58,7 +58,7 @@ final class BatchCall implements BatchProcessor.Handler {
         try {
             return batch.method().itemHandling(received, message, BatchSignature.payload(item));
         } catch (InvalidKeyException unusable) {
-            KeyFailure.tell(received.delivery(), unusable);
+            KeyExpression.logUnusable(received.delivery(), unusable);
             return null;
         }
     }

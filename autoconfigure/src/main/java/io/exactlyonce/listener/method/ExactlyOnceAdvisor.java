@@ -1,12 +1,28 @@
 package io.exactlyonce.listener.method;
 
+import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.MethodMatcher;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcher;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
  * Puts the aspect around every {@link ExactlyOnceListener} method, outside of transactions and of nearly everything else:
@@ -30,5 +46,77 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
             BooleanSupplier classProxies) {
         super(new ListenerPointcut(classProxies), new ExactlyOnceInterceptor(processor, asyncProcessor));
         setOrder(ORDER);
+    }
+
+    /** Returns whether beans of a type have {@link ExactlyOnceListener}s, before any of them is made. */
+    public static boolean isListener(Class<?> type) {
+        if (!AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class)) {
+            return false;
+        }
+        if (AnnotatedElementUtils.hasAnnotation(type, ExactlyOnceListener.class)) {
+            return true;
+        }
+        Set<Method> listeners =
+                MethodIntrospector.selectMethods(type, (MethodFilter) ListenerMethodReader::isExactlyOnce);
+        return !listeners.isEmpty();
+    }
+
+    /**
+     * Finds listener methods, before their beans are proxied; so it is the place to refuse a method of which Spring, or
+     * awspring, would only say that it fails, and not for which listener.
+     */
+    private static final class ListenerPointcut extends StaticMethodMatcher implements Pointcut {
+
+        private final ComposablePointcut methods = new ComposablePointcut(
+                        (Pointcut) new AnnotationMatchingPointcut(null, ExactlyOnceListener.class, true))
+                .union((Pointcut) new AnnotationMatchingPointcut(ExactlyOnceListener.class, SqsHandler.class, true));
+
+        private final BooleanSupplier classProxies;
+
+        ListenerPointcut(BooleanSupplier classProxies) {
+            this.classProxies = classProxies;
+        }
+
+        @Override
+        public ClassFilter getClassFilter() {
+            return methods.getClassFilter();
+        }
+
+        @Override
+        public MethodMatcher getMethodMatcher() {
+            return this;
+        }
+
+        @Override
+        public boolean matches(Method method, Class<?> type) {
+            if (!methods.getMethodMatcher().matches(method, type)) {
+                return false;
+            }
+            requireProxyable(method, type);
+            requireQueue(method, type);
+            return true;
+        }
+
+        private void requireProxyable(Method method, Class<?> type) {
+            if (!Modifier.isFinal(type.getModifiers()) || Proxy.isProxyClass(type) || hasProxyOfInterfaces(type)) {
+                return;
+            }
+            throw new InvalidListenerException(
+                    method,
+                    "its class %s is %s, of which there can be no proxy that claims keys, so the handler would run unclaimed"
+                            .formatted(type.getName(), type.isRecord() ? "a record" : "final"),
+                    type.isRecord() ? "make it an ordinary class" : "make the class non-final");
+        }
+
+        private boolean hasProxyOfInterfaces(Class<?> type) {
+            return !classProxies.getAsBoolean() && ClassUtils.getAllInterfacesForClass(type).length > 0;
+        }
+
+        private static void requireQueue(Method method, Class<?> type) {
+            ListenerDeclaration declared = ListenerDeclaration.find(type, method);
+            if (declared != null && declared.seen().value().length == 0) {
+                throw new InvalidListenerException(method, "it names no queue", "set queueNames");
+            }
+        }
     }
 }

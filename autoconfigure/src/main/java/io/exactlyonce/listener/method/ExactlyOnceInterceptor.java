@@ -42,7 +42,7 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
         try {
             handling = method.handling(current.received(), current.message(), invocation.getArguments());
         } catch (InvalidKeyException unusable) {
-            KeyFailure.tell(delivery, unusable);
+            KeyExpression.logUnusable(delivery, unusable);
             return method.nothing();
         }
         MethodHandler handler = new MethodHandler(method, invocation);

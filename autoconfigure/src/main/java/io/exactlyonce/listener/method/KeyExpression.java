@@ -1,17 +1,24 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.message.FailureOutline;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -20,12 +27,19 @@ import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.messaging.Message;
 
-/** A listener's {@code key} expression, parsed and checked when the application starts. */
+/**
+ * A listener's {@code key} expression, parsed and checked when the application starts. When it fails on a message, what SpEL
+ * itself finds names properties and types, and is logged; what a method or a getter throws may quote the message, and is not.
+ */
 final class KeyExpression {
+
+    private static final Logger log = LoggerFactory.getLogger(KeyExpression.class);
 
     static final String MESSAGE = "message";
     static final String HEADERS = "headers";
     static final String PAYLOAD = "payload";
+
+    private static final int MAX_REASON_LENGTH = 300;
 
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
@@ -103,6 +117,32 @@ final class KeyExpression {
         variables.put(MESSAGE, message);
         variables.put(HEADERS, message.getHeaders());
         return variables;
+    }
+
+    /** Returns what to throw where this expression failed on a message. */
+    InvalidKeyException failedBy(Throwable failure) {
+        if (log.isDebugEnabled()) {
+            log.debug("Why the key expression '{}' failed", this, FailureOutline.of(failure));
+        }
+        return new InvalidKeyException(
+                "The key expression '%s' failed on this message: %s".formatted(this, reason(failure)));
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+        if (!(cause instanceof SpelEvaluationException own)) {
+            return cause.getClass().getName();
+        }
+        String text = own.getSimpleMessage().replaceAll("\\R|\\p{Cc}", " ");
+        return text.length() > MAX_REASON_LENGTH ? text.substring(0, MAX_REASON_LENGTH) : text;
+    }
+
+    /** Says why a delivery is not handled: it is returned with backoff, like one that was refused for its claim. */
+    static void logUnusable(Delivery delivery, InvalidKeyException unusable) {
+        log.error(
+                "{} is returned, and ends in the dead-letter queue if there is one: {}",
+                delivery,
+                unusable.getMessage());
     }
 
     @Override

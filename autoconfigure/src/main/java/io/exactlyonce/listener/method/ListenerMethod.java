@@ -14,14 +14,12 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Arrays;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.MessageHeaders;
 import org.springframework.util.ClassUtils;
 
 /** An {@link io.exactlyonce.ExactlyOnceListener} method, checked and ready to say the key of its messages. */
@@ -45,7 +43,7 @@ final class ListenerMethod {
      *
      * @param asyncResult what its futures end with; {@code null} if it returns when its work is done
      * @param key says the key of a message; {@code null} for the message attribute, else the message's id
-     * @param scope whose keys they are; {@code null} for the queue's name
+     * @param scope of its keys; {@code null} for the queue's name
      * @param doubt what to do with a key that must not simply be run again
      * @param transaction in which the method runs together with its claim, if it does
      * @param results reads stored results
@@ -84,7 +82,7 @@ final class ListenerMethod {
         return transaction;
     }
 
-    /** Tells whether the method returns before its work is done, and a future of it. */
+    /** Returns whether the method returns before its work is done, and a future of it. */
     boolean isAsync() {
         return asyncResult != null;
     }
@@ -93,7 +91,7 @@ final class ListenerMethod {
     @Nullable Object requireFuture(@Nullable Object returned) {
         if (isAsync() && returned == null) {
             throw new IllegalStateException(
-                    "%s returned null instead of a future, so that nobody can tell when its work is done; return "
+                    "%s returned null instead of a future, which does not tell when its work is done; return "
                                     .formatted(ClassUtils.getQualifiedMethodName(method))
                             + "CompletableFuture.completedFuture(null) if there is nothing to wait for");
         }
@@ -141,7 +139,7 @@ final class ListenerMethod {
             return evaluation.apply(key);
         } catch (RuntimeException | StackOverflowError failure) {
             // Methods of the expression may throw anything, as for a value that a sender has made up.
-            throw KeyFailure.of(key, failure);
+            throw key.failedBy(failure);
         }
     }
 
@@ -165,7 +163,7 @@ final class ListenerMethod {
         }
     }
 
-    /** Returns what a method returns whose handler was not called. */
+    /** Returns what the method returns when its handler is not called. */
     @Nullable Object nothing() {
         if (isAsync()) {
             Object ended = CompletableFuture.completedFuture(null);
@@ -178,9 +176,8 @@ final class ListenerMethod {
         return Array.get(Array.newInstance(type, 1), 0);
     }
 
-    /** Returns what is wrong with the header that the method cannot be given, if it is one of those. */
-    Optional<String> unfitHeader(MessageHeaders headers) {
-        return HeaderArguments.unfit(method, headers);
+    Method method() {
+        return method;
     }
 
     @Override

@@ -7,47 +7,42 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.env.PropertyResolver;
 import org.springframework.util.ClassUtils;
 
-/** Reads {@link ExactlyOnceListener} methods, and refuses those whose handlers could run unclaimed. */
+/** Reads {@link ExactlyOnceListener} methods, and refuses those that {@link ListenerMethodValidator} refuses. */
 public final class ListenerMethodReader {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerMethodReader.class);
 
-    private final UnaryOperator<String> placeholders;
-    private final Predicate<String> preparing;
-    private final Reconcilers reconcilers;
+    private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
+
+    private final PropertyResolver properties;
+    private final ListenerBeans beans;
     private final ResultSerializer results;
-    private final HandlerTransactions transactions;
 
     /**
-     * Makes a factory.
+     * Makes a reader.
      *
-     * @param placeholders resolves {@code ${...}}
-     * @param preparing whether a bean is a container factory that prepares containers for exactly-once handling
-     * @param reconcilers finds reconcilers
-     * @param transactions finds the transactions of handlers whose effects are in the database
+     * @param properties resolve {@code ${...}}
+     * @param beans finds what listeners name
      * @param results reads stored results
      */
-    public ListenerMethodReader(
-            UnaryOperator<String> placeholders,
-            Predicate<String> preparing,
-            Reconcilers reconcilers,
-            HandlerTransactions transactions,
-            ResultSerializer results) {
-        this.placeholders = placeholders;
-        this.preparing = preparing;
-        this.reconcilers = reconcilers;
-        this.transactions = transactions;
+    public ListenerMethodReader(PropertyResolver properties, ListenerBeans beans, ResultSerializer results) {
+        this.properties = properties;
+        this.beans = beans;
         this.results = results;
     }
 
@@ -68,24 +63,34 @@ public final class ListenerMethodReader {
         Method method = declared.method();
         ExactlyOnceListener annotation = declared.annotation();
         requirePreparedContainer(declared);
-        HandlerRules.requireSupportedShape(declared, returned);
-        AcknowledgementRules.require(method, declared.seen(), placeholders);
-        HandlerRules.requireAdvised(bean, method);
+        ListenerMethodValidator.requireSupportedShape(declared, returned);
+        ListenerMethodValidator.requireNoAcknowledgement(method, declared.seen(), properties);
+        ListenerMethodValidator.requireAdvised(bean, method);
         TransactionAdvice advice = TransactionAdvice.of(bean, method);
         advice.requireInside();
-        String manager = placeholders.apply(annotation.transactionManager());
+        String manager = properties.resolveRequiredPlaceholders(annotation.transactionManager());
         return new ListenerMethod(
                 method,
-                AsyncResults.typeOf(method, returned),
+                asyncResult(method, returned),
                 key(annotation, method),
                 scope(declared),
                 doubt(annotation, method),
-                transactions.find(method, annotation.effects(), manager, advice),
+                beans.transaction(method, annotation.effects(), manager, advice),
                 results);
     }
 
+    /** Returns the type of an asynchronous method's results, or {@code null} if the method is none. */
+    static @Nullable Type asyncResult(Method method, Class<?> returned) {
+        if (!CompletionStage.class.isAssignableFrom(returned)) {
+            return null;
+        }
+        // Only types that a CompletableFuture can stand in for get here: their result is their own parameter.
+        ResolvableType future = ResolvableType.forMethodReturnType(method);
+        return future.hasGenerics() ? future.getGeneric(0).getType() : Object.class;
+    }
+
     private @Nullable KeyExpression key(ExactlyOnceListener annotation, Method method) {
-        String text = placeholders.apply(annotation.key());
+        String text = properties.resolveRequiredPlaceholders(annotation.key());
         if (text.isBlank()) {
             log.info(
                     "{} has no key: the message attribute {} is used, else the SQS message id, which covers redelivery "
@@ -103,12 +108,32 @@ public final class ListenerMethodReader {
      * @throws InvalidListenerException if it is no duration, or out of bounds
      */
     @Nullable Duration timeout(ListenerDeclaration declared) {
-        String text = placeholders.apply(declared.annotation().timeout());
-        return text.isBlank() ? null : HandlerTimeout.parse(text.strip(), declared.method());
+        String text = properties.resolveRequiredPlaceholders(declared.annotation().timeout());
+        return text.isBlank() ? null : timeout(text.strip(), declared.method());
+    }
+
+    private static Duration timeout(String text, Method method) {
+        Duration timeout;
+        try {
+            timeout = DurationStyle.detectAndParse(text);
+        } catch (IllegalArgumentException | ArithmeticException unreadable) {
+            throw invalidTimeout(method, text, "is no duration");
+        }
+        if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(VisibilityWindow.CEILING) > 0) {
+            throw invalidTimeout(method, text, "must be from 1s to 12h");
+        }
+        return timeout;
+    }
+
+    private static InvalidListenerException invalidTimeout(Method method, String text, String problem) {
+        return new InvalidListenerException(
+                method,
+                "its timeout '%s' %s".formatted(text, problem),
+                "write a number with a unit, such as 90s or 5m, or leave the timeout out");
     }
 
     private InDoubtPolicy doubt(ExactlyOnceListener annotation, Method method) {
-        String name = placeholders.apply(annotation.reconciler());
+        String name = properties.resolveRequiredPlaceholders(annotation.reconciler());
         boolean reconciles = annotation.onAbandoned() == AbandonedPolicy.RECONCILE;
         if (reconciles && annotation.effects() == Effects.DATABASE) {
             throw new InvalidListenerException(
@@ -119,19 +144,19 @@ public final class ListenerMethodReader {
         if (!reconciles && !name.isBlank()) {
             throw new InvalidListenerException(
                     method,
-                    "it names the reconciler '%s', but nobody asks it with onAbandoned = %s"
+                    "it names the reconciler '%s', which is never asked with onAbandoned = %s"
                             .formatted(name, annotation.onAbandoned()),
                     "set onAbandoned = RECONCILE, or leave reconciler out");
         }
         return new InDoubtPolicy(
                 annotation.onAbandoned(),
-                reconciles ? reconcilers.find(name, method) : null,
+                reconciles ? beans.reconciler(name, method) : null,
                 List.of(annotation.parkFor()));
     }
 
-    /** Returns whose keys a method's are, or {@code null} for those of its queue. */
+    /** Returns the scope of a method's keys, or {@code null} for its queue's. */
     @Nullable String scope(ListenerDeclaration declared) {
-        String scope = placeholders.apply(declared.annotation().scope());
+        String scope = properties.resolveRequiredPlaceholders(declared.annotation().scope());
         if (scope.isBlank()) {
             return null;
         }
@@ -149,8 +174,8 @@ public final class ListenerMethodReader {
     }
 
     private void requirePreparedContainer(ListenerDeclaration declared) {
-        String factory = placeholders.apply(declared.seen().factory());
-        if (!preparing.test(factory)) {
+        String factory = properties.resolveRequiredPlaceholders(declared.seen().factory());
+        if (!beans.isPreparing(factory)) {
             throw new InvalidListenerException(
                     declared.method(),
                     "its container factory '%s' does not prepare containers for exactly-once handling"

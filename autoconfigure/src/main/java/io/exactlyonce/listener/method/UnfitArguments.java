@@ -2,15 +2,28 @@ package io.exactlyonce.listener.method;
 
 import io.exactlyonce.listener.message.FailureOutline;
 import io.exactlyonce.listener.message.UnreadableReason;
+import java.lang.reflect.Method;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.InvalidPropertyException;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.annotation.SynthesizingMethodParameter;
 import org.springframework.core.convert.ConversionException;
+import org.springframework.core.convert.ConversionService;
+import org.springframework.core.convert.TypeDescriptor;
+import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.ValueConstants;
 
 /**
  * Messages of which a method's arguments cannot be made. Spring's exceptions quote the value, or payload and headers,
@@ -22,6 +35,10 @@ final class UnfitArguments {
 
     /** Bounds the causes, since they may form a circle. */
     private static final int MOST_CAUSES = 20;
+    private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+    /** As awspring's. */
+    private static final ConversionService CONVERSIONS = new DefaultConversionService();
 
     private UnfitArguments() {}
 
@@ -47,9 +64,54 @@ final class UnfitArguments {
         if (log.isDebugEnabled()) {
             log.debug("Why {} cannot be handed to {}", message, method, FailureOutline.of(failure));
         }
-        String reason = method.unfitHeader(headers).orElseGet(() -> UnreadableReason.of(failure));
+        String reason = unfitHeader(method.method(), headers).orElseGet(() -> UnreadableReason.of(failure));
         return new MessageConversionException(
                 "%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG of %s tells more)"
                         .formatted(message, method, reason, log.getName()));
+    }
+
+    /**
+     * Returns what is wrong with the first header that the method cannot be given, by the name that the method gives it:
+     * Spring's exceptions name it among what the message contains.
+     */
+    private static Optional<String> unfitHeader(Method method, MessageHeaders headers) {
+        return IntStream.range(0, method.getParameterCount())
+                .mapToObj(index -> parameter(method, index))
+                .flatMap(parameter -> unfitHeader(parameter, headers).stream())
+                .findFirst();
+    }
+
+    private static MethodParameter parameter(Method method, int index) {
+        MethodParameter parameter = new SynthesizingMethodParameter(method, index);
+        parameter.initParameterNameDiscovery(PARAMETER_NAMES);
+        return parameter;
+    }
+
+    private static Optional<String> unfitHeader(MethodParameter parameter, MessageHeaders headers) {
+        Header annotation = parameter.getParameterAnnotation(Header.class);
+        if (annotation == null) {
+            return Optional.empty();
+        }
+        String name = annotation.name().isEmpty() ? parameter.getParameterName() : annotation.name();
+        Object value = name == null ? null : headers.get(name);
+        if (value == null) {
+            boolean hasDefault = !ValueConstants.DEFAULT_NONE.equals(annotation.defaultValue());
+            return annotation.required() && !hasDefault && !parameter.isOptional()
+                    ? Optional.of("the header '%s' is missing".formatted(name))
+                    : Optional.empty();
+        }
+        return isConvertible(value, parameter)
+                ? Optional.empty()
+                : Optional.of("the header '%s' cannot be converted to %s"
+                        .formatted(name, parameter.getParameterType().getName()));
+    }
+
+    private static boolean isConvertible(@Nullable Object value, MethodParameter parameter) {
+        try {
+            CONVERSIONS.convert(value, TypeDescriptor.forObject(value), new TypeDescriptor(parameter));
+            return true;
+        } catch (ConversionException unfit) {
+            return false;
+        }
     }
 }

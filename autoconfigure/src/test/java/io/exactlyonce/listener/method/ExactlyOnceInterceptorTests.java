@@ -38,6 +38,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
+import org.springframework.mock.env.MockEnvironment;
 
 class ExactlyOnceInterceptorTests {
 
@@ -329,10 +330,8 @@ class ExactlyOnceInterceptorTests {
     private ListenerMethod read(String name) {
         ListenerDeclaration declared = ListenerRig.declared(Listener.class, name);
         return new ListenerMethodReader(
-                        text -> text,
-                        factory -> true,
-                        new Reconcilers(new StaticListableBeanFactory()),
-                        ListenerRig.NO_TRANSACTIONS,
+                        new MockEnvironment(),
+                ListenerRig.beans(new StaticListableBeanFactory()),
                         TestResults.reading((json, type) -> Integer.valueOf(json)))
                 .read(proxy, declared, declared.method().getReturnType());
     }

@@ -18,6 +18,7 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.MethodParameter;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+import org.springframework.mock.env.MockEnvironment;
 
 /** What is ours about handler methods and container factories, and what is left to the application's own. */
 class HandlerMethodsTests {
@@ -46,10 +47,8 @@ class HandlerMethodsTests {
         Listeners bean = new Listeners();
         var made = new InvocableHandlerMethod(bean, plain);
         var methods = new ListenerMethodReader(
-                text -> text,
-                name -> true,
-                new Reconcilers(new StaticListableBeanFactory()),
-                ListenerRig.NO_TRANSACTIONS,
+                new MockEnvironment(),
+                ListenerRig.beans(new StaticListableBeanFactory()),
                 TestResults.NONE);
         var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods, new ProxyMethods());
 

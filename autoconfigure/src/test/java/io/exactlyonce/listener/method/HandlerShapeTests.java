@@ -34,6 +34,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 
 /** What listener methods may return and take, and how they may be called. */
@@ -138,10 +139,10 @@ class HandlerShapeTests {
         "async, @Async takes it to another thread",
         "asyncFuture, @Async takes it to another thread"
     })
-    void methodWhoseEndNobodyCanTellIsRefused(String name, String message) {
+    void methodWhoseEndCannotBeToldIsRefused(String name, String message) {
         Method method = ListenerRig.method(Handlers.class, name);
 
-        assertThatThrownBy(() -> AsyncResults.requireTellingWhenDone(method, method.getReturnType()))
+        assertThatThrownBy(() -> ListenerMethodValidator.requireTellingWhenDone(method, method.getReturnType()))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Handlers." + name)
                 .hasMessageContaining(message);
@@ -152,7 +153,7 @@ class HandlerShapeTests {
     void methodWhoseEndCanBeToldIsAccepted(String name) {
         Method method = ListenerRig.method(Handlers.class, name);
 
-        assertThatCode(() -> AsyncResults.requireTellingWhenDone(method, method.getReturnType()))
+        assertThatCode(() -> ListenerMethodValidator.requireTellingWhenDone(method, method.getReturnType()))
                 .doesNotThrowAnyException();
     }
 
@@ -165,7 +166,7 @@ class HandlerShapeTests {
 
     private static String asyncResult(String name) {
         Method method = ListenerRig.method(Handlers.class, name);
-        return String.valueOf(AsyncResults.typeOf(method, method.getReturnType()));
+        return String.valueOf(ListenerMethodReader.asyncResult(method, method.getReturnType()));
     }
 
     @ParameterizedTest
@@ -190,10 +191,10 @@ class HandlerShapeTests {
 
     private static void requireAcknowledgement(String name, String mode) {
         Method method = ListenerRig.method(Handlers.class, name);
-        AcknowledgementRules.require(
+        ListenerMethodValidator.requireNoAcknowledgement(
                 method,
                 Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class)),
-                text -> text.equals("${mode}") ? mode : text);
+                new MockEnvironment().withProperty("mode", mode));
     }
 
     @Test

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.mock.env.MockEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
@@ -170,22 +171,20 @@ class ListenerMethodReaderTests {
         }
     }
 
-    private final Map<String, String> properties =
-            Map.of("${key}", "#order", "${scope}", "fulfilment", "${timeout}", "5m", "${reconciler}", "charges");
+    private final MockEnvironment properties = new MockEnvironment()
+            .withProperty("key", "#order")
+            .withProperty("scope", "fulfilment")
+            .withProperty("timeout", "5m")
+            .withProperty("reconciler", "charges");
     private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final Reconcilers reconcilers = new Reconcilers(beans);
-    private final ListenerMethodReader factory = new ListenerMethodReader(
-            text -> properties.getOrDefault(text, text),
-            ExactlyOnceListener.CONTAINER_FACTORY::equals,
-            reconcilers,
-            ListenerRig.NO_TRANSACTIONS,
-            TestResults.NONE);
+    private final ListenerMethodReader reader =
+            new ListenerMethodReader(properties, ListenerRig.beans(beans), TestResults.NONE);
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
     void timeoutIsReadAsADuration(String method, @Nullable Duration timeout) {
-        assertThat(factory.timeout(ListenerRig.declared(Listeners.class, method)))
+        assertThat(reader.timeout(ListenerRig.declared(Listeners.class, method)))
                 .isEqualTo(timeout);
     }
 
@@ -199,7 +198,7 @@ class ListenerMethodReaderTests {
         "hugeTimeout, 999999999999999999d, is no duration"
     })
     void timeoutOutOfBoundsIsRefusedWithValueAndRemedy(String method, String value, String problem) {
-        assertThatThrownBy(() -> factory.timeout(ListenerRig.declared(Listeners.class, method)))
+        assertThatThrownBy(() -> reader.timeout(ListenerRig.declared(Listeners.class, method)))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
                 .hasMessageContaining("its timeout '" + value + "' " + problem)
@@ -312,41 +311,27 @@ class ListenerMethodReaderTests {
 
     @Test
     void tooLongAScopeIsRefused() {
-        ListenerMethodReader tooLong = new ListenerMethodReader(
-                text -> text.equals("${scope}") ? "s".repeat(513) : properties.getOrDefault(text, text),
-                ExactlyOnceListener.CONTAINER_FACTORY::equals,
-                reconcilers,
-                ListenerRig.NO_TRANSACTIONS,
-                TestResults.NONE);
+        properties.setProperty("scope", "s".repeat(513));
 
-        assertThatThrownBy(() -> tooLong.read(
-                        proxy(new Listeners()), ListenerRig.declared(Listeners.class, "placeholders"), void.class))
+        assertThatThrownBy(() -> read(proxy(new Listeners()), "placeholders"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("scope has 513 characters, more than 512");
     }
 
     @Test
     void scopeThatCannotBeStoredIsRefused() {
-        ListenerMethodReader withNul = new ListenerMethodReader(
-                text -> text.equals("${scope}") ? "a\0b" : properties.getOrDefault(text, text),
-                ExactlyOnceListener.CONTAINER_FACTORY::equals,
-                reconcilers,
-                ListenerRig.NO_TRANSACTIONS,
-                TestResults.NONE);
+        properties.setProperty("scope", "a\0b");
 
-        assertThatThrownBy(() -> withNul.read(
-                        proxy(new Listeners()), ListenerRig.declared(Listeners.class, "placeholders"), void.class))
+        assertThatThrownBy(() -> read(proxy(new Listeners()), "placeholders"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("scope contains a NUL character");
     }
 
     @Test
     void containerFactoryThatPreparesNothingIsRefused() {
-        ListenerMethodReader others = new ListenerMethodReader(
-                text -> text, "anotherFactory"::equals, reconcilers, ListenerRig.NO_TRANSACTIONS, TestResults.NONE);
+        beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, "prepares nothing");
 
-        assertThatThrownBy(() ->
-                        others.read(proxy(new Listeners()), ListenerRig.declared(Listeners.class, "plain"), void.class))
+        assertThatThrownBy(() -> read(proxy(new Listeners()), "plain"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("'exactlyOnceListenerContainerFactory' does not prepare containers");
     }
@@ -404,10 +389,10 @@ class ListenerMethodReaderTests {
     }
 
     @Test
-    void reconcilerThatNobodyAsksIsRefused() {
+    void reconcilerThatIsNeverAskedIsRefused() {
         assertThatThrownBy(() -> doubt("reconcilerWithoutUse"))
                 .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("names the reconciler 'charges', but nobody asks it with onAbandoned = PARK");
+                .hasMessageContaining("names the reconciler 'charges', which is never asked with onAbandoned = PARK");
     }
 
     private InDoubtPolicy doubt(String method) {
@@ -424,7 +409,7 @@ class ListenerMethodReaderTests {
 
     private ListenerMethod read(Object bean, String method) {
         ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
-        return factory.read(bean, read, read.method().getReturnType());
+        return reader.read(bean, read, read.method().getReturnType());
     }
 
     private static Object proxy(Object target) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -16,10 +17,16 @@ import org.springframework.messaging.support.MessageBuilder;
 public final class ListenerRig {
 
     /** No bean, no transaction manager. */
-    static final HandlerTransactions NO_TRANSACTIONS =
-            new HandlerTransactions(new StaticListableBeanFactory(), (manager, named) -> {
-                throw new AssertionError("There is no " + manager);
-            });
+    /** Beans with a container factory that prepares containers, and without transactions. */
+    static ListenerBeans beans(StaticListableBeanFactory beans) {
+        beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, new PreparingFactory());
+        return new ListenerBeans(beans, PreparingFactory.class, (manager, named) -> {
+            throw new AssertionError("There is no " + manager);
+        });
+    }
+
+    /** Stands for a container factory that prepares containers for exactly-once handling. */
+    static final class PreparingFactory {}
 
     private ListenerRig() {}
 

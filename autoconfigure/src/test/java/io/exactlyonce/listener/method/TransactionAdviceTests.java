@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.mock.env.MockEnvironment;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
@@ -106,6 +107,11 @@ class TransactionAdviceTests {
     private final Manager second = new Manager();
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     private final List<String> created = new ArrayList<>();
+
+    {
+        beans.registerSingleton(ExactlyOnceListener.CONTAINER_FACTORY, new ListenerRig.PreparingFactory());
+    }
+
     private final ClaimTransaction transaction = (request, work) -> {
         throw new AssertionError("no message came");
     };
@@ -125,10 +131,8 @@ class TransactionAdviceTests {
                 transactionOutside ? transactional : claiming, transactionOutside ? claiming : transactional);
         ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
         return new ListenerMethodReader(
-                        text -> text,
-                        factory -> true,
-                        new Reconcilers(beans),
-                        new HandlerTransactions(beans, this::create),
+                        new MockEnvironment(),
+                        new ListenerBeans(beans, ListenerRig.PreparingFactory.class, this::create),
                         TestResults.NONE)
                 .read(proxies.getProxy(), read, read.method().getReturnType());
     }
@@ -218,13 +222,13 @@ class TransactionAdviceTests {
     @Test
     void managerThatCannotHoldClaimsIsRefusedWithTheReason() {
         onlyFirst();
-        HandlerTransactions unusable = new HandlerTransactions(beans, (manager, named) -> {
+        ListenerBeans unusable = new ListenerBeans(beans, ListenerRig.PreparingFactory.class, (manager, named) -> {
             throw new UnsupportedTransactionException("it is another database", "use this one", null);
         });
         var method = ListenerRig.method(Listeners.class, "plain");
 
         assertThatThrownBy(
-                        () -> unusable.find(method, Effects.DATABASE, "", new TransactionAdvice(method, null, false)))
+                        () -> unusable.transaction(method, Effects.DATABASE, "", new TransactionAdvice(method, null, false)))
                 .isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
                     assertThat(refused.problem()).contains("Listeners.plain", "it is another database");
                     assertThat(refused.remedy()).isEqualTo("use this one");
