@@ -1,5 +1,6 @@
 package io.exactlyonce.listener;
 
+import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ScopeConflicts;
@@ -52,6 +53,15 @@ public final class ExactlyOnceContainerFactoryConfigurer {
 
     /** Prepares the factory that plain {@code @SqsListener} methods use. */
     public ExactlyOnceContainerFactory prepareDefault(BeanFactory beans) {
-        return new ExactlyOnceContainerFactory(new OriginalContainerFactory(beans), environment, engine, scopes);
+        return new ExactlyOnceContainerFactory(() -> original(beans), environment, engine, scopes);
+    }
+
+    /** Returns awspring's default factory, or the application's own. */
+    @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
+    static SqsMessageListenerContainerFactory<Object> original(BeanFactory beans) {
+        String usual = EndpointRegistrar.DEFAULT_LISTENER_CONTAINER_FACTORY_BEAN_NAME;
+        return beans.containsBean(usual)
+                ? beans.getBean(usual, SqsMessageListenerContainerFactory.class)
+                : beans.getBean(SqsMessageListenerContainerFactory.class);
     }
 }

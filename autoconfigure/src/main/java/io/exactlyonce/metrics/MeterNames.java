@@ -1,6 +1,9 @@
 package io.exactlyonce.metrics;
 
-/** Names of meters and their tags. Prometheus adds units and {@code _total}, and writes underscores for dots. */
+import io.exactlyonce.claim.ClaimOutcome;
+import java.util.List;
+
+/** Names of meters and their tags, and the values of the tag of claim outcomes. Prometheus adds units and {@code _total}, and writes underscores for dots. */
 final class MeterNames {
 
     static final String DELIVERY = "exactly.once.delivery";
@@ -31,5 +34,22 @@ final class MeterNames {
     static final String RESULT = "result";
     static final String REPLICA = "replica";
 
+    private static final String ACQUIRED = "acquired";
+    private static final String ALREADY_COMPLETED = "already_completed";
+    private static final String MISMATCH = "mismatch";
+    private static final String HELD_ELSEWHERE = "held_elsewhere";
+    private static final String PARKED = "parked";
+
+    static final List<String> OUTCOMES = List.of(ACQUIRED, ALREADY_COMPLETED, MISMATCH, HELD_ELSEWHERE, PARKED);
+
     private MeterNames() {}
+
+    static String outcome(ClaimOutcome outcome) {
+        return outcome.match(
+                acquired -> ACQUIRED,
+                completed -> ALREADY_COMPLETED,
+                mismatch -> MISMATCH,
+                held -> HELD_ELSEWHERE,
+                parked -> PARKED);
+    }
 }

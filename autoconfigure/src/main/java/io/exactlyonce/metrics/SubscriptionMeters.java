@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.WindowUtilization;
+import io.exactlyonce.window.StaticWindowRule;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -65,7 +65,7 @@ final class SubscriptionMeters {
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);
-        for (String outcome : OutcomeTag.ALL) {
+        for (String outcome : MeterNames.OUTCOMES) {
             Tags both = tags.and(MeterNames.OUTCOME, outcome);
             claims.put(outcome, counter(registry, MeterNames.CLAIMS, both, "Claims on keys, by what they met"));
         }
@@ -124,7 +124,7 @@ final class SubscriptionMeters {
     }
 
     void claimed(ClaimOutcome outcome) {
-        increment(claims, OutcomeTag.of(outcome));
+        increment(claims, MeterNames.outcome(outcome));
     }
 
     void renewed(RenewalObserver.Target target, RenewalObserver.Result result) {
@@ -161,7 +161,7 @@ final class SubscriptionMeters {
                 .mapToDouble(ValueAtPercentile::value)
                 .findFirst()
                 .orElse(0);
-        return WindowUtilization.ratio(Duration.ofNanos((long) nanos), window);
+        return StaticWindowRule.utilization(Duration.ofNanos((long) nanos), window);
     }
 
     private static void increment(Map<String, Counter> counters, String name) {

@@ -37,6 +37,16 @@ public final class StaticWindowRule {
                         .formatted(text(window.length()), FACTOR, text(timeout), text(least), remedy(least)));
     }
 
+    /**
+     * Returns the part of the window that the 95th percentile of deliveries takes: above 0.8 a window is too short for
+     * listeners that do not renew, above 1 they process messages twice.
+     *
+     * @param p95 receive to acknowledge; zero if nothing was measured
+     */
+    public static double utilization(Duration p95, VisibilityWindow window) {
+        return (double) p95.toNanos() / window.length().toNanos();
+    }
+
     private static String remedy(Duration least) {
         return least.compareTo(VisibilityWindow.CEILING) > 0
                 ? "SQS allows 43200s at most: shorten the timeout to at most 7200s, or let windows be renewed"

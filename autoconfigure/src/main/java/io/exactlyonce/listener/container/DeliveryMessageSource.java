@@ -99,7 +99,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());
-        RedrivePolicy.warnOfFewReceives(begun);
+        QueueSettings.warnOfFewReceives(begun);
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
         return new CompletingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl());
@@ -107,7 +107,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
 
     private WatchedQueue watch(QueueAttributes queue, SqsAsyncClient sqs, @Nullable Duration configuredWindow) {
         String url = queue.getQueueUrl();
-        VisibilityWindow window = ListenerWindow.of(
+        VisibilityWindow window = QueueSettings.window(
                 configuredWindow,
                 queue.getQueueAttribute(QueueAttributeName.VISIBILITY_TIMEOUT),
                 listener,
@@ -119,7 +119,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
                 window,
                 settings.timeout(),
                 visibility,
-                RedrivePolicy.maxReceiveCount(queue.getQueueAttribute(QueueAttributeName.REDRIVE_POLICY)));
+                QueueSettings.maxReceiveCount(queue.getQueueAttribute(QueueAttributeName.REDRIVE_POLICY)));
         return new WatchedQueue(sqs, url, begun, visibility, configuredWindow, engine.observer(), engine.clock());
     }
 

@@ -27,7 +27,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
 
     @Override
     public void setMessagePipeline(MessageProcessingPipeline<T> pipeline) {
-        super.setMessagePipeline(new UnlessHeldBack<>(pipeline));
+        super.setMessagePipeline(new HeldBackFilter<>(pipeline));
     }
 
     @Override
@@ -45,7 +45,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         }
     }
 
-    /** A delivery that waits for others is deleted long after its pipeline has ended. */
+    /** A delivery that waits for another's claim is deleted long after its pipeline has ended. */
     private static <T> Optional<Delivery> delivery(Message<T> message, MessageProcessingContext<T> context) {
         Optional<Delivery> delivery = ReceivedMessage.of(message).map(ReceivedMessage::delivery);
         delivery.ifPresent(begun -> begun.deleteBy(() -> {
@@ -67,5 +67,40 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     /** Without backoff, a message that the pipeline always drops would come again and again at once. */
     private boolean settle(Delivery delivery) {
         return isRunning() ? deliveries.settle(delivery) : deliveries.settleWhileStopping(delivery);
+    }
+
+    /**
+     * Leaves out the messages that a stopping listener has returned before there was a thread for them: no interceptor, no
+     * handler and no error handler sees them, and their permits are free at once.
+     *
+     * <p>A batch is left out as a whole or not at all: a message that was returned has to stop the later ones of its group,
+     * also those that the listener's stop has not come to yet. The handler sees none of those.
+     */
+    static final class HeldBackFilter<T> implements MessageProcessingPipeline<T> {
+
+        private final MessageProcessingPipeline<T> pipeline;
+
+        HeldBackFilter(MessageProcessingPipeline<T> pipeline) {
+            this.pipeline = pipeline;
+        }
+
+        @Override
+        public CompletableFuture<Message<T>> process(Message<T> message, MessageProcessingContext<T> context) {
+            return isHeldBack(message) ? CompletableFuture.completedFuture(message) : pipeline.process(message, context);
+        }
+
+        @Override
+        public CompletableFuture<Collection<Message<T>>> process(
+                Collection<Message<T>> messages, MessageProcessingContext<T> context) {
+            return messages.stream().allMatch(HeldBackFilter::isHeldBack)
+                    ? CompletableFuture.completedFuture(messages)
+                    : pipeline.process(messages, context);
+        }
+
+        private static boolean isHeldBack(Message<?> message) {
+            return ReceivedMessage.of(message)
+                    .filter(received -> received.delivery().isHeldBack())
+                    .isPresent();
+        }
     }
 }

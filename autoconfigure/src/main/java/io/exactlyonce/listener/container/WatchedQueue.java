@@ -141,14 +141,14 @@ final class WatchedQueue {
 
     private boolean revise(GetQueueAttributesResponse response) {
         Map<QueueAttributeName, String> attributes = response.attributes();
-        VisibilityWindow window = ListenerWindow.of(
+        VisibilityWindow window = QueueSettings.window(
                 configuredWindow,
                 attributes.get(QueueAttributeName.VISIBILITY_TIMEOUT),
                 current.listener(),
                 current.queue());
         Subscription before = current;
         Subscription revised = before.revised(
-                window, RedrivePolicy.maxReceiveCount(attributes.get(QueueAttributeName.REDRIVE_POLICY)));
+                window, QueueSettings.maxReceiveCount(attributes.get(QueueAttributeName.REDRIVE_POLICY)));
         if (!isSame(before, revised)) {
             current = revised;
             visibility.adapt(window);
@@ -172,6 +172,6 @@ final class WatchedQueue {
                 revised.maxReceiveCount(),
                 before.maxReceiveCount());
         observer.subscribed(revised);
-        RedrivePolicy.warnOfFewReceives(revised);
+        QueueSettings.warnOfFewReceives(revised);
     }
 }

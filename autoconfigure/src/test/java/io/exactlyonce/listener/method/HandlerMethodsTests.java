@@ -2,11 +2,8 @@ package io.exactlyonce.listener.method;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
-import io.awspring.cloud.sqs.config.EndpointRegistrar;
-import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.TestResults;
@@ -14,13 +11,12 @@ import io.exactlyonce.listener.OriginalContainerFactory;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.MethodParameter;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.mock.env.MockEnvironment;
 
-/** What is ours about handler methods and container factories, and what is left to the application's own. */
+/** What is ours about handler methods, and what is left to the application's own. */
 class HandlerMethodsTests {
 
     static class Listeners {
@@ -59,25 +55,6 @@ class HandlerMethodsTests {
                 .doesNotThrowAnyException();
 
         assertThat(factory.createInvocableHandlerMethod(bean, plain)).isSameAs(made);
-    }
-
-    @Test
-    void usualContainerFactoryIsTakenBeforeAnyOther() {
-        var usual = new SqsMessageListenerContainerFactory<>();
-        var other = new SqsMessageListenerContainerFactory<>();
-        var beans = new StaticListableBeanFactory();
-        beans.addBean("other", other);
-
-        assertThat(new OriginalContainerFactory(beans).get()).isSameAs(other);
-
-        beans.addBean(EndpointRegistrar.DEFAULT_LISTENER_CONTAINER_FACTORY_BEAN_NAME, usual);
-        assertThat(new OriginalContainerFactory(beans).get()).isSameAs(usual);
-    }
-
-    @Test
-    void missingContainerFactoryIsMissed() {
-        assertThatThrownBy(() -> new OriginalContainerFactory(new StaticListableBeanFactory()).get())
-                .isInstanceOf(NoSuchBeanDefinitionException.class);
     }
 
     private static MethodParameter parameter(String method, int index) {

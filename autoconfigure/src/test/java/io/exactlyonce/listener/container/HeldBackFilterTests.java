@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
 
 /** Deliveries are received, their listener begins to stop, and only then is there a thread for them. */
-class UnlessHeldBackTests {
+class HeldBackFilterTests {
 
     private final FakeClock clock = new FakeClock();
     private final DeliveryObserver nobody = new DeliveryObserver() {};
@@ -38,7 +38,7 @@ class UnlessHeldBackTests {
             10);
     private final MessageProcessingContext<String> context = MessageProcessingContext.create();
     private final List<Message<String>> processed = new ArrayList<>();
-    private final UnlessHeldBack<String> pipeline = new UnlessHeldBack<>(new MessageProcessingPipeline<>() {
+    private final DeliverySink.HeldBackFilter<String> pipeline = new DeliverySink.HeldBackFilter<>(new MessageProcessingPipeline<>() {
         @Override
         public CompletableFuture<Message<String>> process(
                 Message<String> message, MessageProcessingContext<String> context) {

@@ -4,16 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.listener.method.InvalidListenerException;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-class ListenerWindowTests {
+@ExtendWith(OutputCaptureExtension.class)
+class QueueSettingsTests {
+
 
     private static VisibilityWindow window(Duration configured, Map<QueueAttributeName, String> attributes) {
-        return ListenerWindow.of(
+        return QueueSettings.window(
                 configured, attributes.get(QueueAttributeName.VISIBILITY_TIMEOUT), "listener", "orders");
     }
 
@@ -27,7 +36,7 @@ class ListenerWindowTests {
     }
 
     @Test
-    void windowThatNobodyTellsIsRefused() {
+    void windowThatIsNotKnownIsRefused() {
         assertThatThrownBy(() -> window(null, Map.of()))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listener 'listener' on queue 'orders'")
@@ -38,5 +47,29 @@ class ListenerWindowTests {
     void windowThatSqsDoesNotHaveIsRefused() {
         assertThatThrownBy(() -> window(Duration.ZERO, Map.of())).isInstanceOf(InvalidListenerException.class);
         assertThatThrownBy(() -> window(Duration.ofHours(13), Map.of())).isInstanceOf(InvalidListenerException.class);
+    }
+
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"deadLetterTargetArn\":\"arn:aws:sqs:eu-west-1:1:dlq\",\"maxReceiveCount\":5} | 5",
+                "{\"maxReceiveCount\" : \"10\", \"deadLetterTargetArn\":\"a\"} | 10",
+                "{\"deadLetterTargetArn\":\"a\"} | "
+            })
+    void maxReceiveCountIsRead(String policy, Integer expected) {
+        assertThat(QueueSettings.maxReceiveCount(policy)).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true", "2, true", "3, false", ", false"})
+    void fewReceivesAreWarnedOf(Integer maxReceiveCount, boolean warned, CapturedOutput output) {
+        QueueSettings.warnOfFewReceives(new Subscription(
+                "orders", "queue", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), maxReceiveCount));
+
+        assertThat(output.getAll().contains("maxReceiveCount (%s)".formatted(maxReceiveCount)))
+                .isEqualTo(warned);
     }
 }
