@@ -50,10 +50,10 @@ class ArchitectureTests {
             entry("time", List.of()),
             entry("claim", List.of("", "time")),
             entry("claim.coalescing", List.of("claim", "time")),
-            entry("primary", List.of()),
+            entry("primary", List.of("")),
             entry("primary.replica", List.of("primary", "time")),
             entry("claim.postgres.jdbc", List.of("claim", "primary")),
-            entry("claim.postgres.schema", List.of()),
+            entry("claim.postgres.schema", List.of("")),
             entry("claim.postgres", List.of("", "claim", "claim.postgres.jdbc", "primary")),
             entry("claim.postgres.retention", List.of("claim", "claim.postgres.jdbc", "claim.postgres.schema", "time")),
             entry(

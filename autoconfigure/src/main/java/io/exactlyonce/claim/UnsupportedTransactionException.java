@@ -1,12 +1,10 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.ExactlyOnceSetupException;
 import org.jspecify.annotations.Nullable;
 
 /** The application's transactions cannot hold claims: they are not transactions of the database that keeps them. */
-public final class UnsupportedTransactionException extends RuntimeException {
-
-    private final String problem;
-    private final String remedy;
+public final class UnsupportedTransactionException extends ExactlyOnceSetupException {
 
     /**
      * Makes an exception.
@@ -16,18 +14,6 @@ public final class UnsupportedTransactionException extends RuntimeException {
      * @param cause why it is wrong, if something else failed
      */
     public UnsupportedTransactionException(String problem, String remedy, @Nullable Throwable cause) {
-        super(problem + "; " + remedy, cause);
-        this.problem = problem;
-        this.remedy = remedy;
-    }
-
-    /** Returns what is wrong, with the value. */
-    public String problem() {
-        return problem;
-    }
-
-    /** Returns what to do about it. */
-    public String remedy() {
-        return remedy;
+        super(problem, remedy, cause);
     }
 }

@@ -1,11 +1,12 @@
 package io.exactlyonce.primary;
 
+import io.exactlyonce.ExactlyOnceSetupException;
 import java.sql.SQLException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** There is no connection to a primary, so no claim can be kept. */
-public final class PrimaryUnavailableException extends RuntimeException {
+public final class PrimaryUnavailableException extends ExactlyOnceSetupException {
 
     /** Why there is none. */
     public enum Reason {
@@ -27,8 +28,6 @@ public final class PrimaryUnavailableException extends RuntimeException {
 
     private final Reason reason;
     private final @Nullable String server;
-    private final String problem;
-    private final String remedy;
 
     private PrimaryUnavailableException(
             Reason reason,
@@ -36,11 +35,9 @@ public final class PrimaryUnavailableException extends RuntimeException {
             String problem,
             String remedy,
             @Nullable Throwable cause) {
-        super(problem + ": " + remedy, cause);
+        super(problem, remedy, cause);
         this.reason = reason;
         this.server = refused == null ? null : refused.server();
-        this.problem = problem;
-        this.remedy = remedy;
     }
 
     static PrimaryUnavailableException unreachable(
@@ -149,15 +146,5 @@ public final class PrimaryUnavailableException extends RuntimeException {
     /** Returns address and port of the server that answered, by its own account; empty if none did. */
     public Optional<String> server() {
         return Optional.ofNullable(server);
-    }
-
-    /** Returns what was observed. */
-    public String problem() {
-        return problem;
-    }
-
-    /** Returns what to do about it. */
-    public String remedy() {
-        return remedy;
     }
 }

@@ -1,5 +1,5 @@
 /**
- * A small connection pool that reaches only the primary, and the proof that it does. It uses no other package of ours.
+ * A small connection pool that reaches only the primary, and the proof that it does. Of ours it uses the base package only.
  */
 @NullMarked
 package io.exactlyonce.primary;

@@ -1,12 +1,15 @@
 package io.exactlyonce.listener.container;
 
+import io.exactlyonce.ExactlyOnceSetupException;
 import org.springframework.core.NestedExceptionUtils;
 
-/** A listener's queue cannot be read at start-up: it is missing, unreachable or forbidden. */
-public final class QueueUnavailableException extends RuntimeException {
+/**
+ * A listener's queue cannot be read at start-up: it is missing, unreachable or forbidden. Its remedy depends on whether
+ * credentials, region, endpoint, rights or the queue itself are the problem.
+ */
+public final class QueueUnavailableException extends ExactlyOnceSetupException {
 
     private final transient QueueLookup lookup;
-    private final transient String remedy;
 
     QueueUnavailableException(QueueLookup lookup, Throwable cause) {
         this(lookup, QueueProblem.of(cause), cause);
@@ -21,9 +24,9 @@ public final class QueueUnavailableException extends RuntimeException {
                                 problem.description(),
                                 lookup.place(),
                                 NestedExceptionUtils.getMostSpecificCause(cause).getMessage()),
+                problem.remedy(lookup),
                 cause);
         this.lookup = lookup;
-        this.remedy = problem.remedy(lookup);
     }
 
     /** Returns the queue's name, URL or ARN as it was configured. */
@@ -34,10 +37,5 @@ public final class QueueUnavailableException extends RuntimeException {
     /** Returns the listener's id. */
     public String listener() {
         return lookup.listener();
-    }
-
-    /** Returns what mends it: which of credentials, region, endpoint, rights or the queue itself the failure points to. */
-    public String remedy() {
-        return remedy;
     }
 }

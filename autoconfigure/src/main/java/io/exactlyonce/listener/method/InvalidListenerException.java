@@ -1,36 +1,25 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.ExactlyOnceSetupException;
 import java.lang.reflect.Method;
 import org.springframework.util.ClassUtils;
 
 /** An {@link io.exactlyonce.ExactlyOnceListener} method cannot work as it is written; the application does not start. */
-public final class InvalidListenerException extends RuntimeException {
-
-    private final String problem;
-    private final String remedy;
+public final class InvalidListenerException extends ExactlyOnceSetupException {
 
     InvalidListenerException(Method method, String problem, String remedy) {
-        this("@ExactlyOnceListener method " + ClassUtils.getQualifiedMethodName(method) + ": " + problem, remedy);
+        super(problem(method, problem), remedy, null);
     }
 
     InvalidListenerException(Method method, String problem, String remedy, Throwable cause) {
-        this(method, problem, remedy);
-        initCause(cause);
+        super(problem(method, problem), remedy, cause);
     }
 
     public InvalidListenerException(String problem, String remedy) {
-        super(problem + "; " + remedy);
-        this.problem = problem;
-        this.remedy = remedy;
+        super(problem, remedy, null);
     }
 
-    /** Returns what is wrong, with the value. */
-    public String problem() {
-        return problem;
-    }
-
-    /** Returns what to do about it. */
-    public String remedy() {
-        return remedy;
+    private static String problem(Method method, String problem) {
+        return "@ExactlyOnceListener method " + ClassUtils.getQualifiedMethodName(method) + ": " + problem;
     }
 }

@@ -1,5 +1,6 @@
 /**
- * The claims' table: its versions, its migration, its check at the start. Internal; it uses no other package of ours.
+ * The claims' table: its versions, its migration, its check at the start. Internal; of ours it uses the base
+ * package only.
  */
 @NullMarked
 package io.exactlyonce.claim.postgres.schema;
