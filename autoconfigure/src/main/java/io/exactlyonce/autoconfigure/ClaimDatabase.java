@@ -38,7 +38,7 @@ final class ClaimDatabase implements AutoCloseable {
         start.await();
     }
 
-    /** Makes sure now, with all others that ask meanwhile. What has failed is tried again. */
+    /** Makes sure now, together with all threads that ask meanwhile. What has failed is tried again. */
     void requireReady() {
         ready.require();
     }
@@ -50,7 +50,7 @@ final class ClaimDatabase implements AutoCloseable {
         replicas.start();
     }
 
-    /** Tells whether there are listeners, and claims can be kept. */
+    /** Returns whether there are listeners, and claims can be kept. */
     boolean isReady() {
         return ready.hasPassed();
     }

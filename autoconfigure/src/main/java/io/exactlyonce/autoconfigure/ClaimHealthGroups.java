@@ -46,12 +46,12 @@ final class ClaimHealthGroups implements HealthEndpointGroupsPostProcessor {
         };
     }
 
-    /** A group as it was configured, but for some members. */
-    private record Without(HealthEndpointGroup group, Set<String> others) implements HealthEndpointGroup {
+    /** A group as it was configured, but for the members that are left out. */
+    private record Without(HealthEndpointGroup group, Set<String> left) implements HealthEndpointGroup {
 
         @Override
         public boolean isMember(String name) {
-            return !others.contains(name) && group.isMember(name);
+            return !left.contains(name) && group.isMember(name);
         }
 
         @Override

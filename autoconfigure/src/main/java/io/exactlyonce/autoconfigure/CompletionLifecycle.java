@@ -6,8 +6,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /**
- * The threads that record how asynchronous handlers ended, since whoever completes a future must not be made to wait for a
- * database. They start before listener containers and stop after them; their executor is no bean, since Boot would take it
+ * The threads that record how asynchronous handlers ended, since a thread that completes a future must not be made to wait
+ * for a database. They start before listener containers and stop after them; their executor is no bean, since Boot would take it
  * for the application's. What waits for a thread is bounded by the deliveries in flight.
  */
 final class CompletionLifecycle implements SmartLifecycle {

@@ -12,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Deletion of claims whose retention is over. A store of the application's own sees to its own. */
+/** Deletion of claims whose retention is over. A store of the application's own deletes its claims itself. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(ClaimDatabase.class)
 @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)

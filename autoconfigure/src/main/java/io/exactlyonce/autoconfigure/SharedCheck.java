@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * A check that many threads ask for. One is under way at a time, on the first one's thread; those that come meanwhile get
- * its answer or its failure, so that none waits for more than one check. What has passed is not made again; what has failed
- * is, for the next that asks.
+ * A check that many threads ask for. One is under way at a time, on the first thread that asks; threads that ask meanwhile
+ * get its answer or its failure, so that none waits for more than one check. A check that has passed is not made again; one
+ * that has failed is, for the next thread that asks.
  */
 final class SharedCheck {
 
@@ -60,7 +60,7 @@ final class SharedCheck {
             }
         }
 
-        /** Awaits its end. Returns whether it failed on a thread that was to stop, which tells nothing of the database. */
+        /** Awaits its end. Returns whether it failed on a thread that was to stop, which says nothing about the database. */
         boolean isBrokenOff() {
             try {
                 over.await();

@@ -55,7 +55,7 @@ final class StartUpCheck implements AutoCloseable {
         }
     }
 
-    /** Returns when the check has passed; throws what it has thrown, the same for everybody, if it has not. */
+    /** Waits until the check has passed; throws what it has thrown, the same for every caller, if it has not. */
     void await() {
         awaiting.incrementAndGet();
         begin();

@@ -59,7 +59,7 @@ public final class ExactlyOnceContainerFactory
      * Makes a factory.
      *
      * @param original makes the containers
-     * @param environment tells whether the application asks for missing queues to be created, and for virtual threads.
+     * @param environment says whether the application asks for missing queues to be created, and for virtual threads.
      *     Awspring creates queues by default, with a window of 30 s and no dead-letter queue; here a missing queue stops
      *     the start
      * @param engine resolved with each container; it begins to prove the database ready, which each message
@@ -91,7 +91,7 @@ public final class ExactlyOnceContainerFactory
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }
         String listener = Objects.requireNonNull(endpoint.getId());
-        tellOfAcknowledgementMode(container.getContainerOptions(), listener);
+        logAcknowledgementMode(container.getContainerOptions(), listener);
         container.configure(options -> {
             configure(container.getContainerOptions(), options, ready.breakers().of(settings.transaction()));
             chooseThreads(container.getContainerOptions(), options, listener);
@@ -101,7 +101,7 @@ public final class ExactlyOnceContainerFactory
                 new StandardComponentFactory<>(ready, listener, settings),
                 new FifoComponentFactory<>(ready, listener, settings)));
         if (!container.isAutoStartup()) {
-            // Nobody else would wait for the proof, and a database that cannot keep claims must still stop the start.
+            // Its message source will not wait for the check at the start, and a database that cannot keep claims must stop it.
             ready.readiness().run();
         }
         return container;
@@ -136,7 +136,7 @@ public final class ExactlyOnceContainerFactory
         }
     }
 
-    private static void tellOfAcknowledgementMode(SqsContainerOptions configured, String listener) {
+    private static void logAcknowledgementMode(SqsContainerOptions configured, String listener) {
         if (configured.getAcknowledgementMode() != AcknowledgementMode.ON_SUCCESS) {
             log.info(
                     "Listener '{}' does without its container factory's acknowledgement mode {}: each of its messages is "

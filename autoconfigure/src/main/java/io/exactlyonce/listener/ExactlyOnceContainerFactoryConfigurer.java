@@ -30,7 +30,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     /**
      * Makes a configurer.
      *
-     * @param environment tells whether the application asks for missing queues to be created, and for virtual threads
+     * @param environment says whether the application asks for missing queues to be created, and for virtual threads
      * @param engine resolved with each container; it begins to prove the database ready
      */
     public ExactlyOnceContainerFactoryConfigurer(Environment environment, Supplier<ListenerEngine> engine) {

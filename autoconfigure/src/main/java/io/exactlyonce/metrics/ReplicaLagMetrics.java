@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.Tags;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** Gauges for each replica that streams; those of one that is gone are gone, too. */
+/** Gauges for each replica that streams; a replica that is gone has none. */
 public final class ReplicaLagMetrics implements ReplicaObserver {
 
     private static final double MILLIS_PER_SECOND = 1_000;

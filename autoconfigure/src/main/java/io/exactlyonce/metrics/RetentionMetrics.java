@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Measures the table of claims, and the deletion of those that are expired. */
+/** Measures the table of claims, and the deletion of expired ones. */
 public final class RetentionMetrics implements RetentionObserver {
 
     private final Counter deleted;

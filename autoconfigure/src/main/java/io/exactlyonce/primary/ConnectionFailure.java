@@ -20,7 +20,7 @@ public final class ConnectionFailure {
     private ConnectionFailure() {}
 
     /**
-     * Tells whether a connection has failed, and all that were opened before it are likely to fail as well. A reply that
+     * Returns whether a connection has failed, and all that were opened before it are likely to fail as well. A reply that
      * did not come in time is none of these: the server may only be slow, and another try would take as long again.
      *
      * @param failure with the driver's exception as itself or among its causes; the outermost SQLSTATE decides
@@ -42,7 +42,7 @@ public final class ConnectionFailure {
 
     /**
      * Returns whether there was no connection at all: the server did not answer, had none to give, or did not accept the
-     * user, the password or the database. A driver that tells no SQLSTATE does so where it got nothing from a server.
+     * user, the password or the database. A driver that gives no SQLSTATE does so where it got nothing from a server.
      */
     static boolean isRefusal(SQLException failure) {
         String sqlState = failure.getSQLState();

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The database in which claims are kept, and the way in.
  *
- * @param source who named it
+ * @param source what named it
  * @param url its JDBC URL
  * @param username user, or {@code null} if the URL or the driver knows it
  * @param password password, or {@code null} if there is none

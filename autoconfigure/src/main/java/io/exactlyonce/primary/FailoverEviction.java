@@ -6,7 +6,7 @@ import java.sql.SQLException;
 
 /**
  * Throws all connections out of the pool when one of them met a read-only server, or broke. After a failover the
- * connections to the demoted primary stay open and look healthy; after a crash those that were used a moment ago are not
+ * connections to the demoted primary stay open and look healthy; after a crash the ones that were used a moment ago are not
  * looked at before they are given out. Without this each of them would fail a claim of its own.
  *
  * <p>Connections that are in use work on, and are closed when they come back. Each stale one that was in use does this

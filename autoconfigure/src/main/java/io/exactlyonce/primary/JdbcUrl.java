@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What a JDBC URL tells.
+ * What a JDBC URL says.
  *
  * @param value the URL, maybe with secrets among its parameters
  */
@@ -31,7 +31,7 @@ record JdbcUrl(String value) {
         return CREDENTIALS.matcher(oracle).replaceFirst("//");
     }
 
-    /** Tells whether the URL names several hosts, so that the driver chooses among them. */
+    /** Returns whether the URL names several hosts, so that the driver chooses among them. */
     boolean namesSeveralHosts() {
         return withoutParameters().contains(",");
     }

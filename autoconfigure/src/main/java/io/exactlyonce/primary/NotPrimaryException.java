@@ -47,7 +47,7 @@ public final class NotPrimaryException extends SQLException {
         return server;
     }
 
-    /** Tells whether something on the way sends some statements to this server, and others elsewhere. */
+    /** Returns whether something on the way sends some statements to this server, and some elsewhere. */
     public boolean isRouted() {
         return routed;
     }

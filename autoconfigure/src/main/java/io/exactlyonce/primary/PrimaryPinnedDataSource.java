@@ -12,13 +12,13 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  * A small connection pool for claims alone. Handlers that hold connections for long cannot starve it, so leases are
  * renewed in time.
  *
- * <p>Guaranteed: each physical connection has proved that its server is a primary before anyone gets it; and once a
- * connection broke or met a read-only server, none that was open by then is given out again. Around somebody else's pool,
+ * <p>Guaranteed: each physical connection has proved that its server is a primary before it is handed out; and once a
+ * connection broke or met a read-only server, none that was open by then is given out again. Around a pool of the application's,
  * each connection proves it whenever it is borrowed.
  *
  * <p>Not guaranteed: that the primary has all that an earlier primary committed. After a failover to an asynchronous
  * replica it may not. Nor what commits wait for: sessions may be shared with the application, by its pool or by a pooler, so
- * none is set to anything; whoever depends on a setting sets it in the transaction, as the claims' statements do.
+ * none is set to anything; what depends on a setting sets it in the transaction, as the claims' statements do.
  *
  * <p>It opens nothing until it is first used, and it keeps one idle connection only: many instances that wait for work
  * must not use up the server's connections. It also starts while the database is down: {@link PrimaryProbe} reports that,
@@ -85,7 +85,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     }
 
     /**
-     * Takes connections from somebody else's pool, which is neither configured nor closed.
+     * Takes connections from a pool of the application's, which is neither configured nor closed.
      *
      * @param foreign marked {@link ExactlyOnceDataSource}
      * @param maximumPoolSize most connections that it gives at any time, unless it is a HikariCP pool, which knows
@@ -102,19 +102,19 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     }
 
     /**
-     * Tells whether all of its connections lead to the same place whatever thread asks. Somebody else's pool may look at what is
-     * bound to the thread, such as a tenant.
+     * Returns whether all of its connections lead to the same place whatever thread asks. A pool of the application's may
+     * look at what is bound to the thread, such as a tenant.
      */
     public boolean isForAnyThread() {
         return ownPool != null;
     }
 
-    /** Returns who chose the database, and so what has to be changed for another one. */
+    /** Returns what named the database, and so what has to be changed for another one. */
     public ConnectionTarget.Source source() {
         return source;
     }
 
-    /** Returns the JDBC URL, unless somebody else's pool alone knows it. */
+    /** Returns the JDBC URL, unless only a pool of the application's knows it. */
     Optional<JdbcUrl> url() {
         return Optional.ofNullable(url);
     }
@@ -129,7 +129,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return unproved;
     }
 
-    /** Returns a way to the primary that takes no connection from those that renewals wait for, as far as that is ours. */
+    /** Returns a way to the primary that takes none of the connections that renewals wait for, if the pool is ours. */
     public DataSource unpooled() {
         return unpooled;
     }

@@ -7,7 +7,7 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Borrows from somebody else's pool, and hands out only connections whose server proves to be a primary: each time, for
+ * Borrows from a pool of the application's, and hands out only connections whose server proves to be a primary: each time, for
  * nothing is known of what the pool does in between. What cannot prove it, or is broken, is thrown out of the pool, and
  * another one is tried.
  */

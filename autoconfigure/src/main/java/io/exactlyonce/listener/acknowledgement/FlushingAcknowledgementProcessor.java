@@ -107,8 +107,13 @@ public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowled
     }
 
     /**
-     * Also sends what is acknowledged while this happens, by somebody who has seen the listener run; and waits for that, too,
-     * whoever has sent it, if the queue has answered so far.
+     * Stops in four steps:
+     * <ol>
+     *   <li>send what is buffered;
+     *   <li>wait until the queue has answered;
+     *   <li>stop, and send what another thread, which still saw the listener run, has acknowledged meanwhile;
+     *   <li>wait for that, too, whichever thread has sent it, unless the queue did not answer before.
+     * </ol>
      */
     @Override
     public void doStop() {
@@ -145,7 +150,7 @@ public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowled
                     getId(),
                     patience);
         } catch (ExecutionException unexpected) {
-            throw new IllegalStateException("Nobody fails what only tells that there was an answer", unexpected);
+            throw new IllegalStateException("A future that only says that there was an answer has failed", unexpected);
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         }

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.messaging.Message;
 
 /**
- * Begins deliveries before any handler has a thread for them, and settles those that the pipeline has left: a sink that
+ * Begins deliveries before any handler has a thread for them, and settles the ones that the pipeline has left: a sink that
  * is stopping takes none, and an interceptor that throws keeps a message from its last stage.
  */
 final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapter<T> {
@@ -74,7 +74,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
      * handler and no error handler sees them, and their permits are free at once.
      *
      * <p>A batch is left out as a whole or not at all: a message that was returned has to stop the later ones of its group,
-     * also those that the listener's stop has not come to yet. The handler sees none of those.
+     * also ones that the listener's stop has not come to yet. The handler sees none of them.
      */
     static final class HeldBackFilter<T> implements MessageProcessingPipeline<T> {
 

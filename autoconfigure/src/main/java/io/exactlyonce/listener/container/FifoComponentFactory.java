@@ -17,7 +17,7 @@ import io.exactlyonce.listener.method.ContainerSettings;
 
 /**
  * Makes a container's components for FIFO queues. Awspring's own extension of visibility is left out: deliveries are
- * renewed one by one, also while they wait behind others of their group.
+ * renewed one by one, also while they wait behind earlier ones of their group.
  */
 public final class FifoComponentFactory<T> extends FifoSqsComponentFactory<T> {
 

@@ -22,7 +22,7 @@ public final class PlainListenerWarning implements ApplicationListener<ContextRe
 
     private final ListableBeanFactory beans;
 
-    /** @param beans where containers, and the registry of those of annotated methods, are */
+    /** @param beans where containers are, and the registry of annotated methods' containers */
     public PlainListenerWarning(ListableBeanFactory beans) {
         this.beans = beans;
     }
@@ -59,8 +59,8 @@ public final class PlainListenerWarning implements ApplicationListener<ContextRe
     private List<AbstractMessageListenerContainer<?, ?, ?>> containers() {
         Stream<?> registered = beans.getBeanProvider(MessageListenerContainerRegistry.class).stream()
                 .flatMap(registry -> registry.getListenerContainers().stream());
-        Stream<?> others = beans.getBeansOfType(AbstractMessageListenerContainer.class, false, false).values().stream();
-        return Stream.concat(registered, others)
+        Stream<?> unregistered = beans.getBeansOfType(AbstractMessageListenerContainer.class, false, false).values().stream();
+        return Stream.concat(registered, unregistered)
                 .filter(AbstractMessageListenerContainer.class::isInstance)
                 .<AbstractMessageListenerContainer<?, ?, ?>>map(AbstractMessageListenerContainer.class::cast)
                 .distinct()

@@ -46,7 +46,7 @@ final class QueueSettings {
     private static long seconds(@Nullable String visibilityTimeout) {
         if (visibilityTimeout == null) {
             throw new IllegalArgumentException(
-                    "the queue does not tell its VisibilityTimeout; set the listener's messageVisibilitySeconds");
+                    "the queue has no known VisibilityTimeout; set the listener's messageVisibilitySeconds");
         }
         return Long.parseLong(visibilityTimeout);
     }

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The scopes of the listeners on each queue, and the listeners of each scope. SQS gives a message to any listener of its queue,
- * and its redelivery to any other: with another scope, that one would handle it again. A key in doubt is decided on by
- * whichever listener of its scope comes first.
+ * and its redelivery to any other listener: with another scope, that listener would handle it again. A key in doubt is
+ * decided on by the first listener of its scope that meets it.
  */
 public final class ScopeConflicts {
 

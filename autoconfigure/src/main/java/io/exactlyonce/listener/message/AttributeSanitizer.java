@@ -29,7 +29,7 @@ final class AttributeSanitizer {
 
     private static final String NUMBER = "Number";
 
-    /** Those that awspring reads; of others it would load the class, and run its initializer, before it refuses them. */
+    /** The types that awspring reads; of any other it would load the class, and run its initializer, before it refuses it. */
     private static final Set<String> NUMBERS = Stream.concat(
                     Stream.of("byte", "short", "int", "long", "float", "double", Number.class.getName()),
                     NumberUtils.STANDARD_NUMBER_TYPES.stream().map(Class::getName))

@@ -3,10 +3,10 @@ package io.exactlyonce.listener.message;
 import io.exactlyonce.delivery.Delivery;
 import java.util.concurrent.CompletableFuture;
 
-/** Where a message was polled: what a sink needs to know of its queue, and of the permits that its poll goes by. */
+/** Where a message was polled: what a sink needs to know of its queue, and of the permits that limit its polls. */
 public interface MessageOrigin {
 
-    /** Takes the delivery's own word, and knows of no permits. */
+    /** Judges by the delivery's own receive count, and knows of no permits. */
     MessageOrigin UNKNOWN = new MessageOrigin() {
         @Override
         public CompletableFuture<Boolean> givesUp(Delivery delivery) {
@@ -23,8 +23,8 @@ public interface MessageOrigin {
     CompletableFuture<Boolean> givesUp(Delivery delivery);
 
     /**
-     * Takes a permit again that was released while its message waited. It is not there to be taken at any time: others may
-     * have been handed it, and then the next one that is released counts as it.
+     * Takes a permit again that was released while its message waited. It may be in use for another
+     * message by then: the next one that is released counts as it.
      *
      * @return completes when the message may go on; its permit is released at its end, as always
      */

@@ -18,8 +18,8 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * Converts messages as awspring does, with the application's converter. Of one that cannot be read it says what is wrong
- * without the body, which may be anybody's card number, and returns it with backoff.
+ * Converts messages as awspring does, with the application's converter. Of a message that cannot be read it logs what
+ * is wrong without the body, which may hold a card number, and returns it with backoff.
  */
 public final class MessageReader<T> {
 

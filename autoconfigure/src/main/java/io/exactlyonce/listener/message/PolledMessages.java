@@ -9,8 +9,8 @@ import java.util.Set;
 import org.springframework.messaging.Message;
 
 /**
- * Reads the messages of one poll in their order. What cannot be read is returned; on a FIFO queue the rest of its group
- * is, too, since it must not overtake it; unless the queue gives that one up now.
+ * Reads the messages of one poll in their order. A message that cannot be read is returned; on a FIFO queue the rest of
+ * its group is, too, since it must not overtake that message, unless the queue gives that message up now.
  */
 public final class PolledMessages<T> {
 

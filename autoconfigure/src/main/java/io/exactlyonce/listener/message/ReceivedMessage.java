@@ -40,13 +40,13 @@ public record ReceivedMessage(
     }
 
     /**
-     * Puts this among a message's headers, with others. All in one step, since each copies all headers. They win over message
+     * Puts this and further headers among a message's. All in one step, since each copies all headers. They win over message
      * attributes of the same names.
      */
-    public <T> Message<T> attachTo(Message<T> message, Map<String, Object> others) {
+    public <T> Message<T> attachTo(Message<T> message, Map<String, Object> further) {
         MessageHeaders existing = message.getHeaders();
         Map<String, Object> headers = new HashMap<>(existing);
-        headers.putAll(others);
+        headers.putAll(further);
         headers.put(HEADER, this);
         return new GenericMessage<>(
                 message.getPayload(), new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));

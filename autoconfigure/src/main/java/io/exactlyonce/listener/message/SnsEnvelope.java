@@ -12,8 +12,8 @@ import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 
 /**
- * What was published to SNS, as an SQS message carries it in an envelope. The envelope is another one each time: only what is
- * in it tells whether two messages say the same.
+ * What was published to SNS, as an SQS message carries it in an envelope. The envelope is another one each time: only its
+ * content shows whether two messages say the same.
  */
 public final class SnsEnvelope {
 
@@ -21,7 +21,7 @@ public final class SnsEnvelope {
 
     private SnsEnvelope() {}
 
-    /** Tells whether a method takes messages out of their envelopes. */
+    /** Returns whether a method takes messages out of their envelopes. */
     public static boolean isTakenBy(Method method) {
         return IntStream.range(0, method.getParameterCount())
                 .mapToObj(index -> new MethodParameter(method, index))

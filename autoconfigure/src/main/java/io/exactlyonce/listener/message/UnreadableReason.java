@@ -14,7 +14,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JacksonException.Reference;
 import tools.jackson.core.TokenStreamLocation;
 
-/** Why a message cannot be read, by types and places: what stands there may be anybody's card number. */
+/** Why a message cannot be read, by types and places: what stands there may be a card number. */
 public final class UnreadableReason {
 
     /** Bounds the causes, since they may form a circle. */

@@ -26,12 +26,12 @@ public record BatchSignature(int list, int claims, int visibility, Class<?> payl
 
     private static final int MESSAGE_LEVEL = 3;
 
-    /** Tells whether a method takes more than one message at a time, or seems to. */
+    /** Returns whether a method takes more than one message at a time, or seems to. */
     static boolean isBatch(Method method) {
         return parameters(method).stream().anyMatch(BatchSignature::isCollection);
     }
 
-    /** Tells whether a parameter takes the claims of a batch. */
+    /** Returns whether a parameter takes the claims of a batch. */
     static boolean isClaims(MethodParameter parameter) {
         return parameter.getParameterType() == List.class
                 && ResolvableType.forMethodParameter(parameter).getGeneric(0).toClass() == Claim.class;

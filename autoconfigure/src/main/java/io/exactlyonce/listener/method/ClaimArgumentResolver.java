@@ -9,8 +9,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * Keeps parameters for a {@link Claim}, or for those of a batch, from being taken for the payload. Arguments are resolved before the key is claimed, since
- * the key is made of them, so the aspect fills the claim in later.
+ * Keeps parameters for a {@link Claim}, or for a batch's claims, from being taken for the payload. Arguments are resolved
+ * before the key is claimed, since the key is made of them; so the aspect fills the claim in later.
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 

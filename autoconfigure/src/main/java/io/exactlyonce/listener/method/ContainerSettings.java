@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a container's components need to know of its listener method. Awspring does not tell a container factory for which
- * method it makes a container; but while it is made, and on the same thread, so is the method's handler.
+ * method it makes a container; but the method's handler is made meanwhile, on the same thread.
  */
 public final class ContainerSettings {
 
@@ -44,7 +44,7 @@ public final class ContainerSettings {
         }
     }
 
-    /** Returns whose keys the listener's are; {@code null} for those of its queue. */
+    /** Returns the scope of the listener's keys; {@code null} for its queue's. */
     public @Nullable String scope() {
         return scope;
     }
@@ -64,7 +64,7 @@ public final class ContainerSettings {
         return timeout;
     }
 
-    /** Tells whether the method takes batches. */
+    /** Returns whether the method takes batches. */
     public boolean isBatch() {
         return batch;
     }

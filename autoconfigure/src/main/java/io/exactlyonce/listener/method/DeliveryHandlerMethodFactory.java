@@ -10,8 +10,8 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Makes handler methods as the application's own factory does, and wraps those of {@link
- * io.exactlyonce.ExactlyOnceListener}s only. It is a {@link DefaultMessageHandlerMethodFactory} since awspring
+ * Makes handler methods as the application's own factory does, and wraps only the methods of {@link
+ * io.exactlyonce.ExactlyOnceListener}s. It is a {@link DefaultMessageHandlerMethodFactory} since awspring
  * configures no other; what it is configured with goes on to the original.
  */
 public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {

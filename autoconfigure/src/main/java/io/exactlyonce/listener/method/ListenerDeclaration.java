@@ -11,7 +11,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * Where a listener method's annotation is: on the method, perhaps as a part of an annotation of the application's own; or on its
- * class, for each of its {@link SqsHandler} methods. Those of a class are one listener.
+ * class, for each of its {@link SqsHandler} methods. The methods of a class are one listener.
  *
  * @param method the handler
  * @param annotation what it says
@@ -21,7 +21,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsListener seen, boolean shared) {
 
     /**
-     * Returns a method's declaration, or {@code null} if it is none of ours.
+     * Returns a method's declaration, or {@code null} if it is no listener that claims keys.
      *
      * @param type its bean's class, which may have inherited it
      * @throws InvalidListenerException if it is declared twice

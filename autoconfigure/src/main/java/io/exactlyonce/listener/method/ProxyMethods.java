@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The methods by which listener methods are called: those of interfaces, where their beans have JDK proxies. The annotation may
+ * The methods by which listener methods are called: an interface's where the bean has a JDK proxy. The annotation may
  * be on the class's method only, or on the class.
  */
 public final class ProxyMethods {

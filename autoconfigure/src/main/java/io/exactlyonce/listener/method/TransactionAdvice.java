@@ -27,7 +27,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
  */
 record TransactionAdvice(Method method, @Nullable TransactionAttribute attribute, boolean outside) {
 
-    /** Those that leave the transaction which is open, or refuse to work in one. */
+    /** The propagations that leave an open transaction, or refuse to work in one. */
     private static final Map<Integer, String> LEAVING = Map.of(
             TransactionDefinition.PROPAGATION_REQUIRES_NEW, "REQUIRES_NEW",
             TransactionDefinition.PROPAGATION_NOT_SUPPORTED, "NOT_SUPPORTED",

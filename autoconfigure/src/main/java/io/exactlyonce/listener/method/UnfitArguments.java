@@ -56,7 +56,7 @@ final class UnfitArguments {
      *
      * @param message names the message
      * @param method that it was for
-     * @param headers those of the message, if it was a single one
+     * @param headers the message's own, if it was a single one
      * @param failure thrown before the method's proxy was called
      */
     static MessagingException withoutContent(

@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * How far a replica is behind the primary.
  *
- * @param replica its {@code application_name} and address; replicas that share both are told as one, the slowest
+ * @param replica its {@code application_name} and address; replicas that share both count as one, the slowest
  * @param lag how old the primary's newest commit is that the replica does not show yet; zero if it shows all
  * @param bytes how much of the primary's write-ahead log it has not replayed yet
  * @param synchronous whether commits may wait for it ({@code sync_state} is {@code sync} or {@code quorum})

@@ -9,7 +9,7 @@ public interface ReplicaObserver {
     /**
      * Called after each look.
      *
-     * @param replicas those that stream at this moment; none if that is not known
+     * @param replicas the ones that stream at this moment; none if that is not known
      */
     void observed(List<ReplicaLag> replicas);
 }

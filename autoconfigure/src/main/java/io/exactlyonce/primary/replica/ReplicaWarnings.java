@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells people what replicas mean for claims: once, and again when it changes. */
+/** Logs what replicas mean for claims: once, and again when it changes. */
 final class ReplicaWarnings {
 
     private static final Logger log = LoggerFactory.getLogger(ReplicaWarnings.class);
