@@ -43,7 +43,10 @@ final class ClaimPool {
             @Nullable JdbcConnectionDetails details, ObjectProvider<DataSourceProperties> properties) {
         if (details != null) {
             return new ConnectionTarget(
-                    ConnectionTarget.Source.APPLICATION, details.getJdbcUrl(), details.getUsername(), details.getPassword());
+                    ConnectionTarget.Source.APPLICATION,
+                    details.getJdbcUrl(),
+                    details.getUsername(),
+                    details.getPassword());
         }
         DataSourceProperties application = properties.getIfAvailable(DataSourceProperties::new);
         return new ConnectionTarget(

@@ -101,7 +101,8 @@ public final class ExactlyOnceContainerFactory
                 new StandardComponentFactory<>(ready, listener, settings),
                 new FifoComponentFactory<>(ready, listener, settings)));
         if (!container.isAutoStartup()) {
-            // Its message source will not wait for the check at the start, and a database that cannot keep claims must stop it.
+            // Its message source will not wait for the check at the start, and a database that cannot keep claims must
+            // stop it.
             ready.readiness().run();
         }
         return container;

@@ -29,7 +29,8 @@ final class PrimaryCheck {
     }
 
     /** A read-only answer alone does not tell a replica from a primary that is set to read-only. */
-    private static NotPrimaryException refusal(Connection connection, DatabaseServer.Answer answer) throws SQLException {
+    private static NotPrimaryException refusal(Connection connection, DatabaseServer.Answer answer)
+            throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet other = statement.executeQuery(IN_RECOVERY)) {
             other.next();

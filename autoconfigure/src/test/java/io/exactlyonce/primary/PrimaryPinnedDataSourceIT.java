@@ -170,6 +170,7 @@ class PrimaryPinnedDataSourceIT {
     }
 
     private static PrimaryPinnedDataSource pool(String url, String username) {
-        return ImpatientPool.of(new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, username, SERVER.password()));
+        return ImpatientPool.of(
+                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, username, SERVER.password()));
     }
 }

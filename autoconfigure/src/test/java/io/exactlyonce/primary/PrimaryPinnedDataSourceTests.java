@@ -95,7 +95,10 @@ class PrimaryPinnedDataSourceTests {
     @Test
     void targetIsToldWithoutSecrets() {
         assertThat(new ConnectionTarget(
-                        ConnectionTarget.Source.PROPERTIES, "jdbc:postgresql://me:secret@db/shop?password=secret", "me", "secret"))
+                        ConnectionTarget.Source.PROPERTIES,
+                        "jdbc:postgresql://me:secret@db/shop?password=secret",
+                        "me",
+                        "secret"))
                 .asString()
                 .isEqualTo("jdbc:postgresql://db/shop from exactly-once.datasource");
     }

@@ -37,7 +37,8 @@ class PrimaryProbeTests {
                     APPLICATION | exactly-once.datasource.url to one for claims alone
                     PROPERTIES | let exactly-once.datasource.url lead to a PostgreSQL database
                     """)
-    void databaseOfAnotherKindIsToldWithItsProductAndNotTakenForUnreachable(ConnectionTarget.Source source, String remedy) {
+    void databaseOfAnotherKindIsToldWithItsProductAndNotTakenForUnreachable(
+            ConnectionTarget.Source source, String remedy) {
         var target = new ConnectionTarget(source, "jdbc:h2:mem:shop;USER=me;PASSWORD=secret", "me", "secret");
 
         try (var pool = ImpatientPool.of(target, new OtherDatabase())) {
@@ -65,7 +66,8 @@ class PrimaryProbeTests {
     void remedyNamesTheSettingThatChoseTheDatabase() throws IOException {
         String url = "jdbc:postgresql://127.0.0.1:%d/shop".formatted(freePort());
 
-        try (var pool = ImpatientPool.of(new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, url, "me", "secret"))) {
+        try (var pool =
+                ImpatientPool.of(new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, url, "me", "secret"))) {
             assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
                     .hasMessageContaining("that exactly-once.datasource.url, .username and .password are right")
                     .hasMessageNotContaining("secret");

@@ -48,11 +48,11 @@ class StaticWindowRuleTests {
                 .contains("no timeout", "window (31s)", "(5166ms)");
     }
 
-
     @ParameterizedTest
     @CsvSource({"0, 30, 0.0", "15000, 30, 0.5", "45000, 30, 1.5", "1, 1, 0.001", "43200000, 43200, 1.0"})
     void ratioIsThePartOfTheWindowThatDeliveriesTake(long p95Millis, long windowSeconds, double ratio) {
-        assertThat(StaticWindowRule.utilization(Duration.ofMillis(p95Millis), VisibilityWindow.ofSeconds(windowSeconds)))
+        assertThat(StaticWindowRule.utilization(
+                        Duration.ofMillis(p95Millis), VisibilityWindow.ofSeconds(windowSeconds)))
                 .isEqualTo(ratio);
     }
 }

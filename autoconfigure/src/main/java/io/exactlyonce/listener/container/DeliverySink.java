@@ -86,7 +86,9 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
 
         @Override
         public CompletableFuture<Message<T>> process(Message<T> message, MessageProcessingContext<T> context) {
-            return isHeldBack(message) ? CompletableFuture.completedFuture(message) : pipeline.process(message, context);
+            return isHeldBack(message)
+                    ? CompletableFuture.completedFuture(message)
+                    : pipeline.process(message, context);
         }
 
         @Override

@@ -59,7 +59,8 @@ public final class PlainListenerWarning implements ApplicationListener<ContextRe
     private List<AbstractMessageListenerContainer<?, ?, ?>> containers() {
         Stream<?> registered = beans.getBeanProvider(MessageListenerContainerRegistry.class).stream()
                 .flatMap(registry -> registry.getListenerContainers().stream());
-        Stream<?> unregistered = beans.getBeansOfType(AbstractMessageListenerContainer.class, false, false).values().stream();
+        Stream<?> unregistered =
+                beans.getBeansOfType(AbstractMessageListenerContainer.class, false, false).values().stream();
         return Stream.concat(registered, unregistered)
                 .filter(AbstractMessageListenerContainer.class::isInstance)
                 .<AbstractMessageListenerContainer<?, ?, ?>>map(AbstractMessageListenerContainer.class::cast)

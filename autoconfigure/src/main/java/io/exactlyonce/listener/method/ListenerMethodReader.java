@@ -108,7 +108,8 @@ public final class ListenerMethodReader {
      * @throws InvalidListenerException if it is no duration, or out of bounds
      */
     @Nullable Duration timeout(ListenerDeclaration declared) {
-        String text = properties.resolveRequiredPlaceholders(declared.annotation().timeout());
+        String text =
+                properties.resolveRequiredPlaceholders(declared.annotation().timeout());
         return text.isBlank() ? null : timeout(text.strip(), declared.method());
     }
 
@@ -156,7 +157,8 @@ public final class ListenerMethodReader {
 
     /** Returns the scope of a method's keys, or {@code null} for its queue's. */
     @Nullable String scope(ListenerDeclaration declared) {
-        String scope = properties.resolveRequiredPlaceholders(declared.annotation().scope());
+        String scope =
+                properties.resolveRequiredPlaceholders(declared.annotation().scope());
         if (scope.isBlank()) {
             return null;
         }

@@ -67,7 +67,9 @@ public final class ListenerMethodValidator {
         if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
                 || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class)) {
             throw new InvalidListenerException(
-                    method, "@Async takes it to another thread, which has no delivery to claim a key for", RETURN_THE_WORK);
+                    method,
+                    "@Async takes it to another thread, which has no delivery to claim a key for",
+                    RETURN_THE_WORK);
         }
         if (CompletionStage.class.isAssignableFrom(returned)) {
             requireReplaceable(method, returned);

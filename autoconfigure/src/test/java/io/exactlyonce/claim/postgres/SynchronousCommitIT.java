@@ -69,7 +69,8 @@ class SynchronousCommitIT {
     }
 
     private static PrimaryPinnedDataSource pool(SynchronousCommit configured) {
-        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, SERVER.username(), SERVER.password());
+        var target =
+                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, SERVER.username(), SERVER.password());
         return new PrimaryPinnedDataSource(target, 2, configured);
     }
 

@@ -38,21 +38,22 @@ class HeldBackFilterTests {
             10);
     private final MessageProcessingContext<String> context = MessageProcessingContext.create();
     private final List<Message<String>> processed = new ArrayList<>();
-    private final DeliverySink.HeldBackFilter<String> pipeline = new DeliverySink.HeldBackFilter<>(new MessageProcessingPipeline<>() {
-        @Override
-        public CompletableFuture<Message<String>> process(
-                Message<String> message, MessageProcessingContext<String> context) {
-            processed.add(message);
-            return CompletableFuture.completedFuture(message);
-        }
+    private final DeliverySink.HeldBackFilter<String> pipeline =
+            new DeliverySink.HeldBackFilter<>(new MessageProcessingPipeline<>() {
+                @Override
+                public CompletableFuture<Message<String>> process(
+                        Message<String> message, MessageProcessingContext<String> context) {
+                    processed.add(message);
+                    return CompletableFuture.completedFuture(message);
+                }
 
-        @Override
-        public CompletableFuture<Collection<Message<String>>> process(
-                Collection<Message<String>> messages, MessageProcessingContext<String> context) {
-            processed.addAll(messages);
-            return CompletableFuture.completedFuture(messages);
-        }
-    });
+                @Override
+                public CompletableFuture<Collection<Message<String>>> process(
+                        Collection<Message<String>> messages, MessageProcessingContext<String> context) {
+                    processed.addAll(messages);
+                    return CompletableFuture.completedFuture(messages);
+                }
+            });
 
     private Message<String> receive() {
         Delivery delivery = ListenerRig.delivery();

@@ -20,7 +20,6 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 @ExtendWith(OutputCaptureExtension.class)
 class QueueSettingsTests {
 
-
     private static VisibilityWindow window(Duration configured, Map<QueueAttributeName, String> attributes) {
         return QueueSettings.window(
                 configured, attributes.get(QueueAttributeName.VISIBILITY_TIMEOUT), "listener", "orders");
@@ -48,7 +47,6 @@ class QueueSettingsTests {
         assertThatThrownBy(() -> window(Duration.ZERO, Map.of())).isInstanceOf(InvalidListenerException.class);
         assertThatThrownBy(() -> window(Duration.ofHours(13), Map.of())).isInstanceOf(InvalidListenerException.class);
     }
-
 
     @ParameterizedTest
     @CsvSource(

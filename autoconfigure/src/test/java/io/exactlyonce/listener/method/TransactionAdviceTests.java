@@ -227,8 +227,8 @@ class TransactionAdviceTests {
         });
         var method = ListenerRig.method(Listeners.class, "plain");
 
-        assertThatThrownBy(
-                        () -> unusable.transaction(method, Effects.DATABASE, "", new TransactionAdvice(method, null, false)))
+        assertThatThrownBy(() ->
+                        unusable.transaction(method, Effects.DATABASE, "", new TransactionAdvice(method, null, false)))
                 .isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
                     assertThat(refused.problem()).contains("Listeners.plain", "it is another database");
                     assertThat(refused.remedy()).isEqualTo("use this one");

@@ -107,8 +107,8 @@ class ReplicaLagMonitorIT {
     @Test
     void neitherADatabaseThatIsAwayNorAnObserverThatFailsEndsTheWatch(CapturedOutput output) {
         String url = SERVER.createDatabase();
-        try (PrimaryPinnedDataSource pool = ImpatientPool.of(
-                        new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
+        try (PrimaryPinnedDataSource pool = ImpatientPool.of(new ConnectionTarget(
+                        ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
                 var monitor = new ReplicaLagMonitor(pool, SOON, replicas -> {
                     looks.add(replicas);
                     throw new IllegalStateException("as if");
