@@ -86,7 +86,7 @@ public record ExactlyOnceProperties(
     }
 
     /**
-     * Sharing of transactions by claims that come at the same time. Nobody waits for others to come.
+     * Sharing of transactions by claims that come at the same time. No claim waits for another one to come.
      *
      * @param enabled Whether claims, renewals and completions of many threads share transactions.
      * @param flushers Most of these transactions at a time, besides one of renewals, 1 or 2. At most one less than the

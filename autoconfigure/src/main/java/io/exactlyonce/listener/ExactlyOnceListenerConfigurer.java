@@ -4,7 +4,6 @@ import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.method.ClaimArgumentResolver;
-import io.exactlyonce.listener.method.ClaimTransactionFactory;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
 import io.exactlyonce.listener.method.ListenerBeans;
 import io.exactlyonce.listener.method.ListenerMethodReader;
@@ -29,7 +28,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
             BeanFactory beans,
             Environment environment,
             ResultSerializer results,
-            ClaimTransactionFactory transactions) {
+            ListenerBeans.ClaimTransactionFactory transactions) {
         this.methods = new ListenerMethodReader(
                 environment, new ListenerBeans(beans, ExactlyOnceContainerFactory.class, transactions), results);
     }

@@ -15,6 +15,20 @@ import org.springframework.transaction.PlatformTransactionManager;
 /** Finds the beans that listeners name: container factories, reconcilers and transaction managers. */
 public final class ListenerBeans {
 
+    /** Makes claim transactions of the application's transaction managers. */
+    @FunctionalInterface
+    public interface ClaimTransactionFactory {
+
+        /**
+         * Makes a claim transaction.
+         *
+         * @param named whether the listener names its manager, so that its handler may use another DataSource than the
+         *     application's main one
+         * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
+         */
+        ClaimTransaction create(PlatformTransactionManager manager, boolean named);
+    }
+
     private final BeanFactory beans;
     private final Class<?> preparing;
     private final ClaimTransactionFactory transactions;
