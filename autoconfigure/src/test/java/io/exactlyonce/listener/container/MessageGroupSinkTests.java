@@ -16,7 +16,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.waiting.StoreGate;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -53,7 +53,7 @@ class MessageGroupSinkTests {
             .maxDelayBetweenPolls(Duration.ofMillis(20))
             .build();
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
-                    BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(), new StoreGate(observer))
+                    BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(), new StoreCircuitBreaker(observer))
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
     private final MessageGroupSink<String> sink = new MessageGroupSink<>(deliveries);

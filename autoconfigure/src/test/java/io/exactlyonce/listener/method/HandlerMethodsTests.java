@@ -7,7 +7,6 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.TestResults;
-import io.exactlyonce.listener.OriginalContainerFactory;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.Test;
