@@ -59,8 +59,7 @@ class ClaimStoreConfiguration {
         return new CoalescingClaimStore(
                 store,
                 new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
-                System::nanoTime,
-                FlushingCallers.of(dataSource));
+                System::nanoTime);
     }
 
     @Bean

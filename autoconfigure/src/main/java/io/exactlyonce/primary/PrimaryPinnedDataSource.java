@@ -101,15 +101,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return maximumPoolSize;
     }
 
-    /**
-     * Returns whether all of its connections lead to the same place whatever thread asks. A pool of the application's may
-     * look at what is bound to the thread, such as a tenant.
-     */
-    public boolean isForAnyThread() {
-        return ownPool != null;
-    }
-
-    /** Returns what named the database, and so what has to be changed for another one. */
+    /** Returns who chose the database, and so what has to be changed for another one. */
     public ConnectionTarget.Source source() {
         return source;
     }

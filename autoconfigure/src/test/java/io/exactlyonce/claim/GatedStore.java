@@ -63,7 +63,7 @@ public final class GatedStore implements ClaimStore {
     }
 
     /** Tells whether a batch has arrived that nobody has asked for yet. */
-    boolean hasArrived() {
+    public boolean hasArrived() {
         return !arrived.isEmpty();
     }
 

@@ -1,217 +1,256 @@
 package io.exactlyonce.claim.coalescing;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.coalescing.PendingCall.Kind;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import io.exactlyonce.time.NanoClock;
 
 /**
- * Hands entries from callers to flushers. A batch is whatever waits when a flusher is free: nobody waits for it to fill.
- * Callers that only add take no lock: a whole batch of them wakes up at once, and they would only wait for each other.
+ * What waits for the store, and the rule which entries share a batch: whatever waits when a flusher is free. No entry waits
+ * for a batch to fill.
+ *
+ * <p>Of one key there is one entry on its way to the store at a time, or several claims in one batch. So a release cannot
+ * overtake the claim that it gives up, two flushers do not wait for each other's rows, and no batch ends a claim twice.
  */
 final class ClaimQueue {
+
+    /** Most characters of a batch's results together, unless one alone has more. */
+    private static final int MAX_WEIGHT = 4_000_000;
 
     /** From this part of a full batch on a second flusher helps the first; below, it would only halve the batches. */
     private static final int HELP_FROM = 8;
 
-    private static final long CLOSING_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** A batch takes a few milliseconds: if none was taken for this long, the flusher under way is stuck. */
+    private static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private final CoalescingSettings terms;
-    private final WaitingRoom room;
-    private final Queue<PendingCall> arrivals = new ConcurrentLinkedQueue<>();
-    private final Queue<Thread> idle = new ConcurrentLinkedQueue<>();
-    private volatile boolean urgent;
-    private volatile boolean handedOver;
-    private volatile boolean quiet = true;
-    private volatile boolean closed;
+    private static final long ROOM_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Of flushers, and of callers that flush, for what is below; held for moments only. */
+    private final CoalescingSettings settings;
+    private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Condition room = lock.newCondition();
+    private final Map<Kind, Deque<PendingCall<?>>> waiting = new EnumMap<>(Kind.class);
+    private final Set<ClaimKey> onTheirWay = new HashSet<>();
+    private int flushing;
+    private int watching;
+    private long taken;
+    private boolean closed;
 
-    private final WaitingEntries waiting;
-
-    /** An urgent call found all flushers busy, and is for the next one. */
-    private boolean hasty;
-
-    private final AtomicInteger flushing = new AtomicInteger();
-
-    ClaimQueue(CoalescingSettings terms, WaitingRoom room) {
-        this.terms = terms;
-        this.room = room;
-        this.waiting = new WaitingEntries(terms.maxBatch());
+    ClaimQueue(CoalescingSettings settings, NanoClock clock) {
+        this.settings = settings;
+        this.clock = clock;
+        for (Kind kind : Kind.values()) {
+            waiting.put(kind, new ArrayDeque<>());
+        }
     }
 
     /**
      * Lets a call's entries, all of one kind, wait for their batch as soon as there is room.
      *
-     * @throws ClaimStoreBusyException if there is none in time, if the thread was interrupted meanwhile, or if the queue is
-     *     closed
+     * @param deadline on the clock, in nanoseconds
+     * @throws ClaimStoreBusyException if there is no room until then, if the thread was interrupted meanwhile, or if the
+     *     queue is closed; then none of them waits
      */
-    void add(List<PendingCall> entries) {
-        room.enter(entries.get(0).kind(), entries.size(), () -> closed);
-        arrivals.addAll(entries);
+    void add(List<? extends PendingCall<?>> entries, long deadline) {
+        lock.lock();
+        try {
+            Kind kind = entries.get(0).kind();
+            awaitRoom(kind, deadline);
+            waiting(kind).addAll(entries);
+            if (flushing == 0 || isMuch() || watching == 0) {
+                work.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Claims and ends have room of their own: claims must not hold ends up. */
+    private void awaitRoom(Kind kind, long deadline) {
+        while (!closed && count(kind) >= settings.maxWaiting()) {
+            if (deadline - clock.nanoTime() <= 0) {
+                throw busy();
+            }
+            try {
+                // The clock may be a test's, so it is read again soon.
+                long unused = room.awaitNanos(ROOM_CHECK_NANOS);
+            } catch (InterruptedException stopping) {
+                Thread.currentThread().interrupt();
+                throw new ClaimStoreBusyException("Interrupted while it waited for room among waiting entries");
+            }
+        }
         if (closed) {
-            // Maybe no flusher looks any more.
-            entries.forEach(this::refuse);
+            throw closed();
         }
     }
 
-    /** Has a flusher see to what was added. */
-    void call() {
-        if (flushing.get() == 0 || isMuch()) {
-            wakeFlusher();
-        }
-    }
-
-    /**
-     * Tells whether a caller had better flush for itself what it has added: nothing is on its way, and the last batch was one
-     * caller's, so that there is hardly anybody to share a batch with, and waking a flusher would take longer than the batch.
-     */
-    boolean isQuiet() {
-        return quiet && flushing.get() == 0;
-    }
-
-    /** A caller has flushed a batch: others may have come meanwhile. */
-    void handOver() {
-        handedOver = true;
-        if (room.count() > 0) {
-            wakeFlusher();
-        }
-    }
-
-    /** Takes an entry back, unless it is on its way to the store. */
-    boolean withdraw(PendingCall entry) {
-        boolean withdrawn = entry.withdraw();
-        if (withdrawn) {
-            room.leave(entry);
-        }
-        return withdrawn;
-    }
-
-    /** Calls the second flusher: an entry has waited for long, so the first may be stuck. */
-    void hurry() {
-        urgent = true;
-        wakeFlusher();
-    }
-
-    private void wakeFlusher() {
-        Thread flusher = idle.poll();
-        if (flusher != null) {
-            LockSupport.unpark(flusher);
-        }
-    }
-
-    /** Waits for work. The batch is empty when the queue is closed and all is flushed. */
-    List<PendingCall> next() {
-        while (true) {
-            List<PendingCall> batch = takeIfWorthwhile();
-            if (!batch.isEmpty()) {
-                return batch;
-            }
-            if (closed && room.count() == 0) {
-                return batch;
-            }
-            // In this order: whoever adds an entry first shows it, and then looks for idle flushers.
-            idle.add(Thread.currentThread());
-            if (closed) {
-                LockSupport.parkNanos(this, CLOSING_CHECK_NANOS);
-            } else if (!urgent && !handedOver && (arrivals.isEmpty() || !isWorthwhile(false))) {
-                LockSupport.park(this);
-            }
-            idle.remove(Thread.currentThread());
-            // Nobody has reason to interrupt a flusher, and one that stays interrupted would never park again.
-            var unused = Thread.interrupted();
-        }
-    }
-
-    /** Callers that flush count as flushers: each needs a connection. */
-    private boolean isWorthwhile(boolean calledInHaste) {
-        int busy = flushing.get();
-        return busy == 0 || (busy < terms.flushers() && (calledInHaste || closed || isMuch()));
-    }
-
-    private boolean isMuch() {
-        return room.count() * HELP_FROM >= terms.maxBatch();
-    }
-
-    /** Returns a batch, or nothing if there is none or it had better grow. */
-    List<PendingCall> takeIfWorthwhile() {
+    /** Takes an entry back; returns whether it still waited. If not, it is on its way to the store, or answered. */
+    boolean withdraw(PendingCall<?> entry) {
         lock.lock();
         try {
-            // Before anything is looked at: whoever calls after that is heard by the next look.
-            hasty |= urgent;
-            urgent = false;
-            handedOver = false;
-            if (!isWorthwhile(hasty)) {
-                return List.of();
-            }
-            moveArrivals();
-            List<PendingCall> batch = waiting.take();
-            if (!batch.isEmpty()) {
-                hasty = false;
-                flushing.incrementAndGet();
-                batch.forEach(room::leave);
-                quiet = PendingCall.areOfOneCaller(batch);
-            }
-            return batch;
+            return waiting(entry.kind()).remove(entry);
         } finally {
             lock.unlock();
         }
     }
 
-    private void moveArrivals() {
-        for (PendingCall entry = arrivals.poll(); entry != null; entry = arrivals.poll()) {
-            waiting.add(entry);
-        }
-    }
-
-    /** Lets the next entries of a batch's keys go. */
-    void returned(List<PendingCall> batch) {
+    /** Waits for a batch. It is empty when the queue is closed and all is flushed. */
+    List<PendingCall<?>> take() {
         lock.lock();
         try {
-            waiting.returned(batch);
+            boolean stuck = false;
+            while (true) {
+                List<PendingCall<?>> batch = isWorthwhile(stuck) ? select() : List.of();
+                if (!batch.isEmpty() || (closed && count() == 0)) {
+                    return batch;
+                }
+                stuck = awaitWork();
+            }
         } finally {
             lock.unlock();
         }
     }
 
-    /** A flusher is about to look for more: only now, so that the callers that it woke up do not wake another one. */
-    void finished() {
-        flushing.decrementAndGet();
+    private boolean isWorthwhile(boolean stuck) {
+        return flushing == 0 || stuck || closed || isMuch();
+    }
+
+    /** Returns whether entries have waited for long, and no flusher has taken any. The loop is that of {@link #take}. */
+    @SuppressWarnings("WaitNotInLoop")
+    private boolean awaitWork() {
+        try {
+            if (count() == 0) {
+                work.await();
+                return false;
+            }
+            watching++;
+            try {
+                long before = taken;
+                return work.awaitNanos(STUCK_NANOS) <= 0 && taken == before;
+            } finally {
+                watching--;
+            }
+        } catch (InterruptedException meaningless) {
+            // Flushers end when the queue is closed, and not before.
+            return false;
+        }
+    }
+
+    /** Selects what may go now: ends before claims, those of a kind in the order in which they came. */
+    private List<PendingCall<?>> select() {
+        List<PendingCall<?>> batch = new ArrayList<>();
+        Set<ClaimKey> ofThisKind = new HashSet<>();
+        int weight = 0;
+        for (Deque<PendingCall<?>> kind : waiting.values()) {
+            for (Iterator<PendingCall<?>> each = kind.iterator(); each.hasNext() && batch.size() < settings.maxBatch(); ) {
+                PendingCall<?> entry = each.next();
+                boolean fits = batch.isEmpty() || weight + entry.weight() <= MAX_WEIGHT;
+                if (fits && isFree(entry, ofThisKind)) {
+                    each.remove();
+                    onTheirWay.add(entry.key());
+                    ofThisKind.add(entry.key());
+                    weight += entry.weight();
+                    batch.add(entry);
+                }
+            }
+            ofThisKind.clear();
+        }
+        if (!batch.isEmpty()) {
+            flushing++;
+            taken++;
+            room.signalAll();
+            if (isMuch()) {
+                work.signal();
+            }
+        }
+        return batch;
+    }
+
+    private boolean isFree(PendingCall<?> entry, Set<ClaimKey> ofThisKind) {
+        return !onTheirWay.contains(entry.key()) || (entry.kind() == Kind.CLAIM && ofThisKind.contains(entry.key()));
+    }
+
+    /** A batch is back from the store: the next entries of its keys may go. */
+    void returned(List<PendingCall<?>> batch) {
+        lock.lock();
+        try {
+            flushing--;
+            batch.forEach(entry -> onTheirWay.remove(entry.key()));
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Takes no more entries; those that wait are still flushed. */
     void close() {
-        closed = true;
-        for (Thread flusher = idle.poll(); flusher != null; flusher = idle.poll()) {
-            LockSupport.unpark(flusher);
+        lock.lock();
+        try {
+            closed = true;
+            work.signalAll();
+            room.signalAll();
+        } finally {
+            lock.unlock();
         }
-    }
-
-    /** Tells whether a batch is on its way to the store. */
-    boolean isFlushing() {
-        return flushing.get() > 0;
     }
 
     /** Refuses what still waits. */
     void refuseAll() {
         lock.lock();
         try {
-            moveArrivals();
-            waiting.all().forEach(this::refuse);
+            for (Deque<PendingCall<?>> kind : waiting.values()) {
+                kind.forEach(entry -> entry.fail(closed()));
+                kind.clear();
+            }
+            work.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    private void refuse(PendingCall entry) {
-        if (withdraw(entry)) {
-            entry.fail(WaitingRoom.closed());
-            entry.settle();
+    private Deque<PendingCall<?>> waiting(Kind kind) {
+        return Objects.requireNonNull(waiting.get(kind));
+    }
+
+    private int count(Kind kind) {
+        int claims = waiting(Kind.CLAIM).size();
+        return kind == Kind.CLAIM ? claims : count() - claims;
+    }
+
+    private int count() {
+        int count = 0;
+        for (Deque<PendingCall<?>> kind : waiting.values()) {
+            count += kind.size();
         }
+        return count;
+    }
+
+    private boolean isMuch() {
+        return count() * HELP_FROM >= settings.maxBatch();
+    }
+
+    ClaimStoreBusyException busy() {
+        return new ClaimStoreBusyException(
+                ("Nothing was asked of the store, for it was busy for %d ms, the longest wait in the queue of at most %d"
+                                + " claims: find out what slows the database down, lower the concurrency of listeners, or"
+                                + " raise exactly-once.claim.coalescing.patience")
+                        .formatted(settings.patience().toMillis(), settings.maxWaiting()));
+    }
+
+    private static ClaimStoreBusyException closed() {
+        return new ClaimStoreBusyException("Nothing was asked of the store: claims have stopped with the application");
     }
 }

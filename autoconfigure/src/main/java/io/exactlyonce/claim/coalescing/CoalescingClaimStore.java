@@ -1,7 +1,5 @@
 package io.exactlyonce.claim.coalescing;
 
-import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -16,48 +14,48 @@ import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.coalescing.PendingCall.EndAnswer;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
-import io.exactlyonce.time.NanoClock;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Iterator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
-import java.util.function.Function;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import io.exactlyonce.time.NanoClock;
 
 /**
- * Puts calls of many threads together, so that they share the store's transactions. Callers wait for their own answers.
- * Nobody waits for a batch to fill: it is whatever waits when a flusher is free, so batches grow with the load.
+ * Puts calls of many threads together, so that they share the store's transactions: one queue, a few flushers, a future
+ * per entry. Callers wait for their own answers. No entry waits for a batch to fill: a batch is what waits when a flusher is
+ * free, so batches grow with the load.
  *
- * <p>Guaranteed, besides what the store guarantees: renewals have a batch of their own on the way at any time, so neither
- * a flood of claims nor a stuck one delays them in here; ends go before claims; entries for one key reach the store one
- * after the other, in no batch together but for claims; an entry that the store can never take, or whose row is locked,
- * fails alone; a call throws only when nothing of it is on its way to the store any more, so that whoever gives a claim up
- * after that cannot be overtaken by it.
+ * <p>Guaranteed, besides what the store guarantees: renewals go straight to the store, on the thread that calls, so no claim delays them in here;
+ * ends go before claims; entries for one key reach the store one after the other, in no batch together but for claims; an
+ * entry that the store can never take, or whose row is locked, fails alone; a call throws only when nothing of it is on
+ * its way to the store any more, so that no release that a caller sends after that can be overtaken by its claim.
  *
  * <p>Not guaranteed: the order of entries for different keys. When the store fails, it fails for a whole batch.
  */
 public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
 
     private final ClaimStore store;
-    private final Flusher writes;
-    private final Flusher renewals;
+    private final CoalescingSettings settings;
+    private final NanoClock clock;
+    private final ClaimQueue queue;
+    private volatile List<Thread> flushers = List.of();
 
     /**
      * @param store what answers; closing this does not close it
-     * @param terms how calls are put together
+     * @param settings how calls are put together
      * @param clock monotonic, in nanoseconds
-     * @param mayFlush tells whether the thread that calls may call the store itself while hardly anybody else calls
      */
-    public CoalescingClaimStore(ClaimStore store, CoalescingSettings terms, NanoClock clock, BooleanSupplier mayFlush) {
+    public CoalescingClaimStore(ClaimStore store, CoalescingSettings settings, NanoClock clock) {
         this.store = store;
-        CoalescingSettings alone = new CoalescingSettings(1, terms.maxBatch(), terms.maxWaiting(), terms.patience());
-        this.writes = new Flusher("exactly-once-claims-", terms, this::writeBatch, clock, mayFlush);
-        this.renewals = new Flusher("exactly-once-claim-renewals-", alone, this::renewBatch, clock, () -> false);
+        this.settings = settings;
+        this.clock = clock;
+        this.queue = new ClaimQueue(settings, clock);
     }
 
     /**
@@ -69,130 +67,159 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
      */
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        List<ClaimOutcome> outcomes = new ArrayList<>(requests.size());
-        answered(ask(writes, Kind.CLAIM, requests, ClaimRequest::id)).forEach(entry -> outcomes.add(entry.outcome()));
-        return outcomes;
+        return ask(requests.stream().map(PendingCall::of).toList());
+    }
+
+    @Override
+    public Set<ClaimId> complete(List<Completion> completions) {
+        return end(completions.stream().map(PendingCall::of).toList());
+    }
+
+    @Override
+    public Set<ClaimId> release(List<Release> releases) {
+        return end(releases.stream().map(PendingCall::of).toList());
+    }
+
+    @Override
+    public Set<ClaimId> park(List<Parking> parkings) {
+        return end(parkings.stream().map(PendingCall::of).toList());
     }
 
     /**
-     * Extends leases: more than a batch takes go in several, and one that fails, or that cannot go in time, costs only its
-     * own leases their answer.
+     * Extends leases, on the caller's thread: the one caller is the supervisor, whose calls are large already. More than a
+     * batch takes go to the store in several chunks, one after the other. A chunk that fails, or that could not begin in time,
+     * costs only its own leases their answer.
      *
      * @throws ClaimsPartlyAnsweredException if some leases got no answer
      * @throws RuntimeException if none did
      */
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> leases) {
-        List<PendingCall> entries = ask(renewals, Kind.RENEWAL, leases, LeaseRenewal::claim);
-        List<PendingCall> failed =
-                entries.stream().filter(entry -> entry.failure() != null).toList();
-        return failed.isEmpty() || failed.size() == entries.size()
-                ? granted(answered(entries))
-                : partlyGranted(entries, failed);
+        long deadline = clock.nanoTime() + settings.patience().toNanos();
+        RenewalChunks chunks = new RenewalChunks();
+        for (int start = 0; start < leases.size(); start += settings.maxBatch()) {
+            if (start > 0 && deadline - clock.nanoTime() <= 0) {
+                chunks.fail(leases.subList(start, leases.size()), queue.busy());
+                break;
+            }
+            chunks.renew(store, leases.subList(start, Math.min(start + settings.maxBatch(), leases.size())));
+        }
+        return chunks.held(leases.size());
     }
 
-    @Override
-    public Set<ClaimId> complete(List<Completion> completions) {
-        return granted(answered(ask(writes, Kind.COMPLETION, completions, Completion::claim)));
-    }
-
-    @Override
-    public Set<ClaimId> release(List<Release> releases) {
-        return granted(answered(ask(writes, Kind.RELEASE, releases, Release::claim)));
-    }
-
-    @Override
-    public Set<ClaimId> park(List<Parking> parkings) {
-        return granted(answered(ask(writes, Kind.PARKING, parkings, Parking::claim)));
-    }
-
-    /** Nothing is put together here: whoever asks does that already, for all that wait. */
+    /** One caller looks for all that wait. */
     @Override
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         return store.look(keys);
     }
 
-    /** In the caller's own transaction, which nobody else can share. */
+    /** In the caller's own transaction, which no other caller can share. */
     @Override
     public boolean fence(ClaimId claim) {
         return store.fence(claim);
     }
 
-    private static <R> List<PendingCall> ask(Flusher lane, Kind kind, List<R> requests, Function<R, ClaimId> claim) {
-        List<PendingCall> entries = new ArrayList<>(requests.size());
-        requests.forEach(request -> entries.add(new PendingCall(kind, claim.apply(request), request)));
-        if (!entries.isEmpty()) {
-            lane.ask(entries);
-        }
-        return entries;
-    }
-
-    /** @throws RuntimeException the first one that an entry ended with */
-    private static List<PendingCall> answered(List<PendingCall> entries) {
-        for (PendingCall entry : entries) {
-            RuntimeException failure = entry.failure();
-            if (failure != null) {
-                throw failure;
+    private Set<ClaimId> end(List<PendingCall<EndAnswer>> entries) {
+        List<EndAnswer> answers = ask(entries);
+        Set<ClaimId> recorded = new HashSet<>();
+        Set<ClaimId> locked = new HashSet<>();
+        for (int i = 0; i < answers.size(); i++) {
+            switch (answers.get(i)) {
+                case RECORDED -> recorded.add(entries.get(i).claim());
+                case LOCKED -> locked.add(entries.get(i).claim());
+                case LOST -> {}
             }
         }
-        return entries;
+        return ClaimsLockedException.requireNone(locked, recorded);
     }
 
-    private static Set<ClaimId> partlyGranted(List<PendingCall> entries, List<PendingCall> failed) {
-        Set<ClaimId> granted = claims(entries, PendingCall::isGranted);
-        Set<ClaimId> unanswered = claims(entries, entry -> entry.failure() != null || entry.isLocked());
-        // Of two entries for one claim, one that was answered is enough.
-        unanswered.removeAll(granted);
-        RuntimeException first = failed.get(0).failure();
-        throw new ClaimsPartlyAnsweredException(
-                "%d of %d leases got no answer: %s"
-                        .formatted(unanswered.size(), entries.size(), first == null ? "" : first.getMessage()),
-                unanswered,
-                granted,
-                first);
+    /**
+     * Waits until each entry is answered. Returns and throws only when no entry is on its way to the store any more.
+     *
+     * @throws RuntimeException the first one that an entry ended with
+     */
+    private <A> List<A> ask(List<PendingCall<A>> entries) {
+        if (entries.isEmpty()) {
+            return List.of();
+        }
+        if (flushers.isEmpty()) {
+            startFlushers();
+        }
+        long deadline = clock.nanoTime() + settings.patience().toNanos();
+        queue.add(entries, deadline);
+        List<A> answers = new ArrayList<>(entries.size());
+        RuntimeException failure = null;
+        for (PendingCall<A> entry : entries) {
+            try {
+                answers.add(await(entry, deadline));
+            } catch (RuntimeException first) {
+                failure = failure == null ? first : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return answers;
     }
 
-    private static Set<ClaimId> claims(List<PendingCall> entries, Predicate<PendingCall> chosen) {
-        return entries.stream().filter(chosen).map(PendingCall::claim).collect(Collectors.toSet());
-    }
-
-    private static Set<ClaimId> granted(List<PendingCall> entries) {
-        return ClaimsLockedException.requireNone(
-                claims(entries, PendingCall::isLocked), claims(entries, PendingCall::isGranted));
-    }
-
-    private void renewBatch(List<PendingCall> batch) {
+    /**
+     * An entry that waits in the queue can leave it, when time is up or, if it is a claim, when its caller is interrupted.
+     * One that is on its way to the store is waited for, as if its caller had called the store itself: the claim may be
+     * made already.
+     */
+    private <A> A await(PendingCall<A> entry, long deadline) {
+        boolean interrupted = false;
+        boolean onItsWay = false;
         try {
-            Set<ClaimId> held = store.renew(PendingCall.requests(batch, Kind.RENEWAL, LeaseRenewal.class));
-            batch.forEach(entry -> entry.grantIfAmong(held));
-        } catch (ClaimsLockedException some) {
-            batch.forEach(entry -> entry.grantIfAmong(some.granted()));
-            batch.forEach(entry -> entry.lockIfAmong(some.locked()));
-        }
-    }
-
-    private void writeBatch(List<PendingCall> batch) {
-        ClaimBatchResult result = store.apply(new ClaimBatch(
-                PendingCall.requests(batch, Kind.COMPLETION, Completion.class),
-                PendingCall.requests(batch, Kind.RELEASE, Release.class),
-                PendingCall.requests(batch, Kind.PARKING, Parking.class),
-                PendingCall.requests(batch, Kind.CLAIM, ClaimRequest.class)));
-        batch.forEach(entry -> entry.lockIfAmong(result.locked()));
-        Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
-        for (PendingCall entry : batch) {
-            switch (entry.kind()) {
-                case COMPLETION -> entry.grantIfAmong(result.completed());
-                case RELEASE -> entry.grantIfAmong(result.released());
-                case PARKING -> entry.grantIfAmong(result.parked());
-                default -> entry.decide(outcomes.next());
+            while (true) {
+                try {
+                    return onItsWay ? entry.get() : entry.get(deadline - clock.nanoTime());
+                } catch (TimeoutException tooLong) {
+                    if (queue.withdraw(entry)) {
+                        throw queue.busy();
+                    }
+                    onItsWay = true;
+                } catch (InterruptedException stopping) {
+                    interrupted = true;
+                    if (entry.kind() == Kind.CLAIM && queue.withdraw(entry)) {
+                        throw new ClaimStoreBusyException("Interrupted while it waited to claim");
+                    }
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }
 
-    /** Flushes what waits, refuses what comes, and ends the flushers. */
+    /** Not before the first call: an application without listeners needs none. */
+    private synchronized void startFlushers() {
+        if (!flushers.isEmpty()) {
+            return;
+        }
+        List<Thread> started = new ArrayList<>();
+        for (int i = 1; i <= settings.flushers(); i++) {
+            Thread flusher = new Thread(null, new Flusher(queue, store), "exactly-once-claims-" + i, 0, false);
+            flusher.setDaemon(true);
+            flusher.start();
+            started.add(flusher);
+        }
+        flushers = started;
+    }
+
+    /** Flushes what waits, for as long as a caller would wait for it, refuses the rest, and ends the flushers. */
     @Override
     public void close() {
-        writes.close();
-        renewals.close();
+        queue.close();
+        long deadline = clock.nanoTime() + settings.patience().toNanos();
+        try {
+            for (Thread flusher : flushers) {
+                flusher.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - clock.nanoTime())));
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+        queue.refuseAll();
     }
 }

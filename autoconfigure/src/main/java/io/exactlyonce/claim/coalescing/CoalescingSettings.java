@@ -5,12 +5,12 @@ import java.time.Duration;
 /**
  * How calls are put together.
  *
- * @param flushers most batches on their way to the store at a time, besides one of renewals, 1 or 2: a third does not pay
+ * @param flushers most batches on their way to the store at a time, besides renewals, 1 or 2: a third does not pay
  * @param maxBatch most entries of a batch, from 1 to 256
  * @param maxWaiting most claims that wait for their batch at any time, at least 1, and as many ends of claims; further
  *     callers wait for room
- * @param patience longest wait of an entry for its batch, positive; what is on its way to the store is waited for in any
- *     case
+ * @param patience longest wait of an entry for its batch, and of a chunk of renewals for those before it, positive; what is on
+ *     its way to the store is waited for in any case
  */
 public record CoalescingSettings(int flushers, int maxBatch, int maxWaiting, Duration patience) {
 

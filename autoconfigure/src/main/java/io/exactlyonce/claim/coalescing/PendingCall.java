@@ -3,76 +3,71 @@ package io.exactlyonce.claim.coalescing;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.Release;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One entry of a call, from the caller's thread to a flusher's and back: waiting, then taken into a batch, then settled. */
-final class PendingCall {
+/**
+ * One entry of a call, and the future of its answer.
+ *
+ * @param <A> the answer: a {@link ClaimOutcome} for a claim, an {@link EndAnswer} for the end of one
+ */
+record PendingCall<A>(Kind kind, ClaimId claim, Object request, Class<A> type, CompletableFuture<@Nullable A> answer) {
 
-    /** What an entry is for. Within a batch's room, earlier ones go first: an end lets others go on. */
+    /** What an entry is for. In a batch, earlier kinds go first: the end of a claim lets other deliveries go on. */
     enum Kind {
-        RENEWAL,
         COMPLETION,
         RELEASE,
         PARKING,
         CLAIM
     }
 
-    private final Kind kind;
-    private final ClaimId claim;
-    private final Object request;
-    private final Thread waiter = Thread.currentThread();
-
-    /** Where an entry is. */
-    private enum Stage {
-        WAITING,
-        WITHDRAWN,
-        TAKEN,
-        SETTLED
+    /** What became of the end of a claim. */
+    enum EndAnswer {
+        RECORDED,
+        /** The claim does not hold its key any more. */
+        LOST,
+        /** Nothing was written: another transaction kept the claim's row locked. */
+        LOCKED
     }
 
-    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
-
-    // Written by whoever flushes before it settles the entry, read by the caller after that.
-    private boolean answered;
-    private boolean granted;
-    private boolean locked;
-    private @Nullable ClaimOutcome outcome;
-    private @Nullable RuntimeException failure;
-
-    PendingCall(Kind kind, ClaimId claim, Object request) {
-        this.kind = kind;
-        this.claim = claim;
-        this.request = request;
+    static PendingCall<ClaimOutcome> of(ClaimRequest request) {
+        return new PendingCall<>(Kind.CLAIM, request.id(), request, ClaimOutcome.class, new CompletableFuture<>());
     }
 
-    static <R> List<R> requests(List<PendingCall> batch, Kind kind, Class<R> type) {
+    static PendingCall<EndAnswer> of(Completion completion) {
+        return end(Kind.COMPLETION, completion.claim(), completion);
+    }
+
+    static PendingCall<EndAnswer> of(Release release) {
+        return end(Kind.RELEASE, release.claim(), release);
+    }
+
+    static PendingCall<EndAnswer> of(Parking parking) {
+        return end(Kind.PARKING, parking.claim(), parking);
+    }
+
+    private static PendingCall<EndAnswer> end(Kind kind, ClaimId claim, Object request) {
+        return new PendingCall<>(kind, claim, request, EndAnswer.class, new CompletableFuture<>());
+    }
+
+    static <R> List<R> requests(List<PendingCall<?>> batch, Kind kind, Class<R> type) {
         List<R> requests = new ArrayList<>();
-        for (PendingCall entry : batch) {
+        for (PendingCall<?> entry : batch) {
             if (entry.kind == kind) {
                 requests.add(type.cast(entry.request));
             }
         }
         return requests;
-    }
-
-    static boolean areOfOneCaller(List<PendingCall> batch) {
-        Thread first = batch.get(0).waiter;
-        return batch.get(batch.size() - 1).waiter == first && batch.stream().allMatch(entry -> entry.waiter == first);
-    }
-
-    Kind kind() {
-        return kind;
-    }
-
-    ClaimId claim() {
-        return claim;
     }
 
     ClaimKey key() {
@@ -86,70 +81,41 @@ final class PendingCall {
                 : 0;
     }
 
-    boolean isWaiting() {
-        return stage.get() == Stage.WAITING;
+    /** Waits for the answer. */
+    A get() throws InterruptedException {
+        try {
+            return orLost(answer.get());
+        } catch (ExecutionException failed) {
+            throw (RuntimeException) failed.getCause();
+        }
     }
 
-    /** A flusher takes it into a batch; returns whether it still waited. */
-    boolean take() {
-        return stage.compareAndSet(Stage.WAITING, Stage.TAKEN);
+    /** Waits for the answer, and not for longer than this. */
+    A get(long nanos) throws InterruptedException, TimeoutException {
+        try {
+            return orLost(answer.get(nanos, TimeUnit.NANOSECONDS));
+        } catch (ExecutionException failed) {
+            throw (RuntimeException) failed.getCause();
+        }
     }
 
-    /** Its caller takes it back; returns whether it still waited. If not, it is on its way to the store. */
-    boolean withdraw() {
-        return stage.compareAndSet(Stage.WAITING, Stage.WITHDRAWN);
+    private A orLost(@Nullable A given) {
+        if (given == null) {
+            throw new ClaimStoreUnavailableException("The store's answer was lost: out of memory or stack", null);
+        }
+        return given;
     }
 
-    boolean isSettled() {
-        return stage.get() == Stage.SETTLED;
-    }
-
-    void grantIfAmong(Set<ClaimId> claims) {
-        granted = claims.contains(claim);
-        answered = true;
-    }
-
-    void lockIfAmong(Set<ClaimId> claims) {
-        locked = kind != Kind.CLAIM && claims.contains(claim);
-    }
-
-    void decide(ClaimOutcome outcome) {
-        this.outcome = outcome;
-        answered = true;
+    void answer(Object given) {
+        answer.complete(type.cast(given));
     }
 
     void fail(RuntimeException failure) {
-        this.failure = failure;
+        answer.completeExceptionally(failure);
     }
 
-    /** Shows the caller its answer. */
-    void settle() {
-        stage.set(Stage.SETTLED);
-        LockSupport.unpark(waiter);
-    }
-
-    /** Returns what it ended with instead of an answer, or {@code null}. Only once it is settled. */
-    @Nullable RuntimeException failure() {
-        if (failure == null && !answered) {
-            return new ClaimStoreUnavailableException(
-                    "The store's answer got lost on its way back, for want of memory or stack", null);
-        }
-        return failure;
-    }
-
-    boolean isGranted() {
-        return granted;
-    }
-
-    /** Tells whether nothing was written, since somebody else kept the claim's row locked. */
-    boolean isLocked() {
-        return locked;
-    }
-
-    ClaimOutcome outcome() {
-        if (outcome == null) {
-            throw new IllegalStateException("No outcome for " + key());
-        }
-        return outcome;
+    /** Wakes up a caller that got no answer. It needs no memory; the caller says on its own stack what is wrong. */
+    void loseUnlessAnswered() {
+        answer.complete(null);
     }
 }

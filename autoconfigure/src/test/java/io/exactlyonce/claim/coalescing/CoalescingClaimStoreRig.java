@@ -18,18 +18,15 @@ public final class CoalescingClaimStoreRig implements AutoCloseable {
     public final GatedStore store = new GatedStore();
     public final CoalescingClaimStore coalescer;
 
-    /** @param callersFlush whether callers may call the store themselves */
-    public CoalescingClaimStoreRig(
-            boolean callersFlush, int flushers, int maxBatch, int maxWaiting, Duration patience) {
+    public CoalescingClaimStoreRig(int flushers, int maxBatch, int maxWaiting, Duration patience) {
         this.coalescer = new CoalescingClaimStore(
                 store,
                 new CoalescingSettings(flushers, maxBatch, maxWaiting, patience),
-                System::nanoTime,
-                () -> callersFlush);
+                System::nanoTime);
     }
 
-    public CoalescingClaimStoreRig(boolean callersFlush) {
-        this(callersFlush, 1, 256, 10_000, PATIENCE);
+    public CoalescingClaimStoreRig() {
+        this(1, 256, 10_000, PATIENCE);
     }
 
     /** A call in a thread of its own. */

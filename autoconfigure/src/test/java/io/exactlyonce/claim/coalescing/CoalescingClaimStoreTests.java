@@ -21,20 +21,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes together, in which order, and who gets which answer. */
-@ParameterizedClass(name = "callers flush: {0}")
-@ValueSource(booleans = {false, true})
 class CoalescingClaimStoreTests {
 
-    private final boolean callersFlush;
     private final CoalescingClaimStoreRig rig;
 
-    CoalescingClaimStoreTests(boolean callersFlush) {
-        this.callersFlush = callersFlush;
-        this.rig = new CoalescingClaimStoreRig(callersFlush);
+    CoalescingClaimStoreTests() {
+        this.rig = new CoalescingClaimStoreRig();
     }
 
     @AfterEach
@@ -86,8 +80,7 @@ class CoalescingClaimStoreTests {
 
     @Test
     void completionDoesNotWaitBehindMoreClaimsThanABatchHolds() throws Exception {
-        try (CoalescingClaimStoreRig small =
-                new CoalescingClaimStoreRig(callersFlush, 1, 2, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig small = new CoalescingClaimStoreRig(1, 2, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             small.claim(request(newKey()));
             Batch busy = small.store.next();
             requests(5).forEach(small::claim);
@@ -118,8 +111,7 @@ class CoalescingClaimStoreTests {
 
     @Test
     void releaseCannotOvertakeItsClaimThatIsOnItsWay() throws Exception {
-        try (CoalescingClaimStoreRig two =
-                new CoalescingClaimStoreRig(callersFlush, 2, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig two = new CoalescingClaimStoreRig(2, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             ClaimRequest claim = request(newKey());
             two.claim(claim);
             Batch claiming = two.store.next();
@@ -227,8 +219,7 @@ class CoalescingClaimStoreTests {
 
     @Test
     void callWithMoreEntriesThanABatchIsAnsweredInItsOrder() {
-        try (CoalescingClaimStoreRig small =
-                new CoalescingClaimStoreRig(callersFlush, 2, 7, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig small = new CoalescingClaimStoreRig(2, 7, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             small.store.open();
             List<ClaimRequest> requests = requests(100);
 
