@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *     its own claim by it, and every later write names it
  * @param owner who asks, for people who read the table
  * @param lease how long the claim holds unless it is renewed, counted by the store's clock
- * @param inDoubt what to do with a key whose earlier attempt may have had effects that nobody recorded
+ * @param inDoubt what to do with a key whose earlier attempt may have had effects that are not recorded
  * @param fingerprint tells this payload from others: 64 hexadecimal digits, or {@code null} not to compare payloads
  */
 public record ClaimRequest(
@@ -34,7 +34,7 @@ public record ClaimRequest(
     }
 
     public ClaimRequest {
-        Leases.requireValid(lease);
+        LeaseRenewal.requireValid(lease);
         if (fingerprint != null && fingerprint.length() != FINGERPRINT_LENGTH) {
             throw new IllegalArgumentException("fingerprint (%d characters) must have %d hexadecimal digits"
                     .formatted(fingerprint.length(), FINGERPRINT_LENGTH));

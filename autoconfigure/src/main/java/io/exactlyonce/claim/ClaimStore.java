@@ -20,7 +20,7 @@ import java.util.Set;
 public interface ClaimStore {
 
     /**
-     * Tries to claim keys. A key is acquired if nobody has claimed it, if its claim was released, or if its claim's
+     * Tries to claim keys. A key is acquired if it was never claimed, if its claim was released, or if its claim's
      * lease is over; a request whose {@code claimId} holds the key already acquires it again. A key that is in doubt (its
      * lease is over, or it was released as ambiguous) is parked instead if the request says so. Of two requests for the
      * same key in one batch, unless one of them holds it already, the first can acquire it, and the other is then answered
@@ -32,36 +32,26 @@ public interface ClaimStore {
     List<ClaimOutcome> claim(List<ClaimRequest> requests);
 
     /**
-     * Extends leases, also ones that are over, as long as nobody has taken the key over.
+     * Extends leases, also ones that are over, as long as no other claim has taken the key over.
      *
      * @return the claims that are held; the ones that are missing are lost
      */
     Set<ClaimId> renew(List<LeaseRenewal> renewals);
 
     /**
-     * Records good ends, also after the lease is over, as long as nobody has taken the key over.
+     * Records how claims end, also after the lease is over, as long as no other claim has taken the key over. The key of a
+     * claim that is released can be acquired at once. A claim that is completed already can be completed again: its first
+     * result stays.
      *
-     * @return the claims that are completed, by this call or an earlier one; the ones that are missing are lost
+     * @param ends at least one, and no claim is ended in two ways
+     * @return the claims whose end is recorded, a completion also by an earlier call; the ones that are missing were not
+     *     held any more
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
      */
-    Set<ClaimId> complete(List<Completion> completions);
+    Set<ClaimId> end(List<? extends ClaimEnd> ends);
 
     /**
-     * Gives claims up, so that their keys can be acquired at once.
-     *
-     * @return the claims that were given up; the ones that are missing were not held any more
-     */
-    Set<ClaimId> release(List<Release> releases);
-
-    /**
-     * Sets claims aside, also after the lease is over, as long as nobody has taken the key over.
-     *
-     * @return the claims that were parked; the ones that are missing were not held any more
-     */
-    Set<ClaimId> park(List<Parking> parkings);
-
-    /**
-     * Tells how keys stand, without claiming any: those who wait for keys look at all of them at once. As current as the
+     * Returns how keys stand, without claiming any: one call looks at the keys of all waiting deliveries. As current as the
      * claims themselves, never a replica's older state; but by the time the answer is there, a free key may be held, and
      * a held one completed. Only {@link #claim} decides.
      *
@@ -74,21 +64,18 @@ public interface ClaimStore {
      * Does all of this together: ends before claims, so that a key that is given up here can be
      * acquired here. A store that can do it in fewer steps than one call for each list should.
      *
-     * @param batch no claim is ended twice in it
      * @throws IllegalArgumentException if one of the entries can never be stored
      */
     default ClaimBatchResult apply(ClaimBatch batch) {
         return new ClaimBatchResult(
-                batch.completions().isEmpty() ? Set.of() : complete(batch.completions()),
-                batch.releases().isEmpty() ? Set.of() : release(batch.releases()),
-                batch.parkings().isEmpty() ? Set.of() : park(batch.parkings()),
+                batch.ends().isEmpty() ? Set.of() : end(batch.ends()),
                 batch.claims().isEmpty() ? List.of() : claim(batch.claims()));
     }
 
     /**
      * Checks, within the transaction that the calling thread has open in the application, that a claim holds its key, and
-     * keeps others from taking the key over until that transaction ends. Renewal, completion and release of the claim are
-     * not kept waiting.
+     * keeps other claims from taking the key over until that transaction ends. Renewal and end of the claim are not kept
+     * waiting.
      *
      * @return whether the claim holds its key
      * @throws IllegalStateException if there is no transaction of the database that keeps the claims

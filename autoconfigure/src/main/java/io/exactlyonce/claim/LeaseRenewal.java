@@ -10,7 +10,16 @@ import java.time.Duration;
  */
 public record LeaseRenewal(ClaimId claim, Duration lease) {
 
+    private static final Duration SHORTEST = Duration.ofMillis(100);
+
     public LeaseRenewal {
-        Leases.requireValid(lease);
+        requireValid(lease);
+    }
+
+    /** What every lease must satisfy, of a renewal or of a request. */
+    static void requireValid(Duration lease) {
+        if (lease.compareTo(SHORTEST) < 0) {
+            throw new IllegalArgumentException("lease (%s) must be at least %s".formatted(lease, SHORTEST));
+        }
     }
 }

@@ -38,5 +38,5 @@ public interface ParkedClaims {
      * @return whether the claim was parked until now
      * @throws IllegalArgumentException if the result cannot be stored; nothing has been written then
      */
-    boolean complete(Completion completion);
+    boolean complete(ClaimEnd.Completed completion);
 }

@@ -5,9 +5,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -48,8 +46,8 @@ public final class BatchKeeper {
     /** Gives up what may have been claimed although the answer was lost. */
     public void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
         try {
-            store.release(requests.stream()
-                    .map(request -> new Release(request.id(), "the claim got no answer", false))
+            store.end(requests.stream()
+                    .map(request -> new ClaimEnd.Released(request.id(), "the claim got no answer", false))
                     .toList());
         } catch (RuntimeException failure) {
             unanswered.addSuppressed(failure);
@@ -64,14 +62,14 @@ public final class BatchKeeper {
      * @throws RuntimeException if the store did not answer as long as it was wanted
      */
     public Set<ClaimId> complete(List<ClaimId> claims, BooleanSupplier wanted) {
-        List<Completion> completions =
-                claims.stream().map(claim -> new Completion(claim, null)).toList();
+        List<ClaimEnd.Completed> completions =
+                claims.stream().map(claim -> new ClaimEnd.Completed(claim, null)).toList();
         return StoreCalls.untilAnsweredDespiteInterrupts(
                 "Completing a batch that begins with",
                 claims.get(0).key(),
                 ClaimWriter.endlessPauses(),
                 wanted,
-                () -> store.complete(completions));
+                () -> store.end(completions));
     }
 
     /** Ties the caller's own transaction to a claim, once, as {@link ClaimWriter} does. */
@@ -80,7 +78,7 @@ public final class BatchKeeper {
     }
 
     /** Releases claims; if the store does not answer, the ends of their leases do it. */
-    public void release(List<Release> releases) {
+    public void release(List<ClaimEnd.Released> releases) {
         if (releases.isEmpty()) {
             return;
         }
@@ -91,7 +89,7 @@ public final class BatchKeeper {
                     first,
                     ClaimWriter.fewPauses(),
                     () -> true,
-                    () -> store.release(releases));
+                    () -> store.end(releases));
         } catch (RuntimeException failure) {
             log.warn(
                     "Releasing {} claims, {} first, failed; their keys can be claimed again when their leases end",
@@ -102,7 +100,7 @@ public final class BatchKeeper {
     }
 
     /** Parks claims; if the store does not answer, their leases end, and the keys are in doubt. */
-    public void park(List<Parking> parkings) {
+    public void park(List<ClaimEnd.Parked> parkings) {
         if (parkings.isEmpty()) {
             return;
         }
@@ -113,9 +111,9 @@ public final class BatchKeeper {
                     first,
                     ClaimWriter.fewPauses(),
                     () -> true,
-                    () -> store.park(parkings));
+                    () -> store.end(parkings));
             parkings.stream()
-                    .map(Parking::claim)
+                    .map(ClaimEnd.Parked::claim)
                     .filter(claim -> !parked.contains(claim))
                     .forEach(lost -> log.warn("{} is not parked: another worker took the key over", lost.key()));
         } catch (RuntimeException failure) {

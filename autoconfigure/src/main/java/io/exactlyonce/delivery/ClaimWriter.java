@@ -5,9 +5,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -58,7 +56,7 @@ public final class ClaimWriter {
 
     private void giveUp(ClaimId claim, RuntimeException unanswered) {
         try {
-            store.release(List.of(new Release(claim, "the claim got no answer", false)));
+            store.end(List.of(new ClaimEnd.Released(claim, "the claim got no answer", false)));
         } catch (RuntimeException failure) {
             unanswered.addSuppressed(failure);
         }
@@ -72,36 +70,36 @@ public final class ClaimWriter {
      */
     public boolean complete(ClaimId claim, @Nullable String result, BooleanSupplier wanted) {
         try {
-            return record(new Completion(claim, result), wanted);
+            return record(new ClaimEnd.Completed(claim, result), wanted);
         } catch (IllegalArgumentException unstorable) {
             log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
-            return record(new Completion(claim, null), wanted);
+            return record(new ClaimEnd.Completed(claim, null), wanted);
         }
     }
 
-    private boolean record(Completion completion, BooleanSupplier wanted) {
+    private boolean record(ClaimEnd.Completed completion, BooleanSupplier wanted) {
         ClaimKey key = completion.claim().key();
         return StoreCalls.untilAnsweredDespiteInterrupts(
-                        "Completing", key, endlessPauses(), wanted, () -> store.complete(List.of(completion)))
+                        "Completing", key, endlessPauses(), wanted, () -> store.end(List.of(completion)))
                 .contains(completion.claim());
     }
 
     /** Releases a claim; if the store does not answer, the end of the lease does it. */
-    public void release(Release release) {
+    public void release(ClaimEnd.Released release) {
         ClaimKey key = release.claim().key();
         try {
-            StoreCalls.untilAnswered("Releasing", key, fewPauses(), () -> true, () -> store.release(List.of(release)));
+            StoreCalls.untilAnswered("Releasing", key, fewPauses(), () -> true, () -> store.end(List.of(release)));
         } catch (RuntimeException failure) {
             log.warn("Releasing {} failed; the key can be claimed again when its lease ends", key, failure);
         }
     }
 
     /** Parks a claim; if the store does not answer, its lease ends, and the key is in doubt. */
-    public void park(Parking parking) {
+    public void park(ClaimEnd.Parked parking) {
         ClaimKey key = parking.claim().key();
         try {
             Set<ClaimId> parked = StoreCalls.untilAnswered(
-                    "Parking", key, fewPauses(), () -> true, () -> store.park(List.of(parking)));
+                    "Parking", key, fewPauses(), () -> true, () -> store.end(List.of(parking)));
             if (!parked.contains(parking.claim())) {
                 log.warn("{} is not parked: another worker took the key over", key);
             }

@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -117,7 +117,7 @@ public final class ActionExecutor {
             if (called) {
                 new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
             } else {
-                keeper.release(new Release(id, "the action was not called", false));
+                keeper.release(new ClaimEnd.Released(id, "the action was not called", false));
             }
             throw failure;
         }

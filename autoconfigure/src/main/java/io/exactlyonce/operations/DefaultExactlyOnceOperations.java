@@ -5,7 +5,7 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -108,7 +108,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
 
     @Override
     public boolean completeParked(ParkedClaim claim, @Nullable Object result) {
-        Completion completion = new Completion(idOf(claim), result == null ? null : results.write(result));
+        ClaimEnd.Completed completion = new ClaimEnd.Completed(idOf(claim), result == null ? null : results.write(result));
         store.run();
         return parked.complete(completion);
     }

@@ -10,7 +10,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -97,8 +97,8 @@ class ExactlyOnceAutoConfigurationTests {
         runner.run(context -> store.set(context.getBean(ClaimStore.class)));
 
         assertThat(store.get()).isInstanceOf(CoalescingClaimStore.class);
-        Completion completion = new Completion(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
-        assertThatThrownBy(() -> store.get().complete(List.of(completion))).isInstanceOf(ClaimStoreBusyException.class);
+        ClaimEnd.Completed completion = new ClaimEnd.Completed(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
+        assertThatThrownBy(() -> store.get().end(List.of(completion))).isInstanceOf(ClaimStoreBusyException.class);
     }
 
     @Test

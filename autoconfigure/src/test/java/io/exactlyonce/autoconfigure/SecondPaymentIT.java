@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryUnavailableException;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -171,7 +171,7 @@ class SecondPaymentIT {
         ClaimOutcome outcome = store.claim(List.of(request)).get(0);
         if (outcome instanceof Acquired) {
             charges++;
-            assertThat(store.complete(List.of(new Completion(request.id(), "\"charged\""))))
+            assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), "\"charged\""))))
                     .extracting(ClaimId::key)
                     .containsExactly(payment);
         }

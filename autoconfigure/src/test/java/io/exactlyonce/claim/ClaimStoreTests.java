@@ -14,33 +14,33 @@ class ClaimStoreTests {
 
     private final ScriptedStore store = new ScriptedStore();
     private final ClaimId claim = request(newKey()).id();
+    private final ClaimId failed = request(newKey()).id();
+    private final ClaimId doubtful = request(newKey()).id();
 
     @Test
     void batchIsOneCallForEachListThatIsNotEmpty() {
         ClaimRequest request = request(newKey());
-        Completion completion = new Completion(claim, "1");
-        Release release = new Release(claim, "failed", false);
-        Parking parking = new Parking(claim, "ask somebody", false);
+        ClaimEnd.Completed completion = new ClaimEnd.Completed(claim, "1");
+        ClaimEnd.Released release = new ClaimEnd.Released(failed, "failed", false);
+        ClaimEnd.Parked parking = new ClaimEnd.Parked(doubtful, "ask the provider", false);
 
         ClaimBatchResult result =
-                store.apply(new ClaimBatch(List.of(completion), List.of(release), List.of(parking), List.of(request)));
+                store.apply(new ClaimBatch(List.of(completion, release, parking), List.of(request)));
 
         assertThat(store.completions()).containsExactly(completion);
         assertThat(store.releases()).containsExactly(release);
         assertThat(store.parkings()).containsExactly(parking);
         assertThat(store.claims()).containsExactly(request);
-        assertThat(result.completed()).containsExactly(claim);
-        assertThat(result.released()).containsExactly(claim);
-        assertThat(result.parked()).containsExactly(claim);
+        assertThat(result.recorded()).containsExactlyInAnyOrder(claim, failed, doubtful);
         assertThat(result.claimed()).hasSize(1);
     }
 
     @Test
     void emptyBatchCallsNothing() {
-        ClaimBatchResult result = store.apply(new ClaimBatch(List.of(), List.of(), List.of(), List.of()));
+        ClaimBatchResult result = store.apply(new ClaimBatch(List.of(), List.of()));
 
         assertThat(store.claims()).isEmpty();
-        assertThat(result.completed()).isEmpty();
+        assertThat(result.recorded()).isEmpty();
         assertThat(result.claimed()).isEmpty();
     }
 

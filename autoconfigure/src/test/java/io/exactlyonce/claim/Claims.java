@@ -31,7 +31,7 @@ public final class Claims {
     }
 
     public static boolean complete(ClaimStore store, ClaimRequest request, String result) {
-        return store.complete(List.of(new Completion(request.id(), result))).contains(request.id());
+        return store.end(List.of(new ClaimEnd.Completed(request.id(), result))).contains(request.id());
     }
 
     public static boolean renew(ClaimStore store, ClaimRequest request) {
@@ -39,7 +39,7 @@ public final class Claims {
     }
 
     public static boolean release(ClaimStore store, ClaimRequest request) {
-        return store.release(List.of(new Release(request.id(), "failed", false)))
+        return store.end(List.of(new ClaimEnd.Released(request.id(), "failed", false)))
                 .contains(request.id());
     }
 }

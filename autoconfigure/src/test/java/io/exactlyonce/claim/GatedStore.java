@@ -74,21 +74,14 @@ public final class GatedStore implements ClaimStore {
 
     @Override
     public ClaimBatchResult apply(ClaimBatch batch) {
-        List<Object> entries = new ArrayList<>(batch.completions());
-        entries.addAll(batch.releases());
-        entries.addAll(batch.parkings());
+        List<Object> entries = new ArrayList<>(batch.ends());
         entries.addAll(batch.claims());
         pass(entries);
-        Set<ClaimId> completed =
-                batch.completions().stream().map(Completion::claim).collect(Collectors.toSet());
-        Set<ClaimId> inVain = completed.stream().filter(locked::contains).collect(Collectors.toSet());
-        completed.removeAll(inVain);
+        Set<ClaimId> recorded = batch.ends().stream().map(ClaimEnd::claim).collect(Collectors.toSet());
+        Set<ClaimId> stayLocked = recorded.stream().filter(locked::contains).collect(Collectors.toSet());
+        recorded.removeAll(stayLocked);
         return new ClaimBatchResult(
-                completed,
-                batch.releases().stream().map(Release::claim).collect(Collectors.toSet()),
-                batch.parkings().stream().map(Parking::claim).collect(Collectors.toSet()),
-                batch.claims().stream().map(GatedStore::outcome).toList(),
-                inVain);
+                recorded, batch.claims().stream().map(GatedStore::outcome).toList(), stayLocked);
     }
 
     /** Each key's own outcome, so that a test sees whose answer somebody got. */
@@ -142,18 +135,8 @@ public final class GatedStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> complete(List<Completion> completions) {
-        throw new AssertionError("completions come in batches");
-    }
-
-    @Override
-    public Set<ClaimId> release(List<Release> releases) {
-        throw new AssertionError("releases come in batches");
-    }
-
-    @Override
-    public Set<ClaimId> park(List<Parking> parkings) {
-        throw new AssertionError("parkings come in batches");
+    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        throw new AssertionError("ends come in batches");
     }
 
     @Override

@@ -16,9 +16,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.pipeline.BatchProcessor;
 import io.exactlyonce.delivery.pipeline.ClaimedItem;
 import io.exactlyonce.visibility.Subscription;
@@ -63,7 +61,7 @@ class BatchDoubtTests {
         assertThat(handed).containsExactly(1, 2);
         assertThat(rig.store.completionCalls()).isOne();
         assertThat(rig.store.completions())
-                .extracting(Completion::claim)
+                .extracting(ClaimEnd.Completed::claim)
                 .containsExactlyInAnyOrderElementsOf(claimed());
         assertThat(acknowledged()).containsExactly(0, 1, 2);
     }
@@ -86,7 +84,7 @@ class BatchDoubtTests {
 
         process("a", "b");
 
-        assertThat(rig.store.parkings()).containsExactly(new Parking(claimed().get(0), "ask the carrier", false));
+        assertThat(rig.store.parkings()).containsExactly(new ClaimEnd.Parked(claimed().get(0), "ask the carrier", false));
         assertThat(handed).containsExactly(1);
         assertThat(acknowledged()).containsExactly(1);
         assertThat(rig.returns()).containsExactly(4);
@@ -174,7 +172,7 @@ class BatchDoubtTests {
         assertThat(rig.store.releases())
                 .containsExactly(
                         notCalled(claimed().get(0)),
-                        new Release(claimed().get(1), "java.lang.IllegalStateException: carrier is away", false));
+                        new ClaimEnd.Released(claimed().get(1), "java.lang.IllegalStateException: carrier is away", false));
     }
 
     @Test
@@ -292,10 +290,10 @@ class BatchDoubtTests {
                 .isSameAs(failures);
 
         assertThat(rig.store.parkings())
-                .extracting(Parking::claim)
+                .extracting(ClaimEnd.Parked::claim)
                 .containsExactly(claimed().get(0));
         assertThat(rig.store.releases())
-                .extracting(Release::claim)
+                .extracting(ClaimEnd.Released::claim)
                 .containsExactly(claimed().get(1));
         assertThat(acknowledged()).containsExactly(2);
     }
@@ -313,7 +311,7 @@ class BatchDoubtTests {
                 .isInstanceOf(InterruptedException.class);
 
         assertThat(rig.store.claims()).extracting(ClaimRequest::inDoubt).containsOnly(InDoubt.PARK);
-        assertThat(rig.store.parkings()).hasSize(2).allMatch(Parking::ambiguous);
+        assertThat(rig.store.parkings()).hasSize(2).allMatch(ClaimEnd.Parked::ambiguous);
         assertThat(rig.store.releases()).isEmpty();
     }
 
@@ -325,7 +323,7 @@ class BatchDoubtTests {
 
         assertThat(handed).containsExactly(0, 3);
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed().get(2), "an earlier message of its group comes first", false));
+                .containsExactly(new ClaimEnd.Released(claimed().get(2), "an earlier message of its group comes first", false));
         assertThat(acknowledged()).containsExactly(0, 3, 4);
         assertThat(rig.waiting).containsExactly(1);
         assertThat(rig.returns()).containsExactly(0);
@@ -373,7 +371,7 @@ class BatchDoubtTests {
 
         assertThat(handed).containsExactly(2);
         assertThat(rig.store.releases())
-                .extracting(Release::claim)
+                .extracting(ClaimEnd.Released::claim)
                 .containsExactly(claimed().get(1));
         assertThat(acknowledged()).containsExactly(2);
         assertThat(rig.returns()).containsExactly(4, 0);
@@ -391,8 +389,8 @@ class BatchDoubtTests {
         assertThat(acknowledged()).containsExactly(1);
     }
 
-    private static Release notCalled(ClaimId claim) {
-        return new Release(claim, "the handler was not called", false);
+    private static ClaimEnd.Released notCalled(ClaimId claim) {
+        return new ClaimEnd.Released(claim, "the handler was not called", false);
     }
 
     private void reconcile(Reconciler reconciler) {

@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
@@ -65,7 +65,7 @@ class DeliveryLossesTests {
 
         assertThatThrownBy(() -> rig.process(delivery, claim -> "charged")).isInstanceOf(ClaimLostException.class);
 
-        assertThat(rig.store.completions()).extracting(Completion::result).containsExactly("\"charged\"", null);
+        assertThat(rig.store.completions()).extracting(ClaimEnd.Completed::result).containsExactly("\"charged\"", null);
     }
 
     @Test
@@ -159,7 +159,7 @@ class DeliveryLossesTests {
         });
 
         ClaimId id = rig.store.claims().get(0).id();
-        assertThat(rig.store.completions()).containsExactly(new Completion(id, null));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(id, null));
     }
 
     @Test

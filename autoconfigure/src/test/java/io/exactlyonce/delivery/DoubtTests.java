@@ -12,9 +12,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
@@ -66,7 +64,7 @@ class DoubtTests {
                 .isInstanceOf(IOException.class);
 
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed(), "java.io.IOException: provider is down", false));
+                .containsExactly(new ClaimEnd.Released(claimed(), "java.io.IOException: provider is down", false));
         assertThat(rig.store.parkings()).isEmpty();
         assertReturned();
     }
@@ -82,7 +80,7 @@ class DoubtTests {
         assertThatThrownBy(() -> process(policy(policy), DeliveryRig::neverCalled))
                 .hasMessageContaining("before the handler was called");
 
-        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(rig.store.parkings()).isEmpty();
     }
 
@@ -138,7 +136,7 @@ class DoubtTests {
                 }))
                 .isSameAs(other);
 
-        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), other.toString(), false));
+        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), other.toString(), false));
         assertThat(rig.store.parkings()).isEmpty();
     }
 
@@ -149,7 +147,7 @@ class DoubtTests {
 
         assertThat(rig.store.parkings())
                 .containsExactly(
-                        new Parking(claimed(), "stopped from outside: java.lang.InterruptedException: stopped", true));
+                        new ClaimEnd.Parked(claimed(), "stopped from outside: java.lang.InterruptedException: stopped", true));
         assertThat(rig.store.releases()).isEmpty();
         assertReturned();
     }
@@ -162,7 +160,7 @@ class DoubtTests {
             return "charged";
         });
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.store.parkings()).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
@@ -176,7 +174,7 @@ class DoubtTests {
                 .isInstanceOf(CardExpired.class);
 
         assertThat(rig.store.parkings())
-                .containsExactly(new Parking(claimed(), CardExpired.class.getName() + ": expired", false));
+                .containsExactly(new ClaimEnd.Parked(claimed(), CardExpired.class.getName() + ": expired", false));
         assertThat(rig.store.releases()).isEmpty();
         assertReturned();
     }
@@ -263,7 +261,7 @@ class DoubtTests {
                 reconciling((listener, scope, claim) -> Reconciliation.done("found")), DeliveryRig::neverCalled);
 
         assertThat(result).isEqualTo("found");
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"found\""));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"found\""));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -273,7 +271,7 @@ class DoubtTests {
 
         process(reconciling((listener, scope, claim) -> Reconciliation.runAgain()), claim -> "charged");
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
     }
 
     @Test
@@ -285,7 +283,7 @@ class DoubtTests {
                 DeliveryRig::neverCalled);
 
         assertThat(result).isNull();
-        assertThat(rig.store.parkings()).containsExactly(new Parking(claimed(), "two charges found", false));
+        assertThat(rig.store.parkings()).containsExactly(new ClaimEnd.Parked(claimed(), "two charges found", false));
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();
         assertReturned();
@@ -423,7 +421,7 @@ class DoubtTests {
                 }),
                 DeliveryRig::neverCalled);
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"found\""));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"found\""));
     }
 
     /** The doubt from before stays in the store; nothing is added to it, nor is it a failure to park for. */
@@ -438,7 +436,7 @@ class DoubtTests {
                 .isInstanceOf(ClaimLostException.class)
                 .hasMessageContaining("the handler was not called");
 
-        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(rig.store.parkings()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();
         assertThat(Thread.interrupted()).isFalse();

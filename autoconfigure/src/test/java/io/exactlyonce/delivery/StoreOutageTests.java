@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -306,8 +306,7 @@ class StoreOutageTests {
         failClaims(3);
 
         guarded.renew(List.of());
-        guarded.complete(List.of());
-        guarded.release(List.of());
+        guarded.end(List.of());
 
         assertThat(rig.store.renewals()).hasSize(1);
         assertThat(guarded.look(List.of())).isEmpty();

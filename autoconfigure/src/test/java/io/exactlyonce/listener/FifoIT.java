@@ -8,7 +8,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.testing.DeviatesOn;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsProduct;
@@ -212,7 +212,7 @@ class FifoIT {
             await().until(() -> application.gauge("exactly.once.waiting", "listener", "steps") == 1);
             assertThat(application.bean(Steps.class).calls()).isEmpty();
 
-            store.complete(List.of(new Completion(held.id(), null)));
+            store.end(List.of(new ClaimEnd.Completed(held.id(), null)));
 
             await().until(() -> SQS.size(oneReceive) == 0);
             assertThat(application.bean(Steps.class).calls()).containsExactly("a2", "a3");
@@ -269,7 +269,7 @@ class FifoIT {
             await().atMost(Duration.ofSeconds(15)).until(() -> pairs.calls().containsAll(List.of("b1 met", "c1 met")));
             assertThat(pairs.callsOf("a")).isEmpty();
 
-            store.complete(List.of(new Completion(held.id(), null)));
+            store.end(List.of(new ClaimEnd.Completed(held.id(), null)));
             await().until(() -> SQS.size(oneReceive) == 0);
             assertThat(pairs.callsOf("a")).containsExactly("a2", "a3", "a4");
             assertThat(SQS.size(SqsServer.deadLettersOf(oneReceive))).isZero();

@@ -9,8 +9,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -124,7 +123,7 @@ class WaitingIT {
             SQS.send(queue, "o1");
             awaitWaiting(application, 1);
 
-            application.bean(ClaimStore.class).complete(List.of(new Completion(holder.id(), "1")));
+            application.bean(ClaimStore.class).end(List.of(new ClaimEnd.Completed(holder.id(), "1")));
 
             assertHandledSoon(application);
         }
@@ -155,7 +154,7 @@ class WaitingIT {
             SQS.send(queue, "o1");
             awaitWaiting(application, 1);
 
-            application.bean(ClaimStore.class).release(List.of(new Release(holder.id(), "failed", false)));
+            application.bean(ClaimStore.class).end(List.of(new ClaimEnd.Released(holder.id(), "failed", false)));
 
             assertHandledSoon(application, new Call("o1", 2, false));
         }
@@ -217,7 +216,7 @@ class WaitingIT {
                     .until(() -> application.count("exactly.once.receives.run.out", "listener", "orders") == 1);
             assertThat(output).contains("(receive 2) of listener 'orders'", "after 3 receives: raise maxReceiveCount");
 
-            application.bean(ClaimStore.class).complete(List.of(new Completion(holder.id(), "1")));
+            application.bean(ClaimStore.class).end(List.of(new ClaimEnd.Completed(holder.id(), "1")));
 
             assertHandledSoon(application);
         }

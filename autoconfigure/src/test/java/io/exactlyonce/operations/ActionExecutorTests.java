@@ -20,8 +20,7 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -90,7 +89,7 @@ class ActionExecutorTests {
         assertThat(request.key()).isEqualTo(DeliveryRig.KEY);
         assertThat(request.lease()).isEqualTo(Duration.ofSeconds(30));
         assertThat(request.fingerprint()).isEqualTo(ClaimKey.sha256("body"));
-        assertThat(rig.store.completions()).containsExactly(new Completion(request.id(), "7"));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(request.id(), "7"));
     }
 
     @Test
@@ -133,7 +132,7 @@ class ActionExecutorTests {
     @Test
     void resultThatIsNullIsReplayedAsSuch() {
         assertThat(execute(null, claim -> null)).isNull();
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "null"));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "null"));
         rig.store.onClaim(() -> new AlreadyCompleted("null"));
 
         assertThat(execute(null, ActionExecutorTests::neverCalled)).isNull();
@@ -202,7 +201,7 @@ class ActionExecutorTests {
                 .isSameAs(failure);
 
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed(), "java.io.IOException: provider is down", false));
+                .containsExactly(new ClaimEnd.Released(claimed(), "java.io.IOException: provider is down", false));
         assertThat(rig.store.completions()).isEmpty();
     }
 
@@ -326,7 +325,7 @@ class ActionExecutorTests {
 
         assertThat(execute(null, claim -> 7)).isEqualTo(7);
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), null));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
     }
 
     /** Has another worker take the key over, and the next renewal notice it. */

@@ -11,7 +11,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -54,7 +54,7 @@ class DefaultExactlyOnceOperationsTests {
         }
 
         @Override
-        public boolean complete(Completion completion) {
+        public boolean complete(ClaimEnd.Completed completion) {
             return asked.add(completion);
         }
     }
@@ -149,7 +149,7 @@ class DefaultExactlyOnceOperationsTests {
         assertThat(operations.completeParked(PARKED, "done")).isTrue();
         assertThat(operations.completeParked(PARKED, null)).isTrue();
 
-        assertThat(parked.asked).containsExactly(id, new Completion(id, "\"done\""), new Completion(id, null));
+        assertThat(parked.asked).containsExactly(id, new ClaimEnd.Completed(id, "\"done\""), new ClaimEnd.Completed(id, null));
     }
 
     @Test

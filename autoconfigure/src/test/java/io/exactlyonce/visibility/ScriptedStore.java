@@ -5,16 +5,15 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,9 +27,9 @@ public final class ScriptedStore implements ClaimStore {
 
     private final List<ClaimRequest> claims = new ArrayList<>();
     private final List<List<LeaseRenewal>> renewals = new ArrayList<>();
-    private final List<Completion> completions = new ArrayList<>();
-    private final List<Release> releases = new ArrayList<>();
-    private final List<Parking> parkings = new ArrayList<>();
+    private final List<ClaimEnd.Completed> completions = new ArrayList<>();
+    private final List<ClaimEnd.Released> releases = new ArrayList<>();
+    private final List<ClaimEnd.Parked> parkings = new ArrayList<>();
     private final Deque<Supplier<ClaimOutcome>> claimAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
@@ -96,22 +95,23 @@ public final class ScriptedStore implements ClaimStore {
     }
 
     @Override
-    public synchronized Set<ClaimId> complete(List<Completion> requests) {
-        completions.addAll(requests);
-        completionCalls++;
-        return answer(completionAnswers, ids(requests, Completion::claim));
+    public synchronized Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        List<ClaimEnd.Completed> completed = of(ClaimEnd.Completed.class, ends);
+        completionCalls += completed.isEmpty() ? 0 : 1;
+        Set<ClaimId> recorded = new HashSet<>(end(completed, completions, completionAnswers));
+        recorded.addAll(end(of(ClaimEnd.Released.class, ends), releases, releaseAnswers));
+        recorded.addAll(end(of(ClaimEnd.Parked.class, ends), parkings, parkingAnswers));
+        return recorded;
     }
 
-    @Override
-    public synchronized Set<ClaimId> release(List<Release> requests) {
-        releases.addAll(requests);
-        return answer(releaseAnswers, ids(requests, Release::claim));
+    private static <E extends ClaimEnd> List<E> of(Class<E> kind, List<? extends ClaimEnd> ends) {
+        return ends.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
-    @Override
-    public synchronized Set<ClaimId> park(List<Parking> requests) {
-        parkings.addAll(requests);
-        return answer(parkingAnswers, ids(requests, Parking::claim));
+    private static <E extends ClaimEnd> Set<ClaimId> end(
+            List<E> ends, List<E> calls, Deque<Function<Set<ClaimId>, Set<ClaimId>>> answers) {
+        calls.addAll(ends);
+        return ends.isEmpty() ? Set.of() : answer(answers, ids(ends, ClaimEnd::claim));
     }
 
     @Override
@@ -119,7 +119,7 @@ public final class ScriptedStore implements ClaimStore {
         return fence.test(claim);
     }
 
-    private static <T> Set<ClaimId> ids(List<T> requests, Function<T, ClaimId> claim) {
+    private static <T> Set<ClaimId> ids(List<? extends T> requests, Function<T, ClaimId> claim) {
         return requests.stream().map(claim).collect(Collectors.toSet());
     }
 
@@ -135,15 +135,15 @@ public final class ScriptedStore implements ClaimStore {
         return List.copyOf(renewals);
     }
 
-    public synchronized List<Completion> completions() {
+    public synchronized List<ClaimEnd.Completed> completions() {
         return List.copyOf(completions);
     }
 
-    public synchronized List<Release> releases() {
+    public synchronized List<ClaimEnd.Released> releases() {
         return List.copyOf(releases);
     }
 
-    public synchronized List<Parking> parkings() {
+    public synchronized List<ClaimEnd.Parked> parkings() {
         return List.copyOf(parkings);
     }
 

@@ -6,12 +6,10 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
@@ -70,22 +68,19 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> complete(List<Completion> completions) {
-        return change(completions, Completion::claim, (claim, completion) -> claim.completed(completion.result()));
+    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        return change(ends, ClaimEnd::claim, this::ended);
     }
 
-    @Override
-    public Set<ClaimId> release(List<Release> releases) {
-        return change(
-                releases, Release::claim, (claim, release) -> claim.released(release.error(), release.ambiguous()));
-    }
-
-    @Override
-    public Set<ClaimId> park(List<Parking> parkings) {
-        return change(
-                parkings,
-                Parking::claim,
-                (claim, parking) -> claim.parked(parking.reason(), parking.ambiguous(), clock.now()));
+    private Optional<ClaimRecord> ended(ClaimRecord claim, ClaimEnd end) {
+        if (end instanceof ClaimEnd.Completed completed) {
+            return claim.completed(completed.result());
+        }
+        if (end instanceof ClaimEnd.Released released) {
+            return claim.released(released.error(), released.ambiguous());
+        }
+        ClaimEnd.Parked parked = (ClaimEnd.Parked) end;
+        return claim.parked(parked.reason(), parked.ambiguous(), clock.now());
     }
 
     @Override
@@ -113,13 +108,13 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public boolean complete(Completion completion) {
+    public boolean complete(ClaimEnd.Completed completion) {
         return records.change(completion.claim(), parked -> parked.settled(completion.result()));
     }
 
     /** Returns the claims whose record allows the change and was changed. */
     private <T> Set<ClaimId> change(
-            Collection<T> changes,
+            Collection<? extends T> changes,
             Function<T, ClaimId> claim,
             BiFunction<ClaimRecord, T, Optional<ClaimRecord>> operation) {
         return changes.stream()

@@ -8,7 +8,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import java.time.Duration;
 import java.util.List;
@@ -68,7 +68,7 @@ class InMemoryClaimStoreTests extends ClaimStoreContract {
     void completionOfAKeyThatWasNeverClaimedIsLost() {
         ClaimId unknown = request(new ClaimKey("orders", "A-1")).id();
 
-        assertThat(store.complete(List.of(new Completion(unknown, "1")))).isEmpty();
+        assertThat(store.end(List.of(new ClaimEnd.Completed(unknown, "1")))).isEmpty();
     }
 
     private static ClaimRequest request(ClaimKey key) {

@@ -7,7 +7,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.test.contract.ParkedClaimsContract;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,7 +43,7 @@ class InMemoryParkedClaimsTests extends ParkedClaimsContract {
         ClaimRequest request =
                 new ClaimRequest(new ClaimKey("orders", "A-1"), UUID.randomUUID(), "worker", Duration.ofMinutes(1));
         store.claim(List.of(request));
-        store.park(List.of(new Parking(request.id(), "told to", false)));
+        store.end(List.of(new ClaimEnd.Parked(request.id(), "told to", false)));
 
         assertThat(store.find(request.key()).orElseThrow().parkedAt())
                 .isBetween(before.plus(Duration.ofDays(3)), before.plus(Duration.ofDays(4)));

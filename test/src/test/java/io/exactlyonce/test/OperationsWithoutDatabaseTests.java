@@ -12,7 +12,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.ClaimEnd;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -76,6 +76,6 @@ class OperationsWithoutDatabaseTests {
         ClaimRequest request =
                 new ClaimRequest(new ClaimKey("payments", "A-1"), UUID.randomUUID(), "worker", Duration.ofMinutes(1));
         store.claim(List.of(request));
-        store.park(List.of(new Parking(request.id(), "card expired", true)));
+        store.end(List.of(new ClaimEnd.Parked(request.id(), "card expired", true)));
     }
 }

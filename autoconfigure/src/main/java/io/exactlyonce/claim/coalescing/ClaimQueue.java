@@ -59,7 +59,7 @@ final class ClaimQueue {
     }
 
     /**
-     * Lets a call's entries, all of one kind, wait for their batch as soon as there is room.
+     * Lets a call's entries, all claims or all ends, wait for their batch as soon as there is room.
      *
      * @param deadline on the clock, in nanoseconds
      * @throws ClaimStoreBusyException if there is no room until then, if the thread was interrupted meanwhile, or if the
@@ -68,9 +68,8 @@ final class ClaimQueue {
     void add(List<? extends PendingCall<?>> entries, long deadline) {
         lock.lock();
         try {
-            Kind kind = entries.get(0).kind();
-            awaitRoom(kind, deadline);
-            waiting(kind).addAll(entries);
+            awaitRoom(entries.get(0).kind(), deadline);
+            entries.forEach(entry -> waiting(entry.kind()).add(entry));
             if (flushing == 0 || isMuch() || watching == 0) {
                 work.signal();
             }
@@ -150,7 +149,7 @@ final class ClaimQueue {
         }
     }
 
-    /** Selects what may go now: ends before claims, those of a kind in the order in which they came. */
+    /** Selects what may go now: ends before claims, and those of a kind in the order in which they came. */
     private List<PendingCall<?>> select() {
         List<PendingCall<?>> batch = new ArrayList<>();
         Set<ClaimKey> ofThisKind = new HashSet<>();

@@ -9,11 +9,9 @@ import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.coalescing.PendingCall.EndAnswer;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
 import java.util.ArrayList;
@@ -71,18 +69,20 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
     }
 
     @Override
-    public Set<ClaimId> complete(List<Completion> completions) {
-        return end(completions.stream().map(PendingCall::of).toList());
-    }
-
-    @Override
-    public Set<ClaimId> release(List<Release> releases) {
-        return end(releases.stream().map(PendingCall::of).toList());
-    }
-
-    @Override
-    public Set<ClaimId> park(List<Parking> parkings) {
-        return end(parkings.stream().map(PendingCall::of).toList());
+    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        List<PendingCall<EndAnswer>> entries =
+                ends.stream().<PendingCall<EndAnswer>>map(PendingCall::of).toList();
+        List<EndAnswer> answers = ask(entries);
+        Set<ClaimId> recorded = new HashSet<>();
+        Set<ClaimId> locked = new HashSet<>();
+        for (int i = 0; i < answers.size(); i++) {
+            switch (answers.get(i)) {
+                case RECORDED -> recorded.add(entries.get(i).claim());
+                case LOCKED -> locked.add(entries.get(i).claim());
+                case LOST -> {}
+            }
+        }
+        return ClaimsLockedException.requireNone(locked, recorded);
     }
 
     /**
@@ -117,20 +117,6 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
     @Override
     public boolean fence(ClaimId claim) {
         return store.fence(claim);
-    }
-
-    private Set<ClaimId> end(List<PendingCall<EndAnswer>> entries) {
-        List<EndAnswer> answers = ask(entries);
-        Set<ClaimId> recorded = new HashSet<>();
-        Set<ClaimId> locked = new HashSet<>();
-        for (int i = 0; i < answers.size(); i++) {
-            switch (answers.get(i)) {
-                case RECORDED -> recorded.add(entries.get(i).claim());
-                case LOCKED -> locked.add(entries.get(i).claim());
-                case LOST -> {}
-            }
-        }
-        return ClaimsLockedException.requireNone(locked, recorded);
     }
 
     /**

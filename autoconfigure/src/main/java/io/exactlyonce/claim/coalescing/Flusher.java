@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Interrupts;
 import io.exactlyonce.claim.Parking;
@@ -78,30 +79,22 @@ final class Flusher implements Runnable {
 
     private ClaimBatchResult apply(List<PendingCall<?>> batch) {
         return store.apply(new ClaimBatch(
-                PendingCall.requests(batch, Kind.COMPLETION, Completion.class),
-                PendingCall.requests(batch, Kind.RELEASE, Release.class),
-                PendingCall.requests(batch, Kind.PARKING, Parking.class),
-                PendingCall.requests(batch, Kind.CLAIM, ClaimRequest.class)));
+                PendingCall.requests(batch, ClaimEnd.class),
+                PendingCall.requests(batch, ClaimRequest.class)));
     }
 
     private static void answer(List<PendingCall<?>> batch, ClaimBatchResult result) {
         Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
         for (PendingCall<?> entry : batch) {
-            entry.answer(
-                    switch (entry.kind()) {
-                        case COMPLETION -> end(entry.claim(), result.completed(), result.locked());
-                        case RELEASE -> end(entry.claim(), result.released(), result.locked());
-                        case PARKING -> end(entry.claim(), result.parked(), result.locked());
-                        case CLAIM -> outcomes.next();
-                    });
+            entry.answer(entry.kind() == Kind.CLAIM ? outcomes.next() : end(entry.claim(), result));
         }
     }
 
-    private static EndAnswer end(ClaimId claim, Set<ClaimId> recorded, Set<ClaimId> locked) {
-        if (locked.contains(claim)) {
+    private static EndAnswer end(ClaimId claim, ClaimBatchResult result) {
+        if (result.locked().contains(claim)) {
             return EndAnswer.LOCKED;
         }
-        return recorded.contains(claim) ? EndAnswer.RECORDED : EndAnswer.LOST;
+        return result.recorded().contains(claim) ? EndAnswer.RECORDED : EndAnswer.LOST;
     }
 
     /** To each caller its own: callers add to what they catch. */

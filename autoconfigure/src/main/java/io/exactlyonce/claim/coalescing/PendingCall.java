@@ -5,10 +5,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
-import java.util.ArrayList;
+import io.exactlyonce.claim.ClaimEnd;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -44,30 +41,24 @@ record PendingCall<A>(Kind kind, ClaimId claim, Object request, Class<A> type, C
         return new PendingCall<>(Kind.CLAIM, request.id(), request, ClaimOutcome.class, new CompletableFuture<>());
     }
 
-    static PendingCall<EndAnswer> of(Completion completion) {
-        return end(Kind.COMPLETION, completion.claim(), completion);
+    static PendingCall<EndAnswer> of(ClaimEnd end) {
+        return new PendingCall<>(kindOf(end), end.claim(), end, EndAnswer.class, new CompletableFuture<>());
     }
 
-    static PendingCall<EndAnswer> of(Release release) {
-        return end(Kind.RELEASE, release.claim(), release);
-    }
-
-    static PendingCall<EndAnswer> of(Parking parking) {
-        return end(Kind.PARKING, parking.claim(), parking);
-    }
-
-    private static PendingCall<EndAnswer> end(Kind kind, ClaimId claim, Object request) {
-        return new PendingCall<>(kind, claim, request, EndAnswer.class, new CompletableFuture<>());
-    }
-
-    static <R> List<R> requests(List<PendingCall<?>> batch, Kind kind, Class<R> type) {
-        List<R> requests = new ArrayList<>();
-        for (PendingCall<?> entry : batch) {
-            if (entry.kind == kind) {
-                requests.add(type.cast(entry.request));
-            }
+    private static Kind kindOf(ClaimEnd end) {
+        if (end instanceof ClaimEnd.Completed) {
+            return Kind.COMPLETION;
         }
-        return requests;
+        return end instanceof ClaimEnd.Released ? Kind.RELEASE : Kind.PARKING;
+    }
+
+    /** Returns what the entries of a batch ask for, of one type. */
+    static <R> List<R> requests(List<PendingCall<?>> batch, Class<R> type) {
+        return batch.stream()
+                .map(PendingCall::request)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .toList();
     }
 
     ClaimKey key() {
@@ -76,7 +67,7 @@ record PendingCall<A>(Kind kind, ClaimId claim, Object request, Class<A> type, C
 
     /** The characters that its batch has to carry beyond the usual few. */
     int weight() {
-        return request instanceof Completion completion && completion.result() != null
+        return request instanceof ClaimEnd.Completed completion && completion.result() != null
                 ? completion.result().length()
                 : 0;
     }

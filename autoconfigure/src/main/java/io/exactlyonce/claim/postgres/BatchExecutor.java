@@ -1,11 +1,11 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -38,19 +38,14 @@ public final class BatchExecutor {
     }
 
     ClaimBatchResult apply(ClaimBatch batch) {
-        UnwrittenEnds ends = new UnwrittenEnds(endsOf(batch));
+        UnwrittenEnds ends = new UnwrittenEnds(batch.ends());
         UndecidedClaims claims = new UndecidedClaims(batch.claims());
         int all = ends.openCount() + claims.openCount();
         for (int round = 0; ends.isOpen() || claims.isOpen(); round++) {
             requireMore(round, ends.openCount() + claims.openCount(), all);
             round(ends, claims);
         }
-        return new ClaimBatchResult(
-                ends.done(ClaimRow.Status.COMPLETED),
-                ends.done(ClaimRow.Status.RELEASED),
-                ends.done(ClaimRow.Status.PARKED),
-                claims.outcomes(),
-                ends.locked());
+        return new ClaimBatchResult(ends.recorded(), claims.outcomes(), ends.locked());
     }
 
     private void round(UnwrittenEnds ends, UndecidedClaims claims) {
@@ -60,14 +55,6 @@ public final class BatchExecutor {
         freeRows.decide(claims.answered(answer));
         claims.forgetDecided();
         ends.answered(ending, answer, lockedRows);
-    }
-
-    private static List<ClaimEnd> endsOf(ClaimBatch batch) {
-        List<ClaimEnd> ends = new ArrayList<>();
-        batch.completions().forEach(completion -> ends.add(ClaimEnd.of(completion)));
-        batch.releases().forEach(release -> ends.add(ClaimEnd.of(release)));
-        batch.parkings().forEach(parking -> ends.add(ClaimEnd.of(parking)));
-        return ends;
     }
 
     static void requireMore(int round, int open, int all) {

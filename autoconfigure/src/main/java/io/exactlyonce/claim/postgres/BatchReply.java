@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import java.sql.ResultSet;

@@ -8,11 +8,9 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsLockedException;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -22,7 +20,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -87,7 +84,7 @@ public final class PostgresClaimStore implements ClaimStore {
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return apply(new ClaimBatch(List.of(), List.of(), List.of(), requests)).claimed();
+        return apply(new ClaimBatch(List.of(), requests)).claimed();
     }
 
     @Override
@@ -96,23 +93,9 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> complete(List<Completion> ends) {
-        return end(new ClaimBatch(ends, List.of(), List.of(), List.of()), ClaimBatchResult::completed);
-    }
-
-    @Override
-    public Set<ClaimId> release(List<Release> ends) {
-        return end(new ClaimBatch(List.of(), ends, List.of(), List.of()), ClaimBatchResult::released);
-    }
-
-    @Override
-    public Set<ClaimId> park(List<Parking> ends) {
-        return end(new ClaimBatch(List.of(), List.of(), ends, List.of()), ClaimBatchResult::parked);
-    }
-
-    private Set<ClaimId> end(ClaimBatch batch, Function<ClaimBatchResult, Set<ClaimId>> granted) {
-        ClaimBatchResult result = apply(batch);
-        return ClaimsLockedException.requireNone(result.locked(), granted.apply(result));
+    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        ClaimBatchResult result = apply(new ClaimBatch(List.copyOf(ends), List.of()));
+        return ClaimsLockedException.requireNone(result.locked(), result.recorded());
     }
 
     @Override

@@ -3,7 +3,7 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
@@ -104,7 +104,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public boolean complete(Completion completion) {
+    public boolean complete(ClaimEnd.Completed completion) {
         ClaimId claim = completion.claim();
         try {
             return update(

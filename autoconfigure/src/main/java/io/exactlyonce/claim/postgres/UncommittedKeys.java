@@ -59,7 +59,7 @@ final class UncommittedKeys {
         List<ClaimRequest> rest = batch.claims().stream()
                 .filter(request -> !held.contains(request.key()))
                 .toList();
-        return new ClaimBatch(batch.completions(), batch.releases(), batch.parkings(), rest);
+        return new ClaimBatch(batch.ends(), rest);
     }
 
     private static ClaimBatchResult withHeld(ClaimBatch batch, Set<ClaimKey> held, ClaimBatchResult rest) {
@@ -68,7 +68,7 @@ final class UncommittedKeys {
         for (ClaimRequest request : batch.claims()) {
             claimed.add(held.contains(request.key()) ? new HeldElsewhere(request.lease()) : decided.next());
         }
-        return new ClaimBatchResult(rest.completed(), rest.released(), rest.parked(), claimed, rest.locked());
+        return new ClaimBatchResult(rest.recorded(), claimed, rest.locked());
     }
 
     private Set<ClaimKey> among(Collection<ClaimRequest> requests) {

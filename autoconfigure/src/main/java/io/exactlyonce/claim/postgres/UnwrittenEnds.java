@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import java.util.Comparator;
@@ -16,7 +17,7 @@ final class UnwrittenEnds {
     private static final Comparator<ClaimEnd> KEY_ORDER =
             Comparator.comparing(end -> end.claim().key());
 
-    private final Set<ClaimEnd> done = new HashSet<>();
+    private final Set<ClaimId> recorded = new HashSet<>();
     private final Set<ClaimId> locked = new HashSet<>();
     private List<ClaimEnd> open;
     private int waits;
@@ -44,7 +45,7 @@ final class UnwrittenEnds {
     void answered(Map<ClaimKey, ClaimEnd> tried, BatchAnswer answer, LockedRowWait rows) {
         for (ClaimEnd end : tried.values()) {
             if (answer.isDone(end.claim())) {
-                done.add(end);
+                recorded.add(end.claim());
             }
         }
         open = open.stream()
@@ -78,13 +79,8 @@ final class UnwrittenEnds {
         return locked;
     }
 
-    Set<ClaimId> done(ClaimRow.Status status) {
-        Set<ClaimId> claims = new HashSet<>();
-        for (ClaimEnd end : done) {
-            if (end.status() == status) {
-                claims.add(end.claim());
-            }
-        }
-        return claims;
+    /** Returns the claims whose end is recorded. */
+    Set<ClaimId> recorded() {
+        return recorded;
     }
 }

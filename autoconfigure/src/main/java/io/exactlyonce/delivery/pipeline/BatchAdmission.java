@@ -1,6 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.Disposition;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ final class BatchAdmission {
 
     private final BatchFailures failures;
     private final Set<String> stoppedGroups = new HashSet<>();
-    private final List<Release> givenBack = new ArrayList<>();
+    private final List<ClaimEnd.Released> givenBack = new ArrayList<>();
 
     BatchAdmission(BatchFailures failures) {
         this.failures = failures;
@@ -70,7 +70,7 @@ final class BatchAdmission {
     }
 
     /** Returns the claims of those that are not admitted although they acquired their keys. */
-    List<Release> givenBack() {
+    List<ClaimEnd.Released> givenBack() {
         return givenBack;
     }
 }

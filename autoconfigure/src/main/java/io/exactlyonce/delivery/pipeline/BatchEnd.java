@@ -1,8 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.Disposition;
 import java.util.ArrayList;
@@ -55,8 +54,8 @@ final class BatchEnd {
     }
 
     private void settleFailed(List<BatchMember> failed) {
-        List<Parking> parkings = new ArrayList<>();
-        List<Release> releases = new ArrayList<>();
+        List<ClaimEnd.Parked> parkings = new ArrayList<>();
+        List<ClaimEnd.Released> releases = new ArrayList<>();
         for (BatchMember member : failed) {
             member.delivery().renewal().letGo();
             FailedAttempt attempt = member.failedAttempt();

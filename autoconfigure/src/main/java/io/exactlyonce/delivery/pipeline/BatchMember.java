@@ -4,7 +4,7 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -104,8 +104,8 @@ final class BatchMember {
     }
 
     /** Gives its claim up before the handler was called. */
-    Release giveBack(String reason) {
-        Release release = new Release(id(), reason, false);
+    ClaimEnd.Released giveBack(String reason) {
+        ClaimEnd.Released release = new ClaimEnd.Released(id(), reason, false);
         delivery().renewal().letGo();
         delivery().withdrawHandler();
         claim = null;

@@ -2,8 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.pipeline.ReconcilingHandler.NotCalled;
@@ -52,12 +51,12 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
         }
     }
 
-    Parking parking() {
-        return new Parking(claim, reason(), stopped);
+    ClaimEnd.Parked parking() {
+        return new ClaimEnd.Parked(claim, reason(), stopped);
     }
 
-    Release release() {
-        return new Release(claim, reason(), stopped || failure instanceof ReconciliationFailure);
+    ClaimEnd.Released release() {
+        return new ClaimEnd.Released(claim, reason(), stopped || failure instanceof ReconciliationFailure);
     }
 
     boolean mustBeParked(InDoubtPolicy policy) {

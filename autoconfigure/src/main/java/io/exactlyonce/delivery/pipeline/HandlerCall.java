@@ -2,7 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -57,7 +57,7 @@ final class HandlerCall implements HandlerCalls {
     /** Gives a claim up whose handler was not called, without a doubt. */
     void giveBack(Delivery delivery, ClaimId id) {
         delivery.renewal().letGo();
-        keeper.release(new Release(id, FailedAttempt.NOT_CALLED, false));
+        keeper.release(new ClaimEnd.Released(id, FailedAttempt.NOT_CALLED, false));
     }
 
     private @Nullable Object handleOrSettle(

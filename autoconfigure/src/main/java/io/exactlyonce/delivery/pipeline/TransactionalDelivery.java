@@ -5,7 +5,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.Parking;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -128,7 +128,7 @@ final class TransactionalDelivery {
         try {
             ClaimOutcome outcome = keeper.claim(request);
             if (outcome instanceof Acquired) {
-                keeper.park(new Parking(request.id(), failure.toString(), false));
+                keeper.park(new ClaimEnd.Parked(request.id(), failure.toString(), false));
             } else {
                 log.warn(
                         "{} is not parked: another delivery was faster ({})",

@@ -5,11 +5,9 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -46,18 +44,8 @@ final class GuardedClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> complete(List<Completion> completions) {
-        return store.complete(completions);
-    }
-
-    @Override
-    public Set<ClaimId> release(List<Release> releases) {
-        return store.release(releases);
-    }
-
-    @Override
-    public Set<ClaimId> park(List<Parking> parkings) {
-        return store.park(parkings);
+    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        return store.end(ends);
     }
 
     @Override

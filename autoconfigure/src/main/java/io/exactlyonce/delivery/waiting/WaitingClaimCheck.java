@@ -7,7 +7,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -60,10 +60,10 @@ final class WaitingClaimCheck {
     }
 
     private void giveBack(List<ClaimRequest> requests, List<ClaimOutcome> outcomes) {
-        List<Release> acquired = new ArrayList<>();
+        List<ClaimEnd.Released> acquired = new ArrayList<>();
         for (int index = 0; index < requests.size(); index++) {
             if (outcomes.get(index) instanceof Acquired claim) {
-                acquired.add(new Release(
+                acquired.add(new ClaimEnd.Released(
                         requests.get(index).id(), "the message is to be received first", claim.ambiguous()));
             }
         }

@@ -13,7 +13,7 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -46,7 +46,7 @@ class CoalescingClaimStoreFailureTests {
             List<ClaimRequest> good =
                     Stream.generate(() -> request(newKey())).limit(10).toList();
             rig.store.onBatch(entries -> {
-                if (entries.contains(new Completion(poison.id(), "1"))) {
+                if (entries.contains(new ClaimEnd.Completed(poison.id(), "1"))) {
                     throw new IllegalArgumentException("bad bytes");
                 }
             });
@@ -78,8 +78,8 @@ class CoalescingClaimStoreFailureTests {
             rig.store.lock(zombie.id());
             rig.claim(request(newKey()));
             Batch busy = rig.store.next();
-            Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.complete(
-                    List.of(new Completion(zombie.id(), "1"), new Completion(neighbour.id(), "1"))));
+            Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.end(
+                    List.of(new ClaimEnd.Completed(zombie.id(), "1"), new ClaimEnd.Completed(neighbour.id(), "1"))));
             Caller<ClaimOutcome> claim = rig.claim(fresh);
             busy.answer();
             rig.store.next().answer();
@@ -216,6 +216,22 @@ class CoalescingClaimStoreFailureTests {
                     .hasMessageContaining("busy for 50 ms")
                     .hasMessageContaining("at most 10000 claims")
                     .hasMessageContaining("find out what slows the database down");
+            stuck.answer();
+            Awaitility.await().until(() -> rig.store.entries().size() == 1);
+        }
+    }
+
+    @Test
+    void callThatEndsClaimsInSeveralWaysIsRefusedAsAWhole() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 10_000, Duration.ofMillis(50))) {
+            rig.claim(request(newKey()));
+            Batch stuck = rig.store.next();
+            Caller<Set<ClaimId>> ends = CoalescingClaimStoreRig.call(() -> rig.coalescer.end(List.of(
+                    new ClaimEnd.Completed(request(newKey()).id(), "1"),
+                    new ClaimEnd.Released(request(newKey()).id(), "failed", false),
+                    new ClaimEnd.Parked(request(newKey()).id(), "told to", false))));
+
+            assertThatThrownBy(() -> ends.answer().get()).hasCauseInstanceOf(ClaimStoreBusyException.class);
             stuck.answer();
             Awaitility.await().until(() -> rig.store.entries().size() == 1);
         }

@@ -10,11 +10,10 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.Claims;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig.Caller;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,7 +73,7 @@ class CoalescingClaimStoreTests {
 
         Batch next = rig.store.next();
         assertThat(next.entries().stream().map(Object::getClass).toList())
-                .isEqualTo(List.of(Completion.class, Release.class, ClaimRequest.class));
+                .isEqualTo(List.of(ClaimEnd.Completed.class, ClaimEnd.Released.class, ClaimRequest.class));
         next.answer();
     }
 
@@ -90,7 +89,7 @@ class CoalescingClaimStoreTests {
 
             Batch next = small.store.next();
             assertThat(next.entries()).hasSize(2);
-            assertThat(next.entries().get(0)).isEqualTo(new Completion(done.id(), "1"));
+            assertThat(next.entries().get(0)).isEqualTo(new ClaimEnd.Completed(done.id(), "1"));
             next.answer();
         }
     }
@@ -124,7 +123,7 @@ class CoalescingClaimStoreTests {
             claiming.answer();
 
             Batch releasing = two.store.next();
-            assertThat(releasing.entries()).isEqualTo(List.of(new Release(claim.id(), "failed", false)));
+            assertThat(releasing.entries()).isEqualTo(List.of(new ClaimEnd.Released(claim.id(), "failed", false)));
             releasing.answer();
             overtaking.answer();
             assertThat(release.answer().get()).isTrue();
@@ -189,10 +188,10 @@ class CoalescingClaimStoreTests {
         busy.answer();
 
         Batch first = rig.store.next();
-        assertThat(first.entries()).isEqualTo(List.of(new Completion(claim.id(), "1")));
+        assertThat(first.entries()).isEqualTo(List.of(new ClaimEnd.Completed(claim.id(), "1")));
         first.answer();
         Batch second = rig.store.next();
-        assertThat(second.entries()).isEqualTo(List.of(new Release(claim.id(), "failed", false)));
+        assertThat(second.entries()).isEqualTo(List.of(new ClaimEnd.Released(claim.id(), "failed", false)));
         second.answer();
         assertThat(completion.answer().get()).isTrue();
         assertThat(release.answer().get()).isTrue();
@@ -210,7 +209,7 @@ class CoalescingClaimStoreTests {
         busy.answer();
 
         Batch completing = rig.store.next();
-        assertThat(completing.entries()).isEqualTo(List.of(new Completion(holder.id(), "1")));
+        assertThat(completing.entries()).isEqualTo(List.of(new ClaimEnd.Completed(holder.id(), "1")));
         completing.answer();
         Batch claiming = rig.store.next();
         assertThat(claiming.entries()).isEqualTo(List.of(second, third));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -17,7 +17,7 @@ class BatchReplyTests {
 
     @Test
     void endThatNoRowSpeaksOfMustHaveBeenCounted() {
-        ClaimEnd end = ClaimEnd.of(new Completion(new ClaimId(KEY, UUID.randomUUID()), null));
+        ClaimEnd end = new ClaimEnd.Completed(new ClaimId(KEY, UUID.randomUUID()), null);
 
         assertThatThrownBy(new BatchReply(List.of(end), List.of())::answer)
                 .isInstanceOf(IllegalStateException.class)

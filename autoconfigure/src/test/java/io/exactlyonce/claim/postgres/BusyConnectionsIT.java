@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -89,7 +89,7 @@ class BusyConnectionsIT {
             kept.add(activeConnections());
             store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
             kept.add(activeConnections());
-            store.complete(List.of(new Completion(request.id(), "1")));
+            store.end(List.of(new ClaimEnd.Completed(request.id(), "1")));
             kept.add(activeConnections());
             store.look(List.of(request.key()));
             kept.add(activeConnections());

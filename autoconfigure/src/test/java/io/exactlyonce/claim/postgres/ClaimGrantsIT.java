@@ -9,11 +9,9 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
@@ -120,7 +118,7 @@ class ClaimGrantsIT {
         new ClaimSchemaValidator(pool).verify();
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.complete(List.of(new Completion(claim.id(), "1")));
+        store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
 
         retention().sweep();
 
@@ -147,10 +145,10 @@ class ClaimGrantsIT {
         store.claim(List.of(request(keys.get(0))));
         store.renew(List.of(new LeaseRenewal(claims.get(0).id(), Duration.ofMinutes(1))));
         fence(claims.get(0).id());
-        store.complete(List.of(new Completion(claims.get(0).id(), "1")));
-        store.release(List.of(new Release(claims.get(1).id(), "failed", false)));
+        store.end(List.of(new ClaimEnd.Completed(claims.get(0).id(), "1")));
+        store.end(List.of(new ClaimEnd.Released(claims.get(1).id(), "failed", false)));
         store.claim(List.of(request(keys.get(1))));
-        store.park(List.of(new Parking(claims.get(2).id(), "to be decided", false)));
+        store.end(List.of(new ClaimEnd.Parked(claims.get(2).id(), "to be decided", false)));
         assertThat(store.look(keys)).containsEntry(keys.get(2), KeyState.PARKED);
         decide(claims.get(2).id());
         handleWithinATransaction();
@@ -171,7 +169,7 @@ class ClaimGrantsIT {
         var parked = new PostgresParkedClaims(pool, Duration.ofSeconds(0));
         assertThat(parked.list(null, 10)).hasSize(1);
         assertThat(parked.find(claim.key())).isPresent();
-        assertThat(parked.complete(new Completion(claim, "1"))).isTrue();
+        assertThat(parked.complete(new ClaimEnd.Completed(claim, "1"))).isTrue();
     }
 
     private void handleWithinATransaction() throws Throwable {

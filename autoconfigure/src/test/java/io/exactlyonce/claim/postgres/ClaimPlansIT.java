@@ -7,10 +7,8 @@ import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.retention.ClaimTableStats;
 import io.exactlyonce.claim.postgres.retention.ExpiredClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -129,16 +127,16 @@ class ClaimPlansIT {
             store.renew(claims.stream()
                     .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(1)))
                     .toList());
-            store.complete(List.of(new Completion(claims.get(0).id(), "1")));
-            store.park(List.of(new Parking(claims.get(1).id(), "to be decided", false)));
-            store.release(List.of(
-                    new Release(claims.get(2).id(), "failed", true),
-                    new Release(claims.get(3).id(), "failed", true)));
+            store.end(List.of(new ClaimEnd.Completed(claims.get(0).id(), "1")));
+            store.end(List.of(new ClaimEnd.Parked(claims.get(1).id(), "to be decided", false)));
+            store.end(List.of(
+                    new ClaimEnd.Released(claims.get(2).id(), "failed", true),
+                    new ClaimEnd.Released(claims.get(3).id(), "failed", true)));
             store.claim(List.of(request(claims.get(2).key())));
             store.claim(List.of(new ClaimRequest(
                     claims.get(3).key(), UUID.randomUUID(), "worker", Duration.ofMinutes(1), InDoubt.PARK, null)));
             store.apply(new ClaimBatch(
-                    List.of(new Completion(claims.get(4).id(), "1")), List.of(), List.of(), List.of(request())));
+                    List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
             assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
             survey.look();
             workOn(request());

@@ -9,9 +9,8 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -51,7 +50,7 @@ class ClaimRowsOnDiskIT {
         ClaimRequest completed = request();
         ClaimRequest held = request();
         store.claim(List.of(completed, held));
-        store.complete(List.of(new Completion(completed.id(), "1")));
+        store.end(List.of(new ClaimEnd.Completed(completed.id(), "1")));
         Map<String, Object> completedBefore = DATABASE.row(completed.key());
         Map<String, Object> heldBefore = DATABASE.row(held.key());
 
@@ -119,7 +118,7 @@ class ClaimRowsOnDiskIT {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
 
-        store.release(List.of(new Release(claim.id(), "a\0b" + "x".repeat(997) + "\uD83D\uDE00 and more", false)));
+        store.end(List.of(new ClaimEnd.Released(claim.id(), "a\0b" + "x".repeat(997) + "\uD83D\uDE00 and more", false)));
 
         assertThat(DATABASE.row(claim.key()).get("error")).isEqualTo("ab" + "x".repeat(997));
     }
@@ -131,23 +130,23 @@ class ClaimRowsOnDiskIT {
         store.claim(List.of(good, bad));
 
         assertThatThrownBy(
-                        () -> store.complete(List.of(new Completion(good.id(), "1"), new Completion(bad.id(), "a\0b"))))
+                        () -> store.end(List.of(new ClaimEnd.Completed(good.id(), "1"), new ClaimEnd.Completed(bad.id(), "a\0b"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .satisfies(failure -> assertThat(ExceptionUtils.readStackTrace(failure))
                         .doesNotContain(good.key().key(), bad.key().key()));
 
         assertThat(DATABASE.row(good.key()).get("status")).isEqualTo("HELD");
-        assertThat(store.complete(List.of(new Completion(good.id(), "1")))).containsExactly(good.id());
+        assertThat(store.end(List.of(new ClaimEnd.Completed(good.id(), "1")))).containsExactly(good.id());
     }
 
     @Test
     void firstCompletionsTimeStays() {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.complete(List.of(new Completion(claim.id(), "1")));
+        store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
         Object first = DATABASE.row(claim.key()).get("completed_at");
 
-        store.complete(List.of(new Completion(claim.id(), "2")));
+        store.end(List.of(new ClaimEnd.Completed(claim.id(), "2")));
 
         assertThat(first).isNotNull();
         assertThat(DATABASE.row(claim.key()).get("completed_at")).isEqualTo(first);
@@ -163,8 +162,8 @@ class ClaimRowsOnDiskIT {
             store.renew(batch.stream()
                     .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(2)))
                     .toList());
-            store.complete(
-                    batch.stream().map(claim -> new Completion(claim.id(), "1")).toList());
+            store.end(
+                    batch.stream().map(claim -> new ClaimEnd.Completed(claim.id(), "1")).toList());
 
             fresh.pool().close(); // a server process reports its statistics when it ends
 

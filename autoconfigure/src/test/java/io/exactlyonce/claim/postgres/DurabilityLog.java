@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
@@ -51,13 +49,13 @@ final class DurabilityLog {
         ClaimRequest first = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(first));
         store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));
-        store.release(List.of(new Release(first.id(), "failed", false)));
+        store.end(List.of(new ClaimEnd.Released(first.id(), "failed", false)));
         ClaimRequest second = request(first.key());
         store.claim(List.of(second));
-        store.complete(List.of(new Completion(second.id(), null)));
+        store.end(List.of(new ClaimEnd.Completed(second.id(), null)));
         ClaimRequest parked = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(parked));
-        store.park(List.of(new Parking(parked.id(), "to be decided", false)));
+        store.end(List.of(new ClaimEnd.Parked(parked.id(), "to be decided", false)));
         var parkedClaims = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
         assertThat(parkedClaims.release(parked.id())).isTrue();
 

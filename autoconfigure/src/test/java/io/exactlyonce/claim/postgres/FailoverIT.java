@@ -6,10 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -46,9 +45,9 @@ class FailoverIT {
         assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
         makeSessionsReadOnly();
-        assertThat(store.complete(List.of(new Completion(completed.id(), "1")))).containsExactly(completed.id());
+        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1")))).containsExactly(completed.id());
         makeSessionsReadOnly();
-        assertThat(store.release(List.of(new Release(released.id(), "failed", false))))
+        assertThat(store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false))))
                 .containsExactly(released.id());
         makeSessionsReadOnly();
         assertThat(store.look(List.of(completed.key(), released.key())))
@@ -68,9 +67,9 @@ class FailoverIT {
         assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
         endSessions();
-        assertThat(store.complete(List.of(new Completion(completed.id(), "1")))).containsExactly(completed.id());
+        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1")))).containsExactly(completed.id());
         endSessions();
-        assertThat(store.release(List.of(new Release(released.id(), "failed", false))))
+        assertThat(store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false))))
                 .containsExactly(released.id());
     }
 
@@ -81,7 +80,7 @@ class FailoverIT {
         assertThat(losingReplies().claim(List.of(completed))).hasOnlyElementsOfType(Acquired.class);
         assertThat(losingReplies().renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
-        assertThat(losingReplies().complete(List.of(new Completion(completed.id(), "1"))))
+        assertThat(losingReplies().end(List.of(new ClaimEnd.Completed(completed.id(), "1"))))
                 .containsExactly(completed.id());
         assertThat(database.row(completed.key())).containsEntry("status", "COMPLETED");
     }

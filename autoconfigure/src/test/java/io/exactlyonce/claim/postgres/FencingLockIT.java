@@ -9,9 +9,8 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -206,7 +205,7 @@ class FencingLockIT {
             Duration lease = Duration.ofMinutes(1);
             assertThat(store.renew(List.of(new LeaseRenewal(claim, lease), new LeaseRenewal(neighbour.id(), lease))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
-            assertThat(store.complete(List.of(new Completion(claim, "1"), new Completion(neighbour.id(), "2"))))
+            assertThat(store.end(List.of(new ClaimEnd.Completed(claim, "1"), new ClaimEnd.Completed(neighbour.id(), "2"))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
             assertThat(holder.goOn().get(20, TimeUnit.SECONDS)).isTrue();
         }
@@ -230,7 +229,7 @@ class FencingLockIT {
     void releaseGoesThroughTheFenceAndLeavesTheKeyUnclaimableUntilItsEnd() throws Exception {
         claim(request);
         try (PausedWorker holder = new PausedWorker(true)) {
-            assertThat(store.release(List.of(new Release(claim, "failed", false))))
+            assertThat(store.end(List.of(new ClaimEnd.Released(claim, "failed", false))))
                     .containsExactly(claim);
             assertThat(claim(request(request.key()))).isInstanceOf(HeldElsewhere.class);
             holder.goOn().get(20, TimeUnit.SECONDS);
@@ -255,7 +254,7 @@ class FencingLockIT {
     @Test
     void completedClaimIsNotHeld() {
         claim(request);
-        store.complete(List.of(new Completion(claim, null)));
+        store.end(List.of(new ClaimEnd.Completed(claim, null)));
 
         assertThat(application.<Boolean>execute(status -> store.fence(claim))).isFalse();
     }

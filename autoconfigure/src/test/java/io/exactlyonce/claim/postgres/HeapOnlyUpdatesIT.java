@@ -3,9 +3,8 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -50,12 +49,12 @@ class HeapOnlyUpdatesIT {
                 .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(2)))
                 .toList());
         if (fails) {
-            store.release(batch.stream()
-                    .map(claim -> new Release(claim.id(), "failed", false))
+            store.end(batch.stream()
+                    .map(claim -> new ClaimEnd.Released(claim.id(), "failed", false))
                     .toList());
         } else {
-            store.complete(
-                    batch.stream().map(claim -> new Completion(claim.id(), "1")).toList());
+            store.end(
+                    batch.stream().map(claim -> new ClaimEnd.Completed(claim.id(), "1")).toList());
         }
     }
 }

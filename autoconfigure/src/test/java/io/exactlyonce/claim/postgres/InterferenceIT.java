@@ -14,9 +14,8 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimsLockedException;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.Statement;
@@ -67,7 +66,7 @@ class InterferenceIT {
     void rowThatVanishesAfterItWasReadIsClaimedAgain() {
         ClaimRequest first = request();
         other.claim(List.of(first));
-        other.release(List.of(new Release(first.id(), "failed", false)));
+        other.end(List.of(new ClaimEnd.Released(first.id(), "failed", false)));
 
         assertThat(claimWhile(TAKE_OVER, 1, () -> DATABASE.delete(first.key()), first.key()))
                 .isInstanceOfSatisfying(
@@ -79,11 +78,11 @@ class InterferenceIT {
     void keyThatChangesInEachRoundFailsWithAReason() {
         ClaimRequest busy = request();
         other.claim(List.of(busy));
-        other.release(List.of(new Release(busy.id(), "failed", false)));
+        other.end(List.of(new ClaimEnd.Released(busy.id(), "failed", false)));
         Runnable claimAndRelease = () -> {
             ClaimRequest faster = request(busy.key());
             other.claim(List.of(faster));
-            other.release(List.of(new Release(faster.id(), "failed", false)));
+            other.end(List.of(new ClaimEnd.Released(faster.id(), "failed", false)));
         };
 
         assertThatThrownBy(() -> claimWhile(TAKE_OVER, 100, claimAndRelease, busy.key()))
@@ -96,7 +95,7 @@ class InterferenceIT {
     void keyThatAnotherClaimTakesOverFirstIsHeldElsewhere() {
         ClaimRequest failed = request();
         other.claim(List.of(failed));
-        other.release(List.of(new Release(failed.id(), "failed", false)));
+        other.end(List.of(new ClaimEnd.Released(failed.id(), "failed", false)));
 
         assertThat(claimWhile(TAKE_OVER, 1, () -> other.claim(List.of(request(failed.key()))), failed.key()))
                 .isInstanceOf(HeldElsewhere.class);
@@ -122,7 +121,7 @@ class InterferenceIT {
         other.claim(List.of(late));
         DATABASE.endLease(late.id());
 
-        assertThat(claimWhile(TAKE_OVER, 1, () -> other.complete(List.of(new Completion(late.id(), "1"))), late.key()))
+        assertThat(claimWhile(TAKE_OVER, 1, () -> other.end(List.of(new ClaimEnd.Completed(late.id(), "1"))), late.key()))
                 .isEqualTo(new AlreadyCompleted("1"));
     }
 
@@ -135,7 +134,7 @@ class InterferenceIT {
         assertThat(claimWhile(
                         TAKE_OVER,
                         1,
-                        () -> other.release(List.of(new Release(late.id(), "failed", false))),
+                        () -> other.end(List.of(new ClaimEnd.Released(late.id(), "failed", false))),
                         late.key()))
                 .isInstanceOfSatisfying(
                         Acquired.class,
@@ -150,7 +149,7 @@ class InterferenceIT {
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
                                 .formatted(claim.claimId()),
-                        () -> other.complete(List.of(new Completion(claim.id(), "1")))))
+                        () -> other.end(List.of(new ClaimEnd.Completed(claim.id(), "1")))))
                 .containsExactly(claim.id());
         assertThat(DATABASE.row(claim.key()).get("status")).isEqualTo("COMPLETED");
     }
@@ -176,7 +175,7 @@ class InterferenceIT {
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = '%s'"
                                 .formatted(zombie.claimId()),
-                        () -> other.complete(List.of(new Completion(zombie.id(), "1")))))
+                        () -> other.end(List.of(new ClaimEnd.Completed(zombie.id(), "1")))))
                 .isEmpty();
         assertThat(DATABASE.row(zombie.key()).get("status")).isEqualTo("HELD");
     }
@@ -193,12 +192,10 @@ class InterferenceIT {
         other.claim(List.of(done, running));
 
         ClaimBatchResult result = store.apply(new ClaimBatch(
-                List.of(new Completion(done.id(), "1")),
-                List.of(),
-                List.of(),
+                List.of(new ClaimEnd.Completed(done.id(), "1")),
                 List.of(request(), request(running.key()), request())));
 
-        assertThat(result.completed()).containsExactly(done.id());
+        assertThat(result.recorded()).containsExactly(done.id());
         assertThat(result.claimed().get(1)).isInstanceOf(HeldElsewhere.class);
         assertThat(statements).hasValue(1);
     }

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -85,7 +85,7 @@ class KeyStateQueryIT {
     @Test
     void lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree() {
         store.claim(List.of(claim));
-        store.release(List.of(new Release(claim.id(), "failed", false)));
+        store.end(List.of(new ClaimEnd.Released(claim.id(), "failed", false)));
 
         assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
 

@@ -7,7 +7,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -138,7 +138,7 @@ class PooledTransactionsIT {
         ClaimOutcome outcome = store.claim(List.of(request)).get(0);
         if (outcome instanceof Acquired) {
             store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
-            assertThat(store.complete(List.of(new Completion(request.id(), null))))
+            assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), null))))
                     .containsExactly(request.id());
         }
         return outcome;

@@ -6,9 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +36,7 @@ class PostgresParkedClaimsIT {
         ClaimRequest completed = parkedClaim();
 
         parked.release(released.id());
-        parked.complete(new Completion(completed.id(), null));
+        parked.complete(new ClaimEnd.Completed(completed.id(), null));
 
         assertThat(daysLeft(released)).isEqualTo(13);
         assertThat(daysLeft(completed)).isEqualTo(13);
@@ -61,7 +60,7 @@ class PostgresParkedClaimsIT {
         ClaimRequest request = parkedClaim();
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> parked.complete(new Completion(request.id(), "\"a\0b\"")));
+                .isThrownBy(() -> parked.complete(new ClaimEnd.Completed(request.id(), "\"a\0b\"")));
 
         assertThat(parked.find(request.key())).isPresent();
     }
@@ -81,7 +80,7 @@ class PostgresParkedClaimsIT {
     private ClaimRequest parkedClaim() {
         ClaimRequest request = TestDatabase.request();
         store.claim(List.of(request));
-        store.park(List.of(new Parking(request.id(), "told to", true)));
+        store.end(List.of(new ClaimEnd.Parked(request.id(), "told to", true)));
         return request;
     }
 

@@ -6,8 +6,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -89,12 +88,12 @@ class RetentionContentionIT {
         }
         key.holders.decrementAndGet();
         if (ThreadLocalRandom.current().nextInt(3) == 0) {
-            assertThat(store.release(List.of(new Release(request.id(), "failed", false))))
+            assertThat(store.end(List.of(new ClaimEnd.Released(request.id(), "failed", false))))
                     .hasSize(1);
             return;
         }
         key.completionBegun = System.nanoTime();
         key.lives.incrementAndGet();
-        assertThat(store.complete(List.of(new Completion(request.id(), "1")))).hasSize(1);
+        assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), "1")))).hasSize(1);
     }
 }

@@ -3,7 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
@@ -98,7 +98,7 @@ class RetentionUnderLoadIT {
         while (!stopped.get()) {
             ClaimRequest claim = TestDatabase.request();
             store.claim(List.of(claim));
-            store.complete(List.of(new Completion(claim.id(), "1")));
+            store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
             pairs.increment();
         }
     }

@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -68,7 +66,7 @@ class StaleClaimIT {
     void completionOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.complete(List.of(new Completion(stale.id(), "1")))).isEmpty();
+        assertThat(store.end(List.of(new ClaimEnd.Completed(stale.id(), "1")))).isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
     }
@@ -77,7 +75,7 @@ class StaleClaimIT {
     void releaseOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.release(List.of(new Release(stale.id(), "failed", false))))
+        assertThat(store.end(List.of(new ClaimEnd.Released(stale.id(), "failed", false))))
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -87,7 +85,7 @@ class StaleClaimIT {
     void parkingOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.park(List.of(new Parking(stale.id(), "told to", false))))
+        assertThat(store.end(List.of(new ClaimEnd.Parked(stale.id(), "told to", false))))
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -96,7 +94,7 @@ class StaleClaimIT {
     @Test
     void releaseWithoutEffectsDoesNotClearAnEarlierDoubt() {
         takenOver();
-        store.release(List.of(new Release(successor.id(), "failed", false)));
+        store.end(List.of(new ClaimEnd.Released(successor.id(), "failed", false)));
 
         assertThat(acquire(request(stale.key())).ambiguous()).isTrue();
     }

@@ -9,8 +9,7 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -75,7 +74,7 @@ class AsyncHandlerCallTests {
 
         assertThat(recorded).isCompletedWithValue("charged");
         assertThat(delivery.left()).isDone();
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(45));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
@@ -102,7 +101,7 @@ class AsyncHandlerCallTests {
 
         assertThat(failureOf(recorded)).isSameAs(failure);
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed(), "java.io.IOException: payment provider is down", false));
+                .containsExactly(new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
@@ -179,7 +178,7 @@ class AsyncHandlerCallTests {
 
         assertThat(recorded).isCompletedExceptionally();
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed(), "stopped from outside: java.io.IOException: stopped", true));
+                .containsExactly(new ClaimEnd.Released(claimed(), "stopped from outside: java.io.IOException: stopped", true));
     }
 
     @Test
@@ -328,7 +327,7 @@ class AsyncHandlerCallTests {
         assertThatThrownBy(() -> process(delivery, asking, DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class);
 
-        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(delivery.left()).isDone();
     }
 
@@ -345,7 +344,7 @@ class AsyncHandlerCallTests {
         assertThat(rig.timedOut).isEmpty();
         assertThat(rig.store.renewals()).hasSize(4);
         runAll(completions);
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.deliveries.settle(limited)).isTrue();
     }
 

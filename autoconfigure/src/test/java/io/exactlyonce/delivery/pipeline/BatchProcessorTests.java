@@ -14,9 +14,8 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
@@ -59,7 +58,7 @@ class BatchProcessorTests {
         assertThat(rig.store.completionCalls()).isOne();
         assertThat(rig.store.completions())
                 .containsExactlyInAnyOrderElementsOf(
-                        claimed().stream().map(id -> new Completion(id, null)).toList());
+                        claimed().stream().map(id -> new ClaimEnd.Completed(id, null)).toList());
         assertThat(acknowledged()).containsExactly(0, 1, 2);
         assertThat(rig.handled).hasSize(1);
         assertThat(rig.outcomes).hasSize(3);
@@ -158,9 +157,9 @@ class BatchProcessorTests {
                 .isSameAs(failures);
 
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed().get(1), "java.io.IOException: no carrier", false));
+                .containsExactly(new ClaimEnd.Released(claimed().get(1), "java.io.IOException: no carrier", false));
         assertThat(rig.store.completions())
-                .extracting(Completion::claim)
+                .extracting(ClaimEnd.Completed::claim)
                 .containsExactly(claimed().get(0), claimed().get(2));
         assertThat(acknowledged()).containsExactly(0, 2);
         assertThat(rig.returns()).containsExactly(4);
@@ -193,7 +192,7 @@ class BatchProcessorTests {
         assertThat(handed).isEmpty();
         assertThat(rig.store.releases())
                 .containsExactlyElementsOf(claimed().stream()
-                        .map(id -> new Release(id, "the handler was not called", false))
+                        .map(id -> new ClaimEnd.Released(id, "the handler was not called", false))
                         .toList());
         rig.tickFor(Duration.ofSeconds(14));
         assertThat(rig.store.renewals()).isEmpty();
@@ -208,7 +207,7 @@ class BatchProcessorTests {
                 .isInstanceOf(BatchItemFailures.class);
 
         assertThat(rig.store.releases())
-                .extracting(Release::claim)
+                .extracting(ClaimEnd.Released::claim)
                 .containsExactly(claimed().get(2));
         assertThat(acknowledged()).containsExactly(0, 1);
     }
@@ -260,8 +259,8 @@ class BatchProcessorTests {
         assertThat(rig.store.claimCalls()).isEqualTo(3);
         assertThat(rig.store.releases())
                 .containsExactly(
-                        new Release(claimed().get(0), "the claim got no answer", false),
-                        new Release(claimed().get(1), "the claim got no answer", false));
+                        new ClaimEnd.Released(claimed().get(0), "the claim got no answer", false),
+                        new ClaimEnd.Released(claimed().get(1), "the claim got no answer", false));
         assertThat(acknowledged()).isEmpty();
         assertThat(rig.waiting).containsExactly(1, 2);
     }
@@ -346,7 +345,7 @@ class BatchProcessorTests {
 
         assertThat(handed).containsExactly(0);
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed().get(1), "the handler was not called", false));
+                .containsExactly(new ClaimEnd.Released(claimed().get(1), "the handler was not called", false));
         assertThat(acknowledged()).containsExactly(0);
         assertThat(rig.returns()).containsExactly(4);
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -181,7 +181,7 @@ class DeliveriesTests {
         deliveries.stop(rig.orders).end();
         Duration waited = Duration.ofNanos(System.nanoTime() - begun);
 
-        assertThat(rig.store.releases()).extracting(Release::ambiguous).containsExactly(true);
+        assertThat(rig.store.releases()).extracting(ClaimEnd.Released::ambiguous).containsExactly(true);
         assertThat(rig.returns()).containsExactly(4);
         assertThat(waited).isLessThan(Duration.ofMillis(1_500));
         assertThatThrownBy(handling::join).hasRootCauseInstanceOf(InterruptedException.class);

@@ -11,8 +11,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import java.time.Duration;
@@ -34,7 +33,7 @@ class DeliveryProcessorTests {
         ClaimRequest request = rig.store.claims().get(0);
         assertThat(request.key()).isEqualTo(DeliveryRig.KEY);
         assertThat(request.owner()).isEqualTo("worker");
-        assertThat(rig.store.completions()).containsExactly(new Completion(request.id(), "\"charged\""));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(request.id(), "\"charged\""));
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isTrue();
         assertThat(rig.returns()).isEmpty();
@@ -126,7 +125,7 @@ class DeliveryProcessorTests {
 
         assertThat(rig.store.claims()).hasSize(3);
         assertThat(rig.store.releases())
-                .containsExactly(new Release(rig.store.claims().get(0).id(), "the claim got no answer", false));
+                .containsExactly(new ClaimEnd.Released(rig.store.claims().get(0).id(), "the claim got no answer", false));
         assertThat(rig.outcomes).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();

@@ -6,8 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import java.io.IOException;
@@ -56,7 +55,7 @@ class HandlerCallTests {
                 .isSameAs(failure);
 
         assertThat(rig.store.releases())
-                .containsExactly(new Release(claimed(), "java.io.IOException: payment provider is down", false));
+                .containsExactly(new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(2));
         assertThat(rig.deliveries.settle(delivery)).isFalse();
@@ -106,7 +105,7 @@ class HandlerCallTests {
 
         assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
 
-        assertThat(rig.store.completions()).hasSize(2).containsOnly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.store.completions()).hasSize(2).containsOnly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.store.renewals()).hasSize(1);
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
@@ -158,7 +157,7 @@ class HandlerCallTests {
 
         assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), null));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -170,7 +169,7 @@ class HandlerCallTests {
 
         rig.process(delivery, claim -> "charged");
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), null));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -183,7 +182,7 @@ class HandlerCallTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.completions())
-                .containsExactly(new Completion(claimed(), "\"charged\""), new Completion(claimed(), null));
+                .containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""), new ClaimEnd.Completed(claimed(), null));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -191,7 +190,7 @@ class HandlerCallTests {
     void absentResultIsNotWritten() throws Throwable {
         rig.process(delivery, claim -> null);
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), null));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
     }
 
     @Test
@@ -354,7 +353,7 @@ class HandlerCallTests {
                 .isInstanceOf(ClaimLostException.class)
                 .hasMessageContaining("before the handler was called");
 
-        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.handled).isEmpty();
     }
@@ -367,7 +366,7 @@ class HandlerCallTests {
 
         rig.process(delivery, claim -> "charged");
 
-        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), null));
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -393,7 +392,7 @@ class HandlerCallTests {
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(OutOfMemoryError.class);
 
-        assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         rig.tickFor(Duration.ofSeconds(14));
         assertThat(rig.store.renewals()).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isFalse();

@@ -7,7 +7,7 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
@@ -106,7 +106,7 @@ class ListenerStopTests {
 
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class);
-        assertThat(rig.store.releases()).extracting(Release::ambiguous).containsExactly(false);
+        assertThat(rig.store.releases()).extracting(ClaimEnd.Released::ambiguous).containsExactly(false);
         assertThat(rig.queue.requests()).as("until its claim is released").isEmpty();
         rig.deliveries.settle(delivery);
 
@@ -338,7 +338,7 @@ class ListenerStopTests {
                 .isInstanceOf(ClaimLostException.class);
         batch.forEach(rig.deliveries::settle);
 
-        assertThat(rig.store.releases()).hasSize(2).noneMatch(Release::ambiguous);
+        assertThat(rig.store.releases()).hasSize(2).noneMatch(ClaimEnd.Released::ambiguous);
         assertThat(rig.returns()).containsExactly(0, 0);
     }
 
@@ -351,7 +351,7 @@ class ListenerStopTests {
             throw new AssertionError("The handler was called");
         });
 
-        assertThat(rig.store.releases()).hasSize(1).noneMatch(Release::ambiguous);
+        assertThat(rig.store.releases()).hasSize(1).noneMatch(ClaimEnd.Released::ambiguous);
         assertThat(rig.deliveries.settle(batch.get(1))).isFalse();
     }
 

@@ -10,7 +10,7 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -228,7 +228,7 @@ class KeyWatcherTests {
 
         ClaimRequest asked = rig.store.claims().get(1);
         assertThat(rig.store.releases())
-                .containsExactly(new Release(asked.id(), "the message is to be received first", true));
+                .containsExactly(new ClaimEnd.Released(asked.id(), "the message is to be received first", true));
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
         assertThat(rig.deleted).isEmpty();
     }

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -74,7 +74,7 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int th
             if (!(store.claim(List.of(request)).get(0) instanceof Acquired)) {
                 throw new IllegalStateException("A new key was not acquired");
             }
-            if (!store.complete(List.of(new Completion(request.id(), null))).contains(request.id())) {
+            if (!store.end(List.of(new ClaimEnd.Completed(request.id(), null))).contains(request.id())) {
                 throw new IllegalStateException("A held claim was not completed");
             }
             pairs++;

@@ -15,9 +15,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -84,8 +82,8 @@ interface ClaimBatchContract extends StoreUnderTest {
                 Stream.generate(() -> request(newKey())).limit(100).toList();
         store().claim(batch);
 
-        assertThat(store().complete(batch.stream()
-                        .map(claim -> new Completion(claim.id(), claim.key().key()))
+        assertThat(store().end(batch.stream()
+                        .map(claim -> new ClaimEnd.Completed(claim.id(), claim.key().key()))
                         .toList()))
                 .hasSize(100);
 
@@ -105,14 +103,13 @@ interface ClaimBatchContract extends StoreUnderTest {
         store().claim(List.of(done, failed, doubtful));
 
         ClaimBatchResult result = store().apply(new ClaimBatch(
-                List.of(new Completion(done.id(), "1")),
-                List.of(new Release(failed.id(), "failed", false)),
-                List.of(new Parking(doubtful.id(), "who knows", false)),
+                List.of(
+                        new ClaimEnd.Completed(done.id(), "1"),
+                        new ClaimEnd.Released(failed.id(), "failed", false),
+                        new ClaimEnd.Parked(doubtful.id(), "who knows", false)),
                 List.of(request(failed.key()), request(newKey()), request(doubtful.key()), request(done.key()))));
 
-        assertThat(result.completed()).containsExactly(done.id());
-        assertThat(result.released()).containsExactly(failed.id());
-        assertThat(result.parked()).containsExactly(doubtful.id());
+        assertThat(result.recorded()).containsExactlyInAnyOrder(done.id(), failed.id(), doubtful.id());
         assertThat(result.claimed().subList(0, 2)).hasOnlyElementsOfType(Acquired.class);
         assertThat(result.claimed().subList(2, 4))
                 .containsExactly(new ClaimOutcome.Parked(), new AlreadyCompleted("1"));
@@ -123,7 +120,7 @@ interface ClaimBatchContract extends StoreUnderTest {
         ClaimRequest claim = request(newKey());
         acquire(store(), claim);
 
-        assertThat(store().complete(List.of(new Completion(claim.id(), "1"), new Completion(claim.id(), "1"))))
+        assertThat(store().end(List.of(new ClaimEnd.Completed(claim.id(), "1"), new ClaimEnd.Completed(claim.id(), "1"))))
                 .containsExactly(claim.id());
     }
 

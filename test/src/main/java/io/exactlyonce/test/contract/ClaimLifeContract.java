@@ -16,7 +16,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -134,7 +134,7 @@ interface ClaimLifeContract extends StoreUnderTest {
         ClaimRequest stopped = request(newKey());
         acquire(store(), stopped);
 
-        store().release(List.of(new Release(stopped.id(), "interrupted", true)));
+        store().end(List.of(new ClaimEnd.Released(stopped.id(), "interrupted", true)));
         ClaimRequest second = request(stopped.key());
         assertThat(acquire(store(), second).ambiguous()).isTrue();
 
@@ -180,8 +180,8 @@ interface ClaimLifeContract extends StoreUnderTest {
                         .map(request -> new LeaseRenewal(request.id(), LEASE))
                         .toList()))
                 .containsExactly(held.id());
-        assertThat(store().release(requests.stream()
-                        .map(request -> new Release(request.id(), "failed", false))
+        assertThat(store().end(requests.stream()
+                        .map(request -> new ClaimEnd.Released(request.id(), "failed", false))
                         .toList()))
                 .containsExactly(held.id());
     }

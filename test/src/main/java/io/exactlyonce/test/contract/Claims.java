@@ -5,9 +5,8 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -39,7 +38,7 @@ final class Claims {
     }
 
     static boolean complete(ClaimStore store, ClaimRequest request, @Nullable String result) {
-        return store.complete(List.of(new Completion(request.id(), result))).contains(request.id());
+        return store.end(List.of(new ClaimEnd.Completed(request.id(), result))).contains(request.id());
     }
 
     static boolean renew(ClaimStore store, ClaimRequest request) {
@@ -47,7 +46,7 @@ final class Claims {
     }
 
     static boolean release(ClaimStore store, ClaimRequest request) {
-        return store.release(List.of(new Release(request.id(), "failed", false)))
+        return store.end(List.of(new ClaimEnd.Released(request.id(), "failed", false)))
                 .contains(request.id());
     }
 }

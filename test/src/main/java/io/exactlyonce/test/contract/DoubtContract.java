@@ -18,8 +18,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -85,7 +84,7 @@ interface DoubtContract extends StoreUnderTest {
     default void requestThatLeavesDoubtToAPersonParksAKeyThatWasReleasedInDoubt() {
         ClaimRequest stopped = request(newKey());
         acquire(store(), stopped);
-        store().release(List.of(new Release(stopped.id(), "interrupted", true)));
+        store().end(List.of(new ClaimEnd.Released(stopped.id(), "interrupted", true)));
 
         assertThat(claim(store(), cautious(stopped.key()))).isEqualTo(new Parked());
     }
@@ -172,7 +171,7 @@ interface DoubtContract extends StoreUnderTest {
     }
 
     private boolean park(ClaimRequest request) {
-        return store().park(List.of(new Parking(request.id(), "told to", false)))
+        return store().end(List.of(new ClaimEnd.Parked(request.id(), "told to", false)))
                 .contains(request.id());
     }
 

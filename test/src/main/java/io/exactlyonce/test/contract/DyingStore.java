@@ -5,11 +5,9 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -78,25 +76,32 @@ final class DyingStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> complete(List<Completion> completions) {
-        dieAt(CrashPoint.BEFORE_COMPLETION);
-        Set<ClaimId> recorded = underTest.store().complete(completions);
-        completed.addAll(recorded);
-        dieAt(CrashPoint.AFTER_COMPLETION);
+    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        ends.forEach(this::dieBefore);
+        Set<ClaimId> recorded = alive(() -> underTest.store().end(ends));
+        for (ClaimEnd end : ends) {
+            if (end instanceof ClaimEnd.Completed && recorded.contains(end.claim())) {
+                completed.add(end.claim());
+            }
+        }
+        ends.forEach(this::dieAfter);
         return recorded;
     }
 
-    @Override
-    public Set<ClaimId> release(List<Release> releases) {
-        dieAt(CrashPoint.BEFORE_RELEASE);
-        Set<ClaimId> released = underTest.store().release(releases);
-        dieAt(CrashPoint.AFTER_RELEASE);
-        return released;
+    private void dieBefore(ClaimEnd end) {
+        if (end instanceof ClaimEnd.Completed) {
+            dieAt(CrashPoint.BEFORE_COMPLETION);
+        } else if (end instanceof ClaimEnd.Released) {
+            dieAt(CrashPoint.BEFORE_RELEASE);
+        }
     }
 
-    @Override
-    public Set<ClaimId> park(List<Parking> parkings) {
-        return alive(() -> underTest.store().park(parkings));
+    private void dieAfter(ClaimEnd end) {
+        if (end instanceof ClaimEnd.Completed) {
+            dieAt(CrashPoint.AFTER_COMPLETION);
+        } else if (end instanceof ClaimEnd.Released) {
+            dieAt(CrashPoint.AFTER_RELEASE);
+        }
     }
 
     @Override

@@ -18,10 +18,8 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -150,7 +148,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimRequest next = cautious(parked.key());
         acquire(store(), next);
 
-        assertThat(store().release(List.of(new Release(next.id(), "stopped", true))))
+        assertThat(store().end(List.of(new ClaimEnd.Released(next.id(), "stopped", true))))
                 .hasSize(1);
 
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
@@ -184,7 +182,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     void completedKeyIsADuplicateWithItsResult() {
         ClaimRequest parked = parkedClaim(true);
 
-        assertThat(parked().complete(new Completion(parked.id(), "\"by hand\"")))
+        assertThat(parked().complete(new ClaimEnd.Completed(parked.id(), "\"by hand\"")))
                 .isTrue();
 
         assertThat(parked().find(parked.key())).isEmpty();
@@ -194,15 +192,15 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     @Test
     void onlyTheFirstDecisionCounts() {
         ClaimRequest completed = parkedClaim(true);
-        parked().complete(new Completion(completed.id(), "1"));
-        assertThat(parked().complete(new Completion(completed.id(), "2"))).isFalse();
+        parked().complete(new ClaimEnd.Completed(completed.id(), "1"));
+        assertThat(parked().complete(new ClaimEnd.Completed(completed.id(), "2"))).isFalse();
         assertThat(parked().release(completed.id())).isFalse();
         assertThat(claim(store(), request(completed.key()))).isEqualTo(new AlreadyCompleted("1"));
 
         ClaimRequest released = parkedClaim(true);
         parked().release(released.id());
         assertThat(parked().release(released.id())).isFalse();
-        assertThat(parked().complete(new Completion(released.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimEnd.Completed(released.id(), "1"))).isFalse();
         assertThat(claim(store(), request(released.key()))).isInstanceOf(Acquired.class);
     }
 
@@ -215,7 +213,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         park(later, "again", false);
 
         assertThat(parked().release(earlier.id())).isFalse();
-        assertThat(parked().complete(new Completion(earlier.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimEnd.Completed(earlier.id(), "1"))).isFalse();
 
         assertThat(find(later).claimId()).isEqualTo(later.claimId());
     }
@@ -226,7 +224,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         acquire(store(), held);
 
         assertThat(parked().release(held.id())).isFalse();
-        assertThat(parked().complete(new Completion(held.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimEnd.Completed(held.id(), "1"))).isFalse();
 
         assertThat(renew(store(), held)).isTrue();
     }
@@ -239,7 +237,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     private void park(ClaimRequest request, String reason, boolean ambiguous) {
-        assertThat(store().park(List.of(new Parking(request.id(), reason, ambiguous))))
+        assertThat(store().end(List.of(new ClaimEnd.Parked(request.id(), reason, ambiguous))))
                 .containsExactly(request.id());
     }
 

@@ -8,8 +8,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Release;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.test.InMemoryClaimStore;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import java.util.HashMap;
@@ -81,15 +80,15 @@ class BrokenStoreContractTests {
         }
 
         @Override
-        public synchronized Set<ClaimId> release(List<Release> releases) {
+        public synchronized Set<ClaimId> release(List<ClaimEnd.Released> releases) {
             super.release(releases);
-            return grant(releases.stream().map(Release::claim).collect(Collectors.toSet()));
+            return grant(releases.stream().map(ClaimEnd.Released::claim).collect(Collectors.toSet()));
         }
 
         @Override
-        public synchronized Set<ClaimId> complete(List<Completion> completions) {
+        public synchronized Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
             super.complete(completions);
-            return grant(completions.stream().map(Completion::claim).collect(Collectors.toSet()));
+            return grant(completions.stream().map(ClaimEnd.Completed::claim).collect(Collectors.toSet()));
         }
 
         private Set<ClaimId> grant(Set<ClaimId> claims) {

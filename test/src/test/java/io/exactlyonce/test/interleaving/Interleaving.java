@@ -5,10 +5,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -120,20 +118,20 @@ final class Interleaving {
     private void complete(ClaimId claim, int variant, Invariants history) {
         String json = String.valueOf(variant);
         boolean told =
-                subject.store().complete(List.of(new Completion(claim, json))).contains(claim);
+                subject.store().end(List.of(new ClaimEnd.Completed(claim, json))).contains(claim);
         history.completed(claim.value(), told, json);
     }
 
     private void release(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
-                .release(List.of(new Release(claim, "failed", inDoubt)))
+                .end(List.of(new ClaimEnd.Released(claim, "failed", inDoubt)))
                 .contains(claim);
         history.released(claim.value(), told, inDoubt);
     }
 
     private void park(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
-                .park(List.of(new Parking(claim, "told to", inDoubt)))
+                .end(List.of(new ClaimEnd.Parked(claim, "told to", inDoubt)))
                 .contains(claim);
         history.parked(claim.value(), told, inDoubt);
     }

@@ -7,10 +7,8 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -39,8 +37,8 @@ enum MissingDecisionGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public boolean complete(Completion completion) {
-                    return super.complete(new Completion(parkedOf(intact, completion.claim()), completion.result()));
+                public boolean complete(ClaimEnd.Completed completion) {
+                    return super.complete(new ClaimEnd.Completed(parkedOf(intact, completion.claim()), completion.result()));
                 }
             };
         }
@@ -52,12 +50,12 @@ enum MissingDecisionGuard {
                 @Override
                 public boolean release(ClaimId claim) {
                     return super.release(claim)
-                            || !super.release(List.of(new Release(claim, "", false)))
+                            || !super.release(List.of(new ClaimEnd.Released(claim, "", false)))
                                     .isEmpty();
                 }
 
                 @Override
-                public boolean complete(Completion completion) {
+                public boolean complete(ClaimEnd.Completed completion) {
                     return super.complete(completion)
                             || !super.complete(List.of(completion)).isEmpty();
                 }
@@ -86,7 +84,7 @@ enum MissingDecisionGuard {
                     if (outcome instanceof Acquired acquired
                             && acquired.ambiguous()
                             && request.inDoubt() == InDoubt.PARK) {
-                        park(List.of(new Parking(request.id(), "", true)));
+                        park(List.of(new ClaimEnd.Parked(request.id(), "", true)));
                         return new ClaimOutcome.Parked();
                     }
                     return outcome;
@@ -117,9 +115,9 @@ enum MissingDecisionGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public Set<ClaimId> park(List<Parking> parkings) {
+                public Set<ClaimId> park(List<ClaimEnd.Parked> parkings) {
                     return super.park(parkings.stream()
-                            .map(each -> new Parking(each.claim(), each.reason(), false))
+                            .map(each -> new ClaimEnd.Parked(each.claim(), each.reason(), false))
                             .toList());
                 }
             };
@@ -163,7 +161,7 @@ enum MissingDecisionGuard {
                     Map<ClaimKey, KeyState> told = super.look(keys);
                     super.release(keys.stream()
                             .flatMap(key -> holder(key).stream())
-                            .map(holder -> new Release(holder, "", false))
+                            .map(holder -> new ClaimEnd.Released(holder, "", false))
                             .toList());
                     return told;
                 }

@@ -5,10 +5,8 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.List;
 import java.util.Set;
@@ -22,11 +20,11 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> complete(List<Completion> completions) {
+                public Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
                     return write(
                             completions,
-                            Completion::claim,
-                            (each, holder) -> super.complete(List.of(new Completion(holder, each.result()))));
+                            ClaimEnd.Completed::claim,
+                            (each, holder) -> super.complete(List.of(new ClaimEnd.Completed(holder, each.result()))));
                 }
             };
         }
@@ -36,12 +34,12 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> complete(List<Completion> completions) {
+                public Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
                     Set<ClaimId> told = super.complete(completions);
                     write(
                             completions,
-                            Completion::claim,
-                            (each, holder) -> super.complete(List.of(new Completion(holder, each.result()))));
+                            ClaimEnd.Completed::claim,
+                            (each, holder) -> super.complete(List.of(new ClaimEnd.Completed(holder, each.result()))));
                     return told;
                 }
             };
@@ -66,12 +64,12 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> release(List<Release> releases) {
+                public Set<ClaimId> release(List<ClaimEnd.Released> releases) {
                     return write(
                             releases,
-                            Release::claim,
+                            ClaimEnd.Released::claim,
                             (each, holder) ->
-                                    super.release(List.of(new Release(holder, each.error(), each.ambiguous()))));
+                                    super.release(List.of(new ClaimEnd.Released(holder, each.error(), each.ambiguous()))));
                 }
             };
         }
@@ -81,12 +79,12 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> park(List<Parking> parkings) {
+                public Set<ClaimId> park(List<ClaimEnd.Parked> parkings) {
                     return write(
                             parkings,
-                            Parking::claim,
+                            ClaimEnd.Parked::claim,
                             (each, holder) ->
-                                    super.park(List.of(new Parking(holder, each.reason(), each.ambiguous()))));
+                                    super.park(List.of(new ClaimEnd.Parked(holder, each.reason(), each.ambiguous()))));
                 }
             };
         }
@@ -175,9 +173,9 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public Set<ClaimId> complete(List<Completion> completions) {
+                public Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
                     return super.release(completions.stream()
-                            .map(each -> new Release(each.claim(), "", false))
+                            .map(each -> new ClaimEnd.Released(each.claim(), "", false))
                             .toList());
                 }
             };
@@ -188,9 +186,9 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public Set<ClaimId> park(List<Parking> parkings) {
+                public Set<ClaimId> park(List<ClaimEnd.Parked> parkings) {
                     return super.release(parkings.stream()
-                            .map(each -> new Release(each.claim(), each.reason(), false))
+                            .map(each -> new ClaimEnd.Released(each.claim(), each.reason(), false))
                             .toList());
                 }
             };

@@ -3,7 +3,7 @@ package io.exactlyonce.test.interleaving;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.test.interleaving.KeyModel.State;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +51,7 @@ final class Operator {
     void complete(int variant) {
         decideOn(variant, parked -> {
             String json = "\"by hand " + variant + "\"";
-            boolean told = subject.parked().complete(new Completion(idOf(parked), json));
+            boolean told = subject.parked().complete(new ClaimEnd.Completed(idOf(parked), json));
             model.require(
                     told == model.isParked(parked.claimId()), "a completion counts for the claim that was seen only");
             if (told) {

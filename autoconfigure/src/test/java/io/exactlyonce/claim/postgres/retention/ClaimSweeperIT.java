@@ -8,10 +8,8 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -87,7 +85,7 @@ class ClaimSweeperIT {
     void releasedClaimIsKeptForTheRetention() throws Exception {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.release(List.of(new Release(claim.id(), "failed", true)));
+        store.end(List.of(new ClaimEnd.Released(claim.id(), "failed", true)));
         age(claim, "14 days - 1 minute");
         sweep();
         assertThat(exists(claim)).isTrue();
@@ -106,7 +104,7 @@ class ClaimSweeperIT {
         sweep();
 
         assertThat(exists(claim)).isTrue();
-        assertThat(store.complete(List.of(new Completion(claim.id(), "1")))).containsExactly(claim.id());
+        assertThat(store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")))).containsExactly(claim.id());
     }
 
     @Test
@@ -126,7 +124,7 @@ class ClaimSweeperIT {
     void parkedClaimIsNeverDeleted() throws Exception {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.park(List.of(new Parking(claim.id(), "to be decided", false)));
+        store.end(List.of(new ClaimEnd.Parked(claim.id(), "to be decided", false)));
         age(claim, "1000 days");
         sweep();
 
@@ -138,7 +136,7 @@ class ClaimSweeperIT {
     void claimThatAPersonReleasedIsNotParkedAnyMoreAndExpiresLikeAnyOther() throws Exception {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.park(List.of(new Parking(claim.id(), "to be decided", false)));
+        store.end(List.of(new ClaimEnd.Parked(claim.id(), "to be decided", false)));
         new PostgresParkedClaims(database.pool(), TestDatabase.RETENTION).release(claim.id());
         sweep();
         assertThat(exists(claim)).isTrue();
@@ -186,7 +184,7 @@ class ClaimSweeperIT {
         ClaimRequest brief = request();
         ClaimRequest kept = completed();
         shortTerm.claim(List.of(brief));
-        shortTerm.complete(List.of(new Completion(brief.id(), "1")));
+        shortTerm.end(List.of(new ClaimEnd.Completed(brief.id(), "1")));
         age(brief, "2 days");
         age(kept, "2 days");
 
@@ -203,7 +201,7 @@ class ClaimSweeperIT {
         age(crashed, "13 days");
         ClaimRequest successor = request(crashed.key());
         store.claim(List.of(successor));
-        store.complete(List.of(new Completion(successor.id(), "1")));
+        store.end(List.of(new ClaimEnd.Completed(successor.id(), "1")));
         age(successor, "13 days");
 
         sweep();
@@ -215,7 +213,7 @@ class ClaimSweeperIT {
     void deletedKeyIsClaimedAsNewWithAHigherToken() throws Exception {
         ClaimRequest first = request();
         Acquired before = (Acquired) store.claim(List.of(first)).get(0);
-        store.complete(List.of(new Completion(first.id(), "1")));
+        store.end(List.of(new ClaimEnd.Completed(first.id(), "1")));
         age(first, "15 days");
         sweep();
 
@@ -395,8 +393,8 @@ class ClaimSweeperIT {
         List<ClaimRequest> claims =
                 Stream.generate(TestDatabase::request).limit(count).toList();
         store.claim(claims);
-        store.complete(
-                claims.stream().map(claim -> new Completion(claim.id(), "1")).toList());
+        store.end(
+                claims.stream().map(claim -> new ClaimEnd.Completed(claim.id(), "1")).toList());
         claims.forEach(claim -> age(claim, "15 days"));
         return claims;
     }
@@ -404,7 +402,7 @@ class ClaimSweeperIT {
     private ClaimRequest completed() {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.complete(List.of(new Completion(claim.id(), "1")));
+        store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
         return claim;
     }
 

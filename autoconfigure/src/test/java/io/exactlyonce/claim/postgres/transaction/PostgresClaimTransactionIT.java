@@ -18,9 +18,8 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsLockedException;
-import io.exactlyonce.claim.Completion;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.InterruptedDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -294,18 +293,16 @@ class PostgresClaimTransactionIT {
 
         again(claim -> {
             ClaimBatchResult result = inAnotherThread(() -> external.apply(new ClaimBatch(
-                    List.of(new Completion(request.id(), "1"), new Completion(done.id(), "1")),
-                    List.of(new Release(failed.id(), "failed", false)),
-                    List.of(),
+                    List.of(new ClaimEnd.Completed(request.id(), "1"), new ClaimEnd.Completed(done.id(), "1"),
+                            new ClaimEnd.Released(failed.id(), "failed", false)),
                     List.of(fresh))));
             assertThat(result.locked()).containsExactly(request.id());
-            assertThat(result.completed()).containsExactly(done.id());
-            assertThat(result.released()).containsExactly(failed.id());
+            assertThat(result.recorded()).containsExactlyInAnyOrder(done.id(), failed.id());
             assertThat(result.claimed()).hasOnlyElementsOfType(Acquired.class);
             return "2";
         });
 
-        assertThat(external.complete(List.of(new Completion(request.id(), "1"))))
+        assertThat(external.end(List.of(new ClaimEnd.Completed(request.id(), "1"))))
                 .isEmpty();
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
     }
@@ -314,10 +311,10 @@ class PostgresClaimTransactionIT {
     void endThatMetALockedRowIsNotLostIfTheTransactionRollsBack() throws Throwable {
         external.claim(List.of(request));
         DATABASE.endLease(request.id());
-        Completion completion = new Completion(request.id(), "1");
+        ClaimEnd.Completed completion = new ClaimEnd.Completed(request.id(), "1");
 
         assertThatThrownBy(() -> again(claim -> {
-                    assertThatThrownBy(() -> inAnotherThread(() -> external.complete(List.of(completion))))
+                    assertThatThrownBy(() -> inAnotherThread(() -> external.end(List.of(completion))))
                             .cause()
                             .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
                                 assertThat(locked.locked()).containsExactly(request.id());
@@ -327,7 +324,7 @@ class PostgresClaimTransactionIT {
                 }))
                 .isInstanceOf(IOException.class);
 
-        assertThat(external.complete(List.of(completion))).containsExactly(request.id());
+        assertThat(external.end(List.of(completion))).containsExactly(request.id());
     }
 
     @Test
@@ -361,8 +358,8 @@ class PostgresClaimTransactionIT {
         ClaimRequest live = request();
         external.claim(zombies);
         external.claim(List.of(live));
-        List<Completion> ends = Stream.concat(zombies.stream(), Stream.of(live))
-                .map(claim -> new Completion(claim.id(), "1"))
+        List<ClaimEnd.Completed> ends = Stream.concat(zombies.stream(), Stream.of(live))
+                .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
                 .toList();
 
         try (Connection other = DATABASE.newConnection()) {
@@ -373,14 +370,14 @@ class PostgresClaimTransactionIT {
                                 "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = ?",
                                 zombie.claimId());
             }
-            assertThatThrownBy(() -> external.complete(ends))
+            assertThatThrownBy(() -> external.end(ends))
                     .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
                         assertThat(locked.locked()).hasSize(40).doesNotContain(live.id());
                         assertThat(locked.granted()).containsExactly(live.id());
                     });
             other.rollback();
         }
-        assertThat(external.complete(ends)).hasSize(41);
+        assertThat(external.end(ends)).hasSize(41);
     }
 
     @Test
@@ -416,7 +413,7 @@ class PostgresClaimTransactionIT {
             assertThat(acquired.attempt()).isEqualTo(2);
             assertThat(acquired.fencingToken()).isGreaterThan(zombie.fencingToken());
         });
-        assertThat(external.complete(List.of(new Completion(request.id(), "1"))))
+        assertThat(external.end(List.of(new ClaimEnd.Completed(request.id(), "1"))))
                 .isEmpty();
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
     }
@@ -424,7 +421,7 @@ class PostgresClaimTransactionIT {
     @Test
     void keyThatWasGivenUpIsTakenOverAndAFailureLeavesItAsItWas() throws Throwable {
         external.claim(List.of(request));
-        external.release(List.of(new Release(request.id(), "failed", false)));
+        external.end(List.of(new ClaimEnd.Released(request.id(), "failed", false)));
         var released = DATABASE.row(key);
 
         assertThatThrownBy(() -> again(claim -> {
