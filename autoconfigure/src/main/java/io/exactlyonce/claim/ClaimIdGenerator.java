@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Guaranteed: none twice in a process, by a counter; nor in two processes, by random bits of each process. The clock
  * is in them, too, for the sake of processes that were restored from one image and have the same counter and random bits.
  *
- * <p>Not guaranteed: that nobody can guess one. It says which claim is meant, and protects nothing.
+ * <p>Not guaranteed: that one cannot be guessed. It says which claim is meant, and protects nothing.
  */
 public final class ClaimIdGenerator {
 

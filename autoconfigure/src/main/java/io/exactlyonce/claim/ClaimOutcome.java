@@ -63,6 +63,6 @@ public sealed interface ClaimOutcome {
      */
     record HeldElsewhere(Duration leaseRemaining) implements ClaimOutcome {}
 
-    /** The key waits for a person's decision; nobody may run it. */
+    /** The key waits for a person's decision; no attempt may run it. */
     record Parked() implements ClaimOutcome {}
 }

@@ -4,7 +4,7 @@ import java.util.Set;
 
 /**
  * Rows of claims stayed locked by another transaction for longer than a store waits: whether these claims still hold
- * their keys is not known before it ends. They can be tried again; the others of the call are answered.
+ * their keys is not known before it ends. They can be tried again; the rest of the call is answered.
  */
 public final class ClaimsLockedException extends ClaimsPartlyAnsweredException {
 

@@ -1,8 +1,8 @@
 package io.exactlyonce.claim;
 
-/** How a key stands, for those who wait for it. */
+/** How a key stands, for deliveries that wait for it. */
 public enum KeyState {
-    /** Whoever claims it acquires it: nobody has claimed it, its claim was released, or its claim's lease is over. */
+    /** The next claim acquires it: it was never claimed, its claim was released, or its claim's lease is over. */
     FREE,
     /** A claim holds it. */
     HELD,

@@ -1,11 +1,11 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -62,8 +62,9 @@ public final class BatchKeeper {
      * @throws RuntimeException if the store did not answer as long as it was wanted
      */
     public Set<ClaimId> complete(List<ClaimId> claims, BooleanSupplier wanted) {
-        List<ClaimEnd.Completed> completions =
-                claims.stream().map(claim -> new ClaimEnd.Completed(claim, null)).toList();
+        List<ClaimEnd.Completed> completions = claims.stream()
+                .map(claim -> new ClaimEnd.Completed(claim, null))
+                .toList();
         return StoreCalls.untilAnsweredDespiteInterrupts(
                 "Completing a batch that begins with",
                 claims.get(0).key(),

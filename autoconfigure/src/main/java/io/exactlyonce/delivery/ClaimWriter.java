@@ -1,11 +1,11 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;

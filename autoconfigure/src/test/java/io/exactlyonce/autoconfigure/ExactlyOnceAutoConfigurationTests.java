@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -97,7 +97,8 @@ class ExactlyOnceAutoConfigurationTests {
         runner.run(context -> store.set(context.getBean(ClaimStore.class)));
 
         assertThat(store.get()).isInstanceOf(CoalescingClaimStore.class);
-        ClaimEnd.Completed completion = new ClaimEnd.Completed(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
+        ClaimEnd.Completed completion =
+                new ClaimEnd.Completed(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
         assertThatThrownBy(() -> store.get().end(List.of(completion))).isInstanceOf(ClaimStoreBusyException.class);
     }
 

@@ -24,8 +24,7 @@ class ClaimStoreTests {
         ClaimEnd.Released release = new ClaimEnd.Released(failed, "failed", false);
         ClaimEnd.Parked parking = new ClaimEnd.Parked(doubtful, "ask the provider", false);
 
-        ClaimBatchResult result =
-                store.apply(new ClaimBatch(List.of(completion, release, parking), List.of(request)));
+        ClaimBatchResult result = store.apply(new ClaimBatch(List.of(completion, release, parking), List.of(request)));
 
         assertThat(store.completions()).containsExactly(completion);
         assertThat(store.releases()).containsExactly(release);

@@ -8,6 +8,7 @@ import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -16,7 +17,6 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.pipeline.BatchProcessor;
 import io.exactlyonce.delivery.pipeline.ClaimedItem;
 import io.exactlyonce.visibility.Subscription;
@@ -84,7 +84,8 @@ class BatchDoubtTests {
 
         process("a", "b");
 
-        assertThat(rig.store.parkings()).containsExactly(new ClaimEnd.Parked(claimed().get(0), "ask the carrier", false));
+        assertThat(rig.store.parkings())
+                .containsExactly(new ClaimEnd.Parked(claimed().get(0), "ask the carrier", false));
         assertThat(handed).containsExactly(1);
         assertThat(acknowledged()).containsExactly(1);
         assertThat(rig.returns()).containsExactly(4);
@@ -172,7 +173,8 @@ class BatchDoubtTests {
         assertThat(rig.store.releases())
                 .containsExactly(
                         notCalled(claimed().get(0)),
-                        new ClaimEnd.Released(claimed().get(1), "java.lang.IllegalStateException: carrier is away", false));
+                        new ClaimEnd.Released(
+                                claimed().get(1), "java.lang.IllegalStateException: carrier is away", false));
     }
 
     @Test
@@ -323,7 +325,8 @@ class BatchDoubtTests {
 
         assertThat(handed).containsExactly(0, 3);
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed().get(2), "an earlier message of its group comes first", false));
+                .containsExactly(
+                        new ClaimEnd.Released(claimed().get(2), "an earlier message of its group comes first", false));
         assertThat(acknowledged()).containsExactly(0, 3, 4);
         assertThat(rig.waiting).containsExactly(1);
         assertThat(rig.returns()).containsExactly(0);

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
@@ -65,7 +65,9 @@ class DeliveryLossesTests {
 
         assertThatThrownBy(() -> rig.process(delivery, claim -> "charged")).isInstanceOf(ClaimLostException.class);
 
-        assertThat(rig.store.completions()).extracting(ClaimEnd.Completed::result).containsExactly("\"charged\"", null);
+        assertThat(rig.store.completions())
+                .extracting(ClaimEnd.Completed::result)
+                .containsExactly("\"charged\"", null);
     }
 
     @Test

@@ -8,11 +8,11 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
@@ -80,7 +80,8 @@ class DoubtTests {
         assertThatThrownBy(() -> process(policy(policy), DeliveryRig::neverCalled))
                 .hasMessageContaining("before the handler was called");
 
-        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases())
+                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(rig.store.parkings()).isEmpty();
     }
 
@@ -146,8 +147,8 @@ class DoubtTests {
                 .isInstanceOf(InterruptedException.class);
 
         assertThat(rig.store.parkings())
-                .containsExactly(
-                        new ClaimEnd.Parked(claimed(), "stopped from outside: java.lang.InterruptedException: stopped", true));
+                .containsExactly(new ClaimEnd.Parked(
+                        claimed(), "stopped from outside: java.lang.InterruptedException: stopped", true));
         assertThat(rig.store.releases()).isEmpty();
         assertReturned();
     }
@@ -436,7 +437,8 @@ class DoubtTests {
                 .isInstanceOf(ClaimLostException.class)
                 .hasMessageContaining("the handler was not called");
 
-        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases())
+                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(rig.store.parkings()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();
         assertThat(Thread.interrupted()).isFalse();

@@ -11,11 +11,11 @@ enum Guard {
     /** Only rows that were read as released, or with their lease over by the database's clock, are taken over. */
     TAKEOVER_WAITS_FOR_THE_LEASE("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** The update names the {@code claim_id} that was read, whose token and doubt it goes on from. */
-    TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
+    TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.FreeRowUpdates#takeOver"),
     /** The update asks for the end of the lease once more: its holder may have renewed it since the row was read. */
-    TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
+    TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("io.exactlyonce.claim.postgres.FreeRowUpdates#takeOver"),
     /** {@code FOR UPDATE SKIP LOCKED}: no takeover of a row that a fenced transaction has locked. */
-    TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.Takeovers#takeOver"),
+    TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.FreeRowUpdates#takeOver"),
     /** A key whose holder vanished is free when the lease ends; a status alone would block it for ever. */
     VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** A completed row is never free. */

@@ -7,11 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -149,7 +149,8 @@ class DefaultExactlyOnceOperationsTests {
         assertThat(operations.completeParked(PARKED, "done")).isTrue();
         assertThat(operations.completeParked(PARKED, null)).isTrue();
 
-        assertThat(parked.asked).containsExactly(id, new ClaimEnd.Completed(id, "\"done\""), new ClaimEnd.Completed(id, null));
+        assertThat(parked.asked)
+                .containsExactly(id, new ClaimEnd.Completed(id, "\"done\""), new ClaimEnd.Completed(id, null));
     }
 
     @Test

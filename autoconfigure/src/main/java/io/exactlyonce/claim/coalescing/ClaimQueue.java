@@ -3,6 +3,7 @@ package io.exactlyonce.claim.coalescing;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
+import io.exactlyonce.time.NanoClock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -16,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import io.exactlyonce.time.NanoClock;
 
 /**
  * What waits for the store, and the rule which entries share a batch: whatever waits when a flusher is free. No entry waits
@@ -155,7 +155,8 @@ final class ClaimQueue {
         Set<ClaimKey> ofThisKind = new HashSet<>();
         int weight = 0;
         for (Deque<PendingCall<?>> kind : waiting.values()) {
-            for (Iterator<PendingCall<?>> each = kind.iterator(); each.hasNext() && batch.size() < settings.maxBatch(); ) {
+            for (Iterator<PendingCall<?>> each = kind.iterator();
+                    each.hasNext() && batch.size() < settings.maxBatch(); ) {
                 PendingCall<?> entry = each.next();
                 boolean fits = batch.isEmpty() || weight + entry.weight() <= MAX_WEIGHT;
                 if (fits && isFree(entry, ofThisKind)) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.coalescing;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -9,11 +10,11 @@ import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.coalescing.PendingCall.EndAnswer;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
+import io.exactlyonce.time.NanoClock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -22,17 +23,22 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import io.exactlyonce.time.NanoClock;
 
 /**
  * Puts calls of many threads together, so that they share the store's transactions: one queue, a few flushers, a future
  * per entry. Callers wait for their own answers. No entry waits for a batch to fill: a batch is what waits when a flusher is
  * free, so batches grow with the load.
  *
- * <p>Guaranteed, besides what the store guarantees: renewals go straight to the store, on the thread that calls, so no claim delays them in here;
- * ends go before claims; entries for one key reach the store one after the other, in no batch together but for claims; an
- * entry that the store can never take, or whose row is locked, fails alone; a call throws only when nothing of it is on
- * its way to the store any more, so that no release that a caller sends after that can be overtaken by its claim.
+ * <p>Guaranteed, besides what the store guarantees:
+ *
+ * <ul>
+ *   <li>Renewals go straight to the store, on the thread that calls, so no claim delays them in here.
+ *   <li>Ends go before claims.
+ *   <li>Entries for one key reach the store one after the other, in no batch together but for claims.
+ *   <li>An entry that the store can never take, or whose row is locked, fails alone.
+ *   <li>A call throws only when nothing of it is on its way to the store any more, so that no release that a caller sends
+ *       after that can be overtaken by its claim.
+ * </ul>
  *
  * <p>Not guaranteed: the order of entries for different keys. When the store fails, it fails for a whole batch.
  */

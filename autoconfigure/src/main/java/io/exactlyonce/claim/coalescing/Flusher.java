@@ -2,6 +2,7 @@ package io.exactlyonce.claim.coalescing;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimBatchResult;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -53,7 +54,8 @@ final class Flusher implements Runnable {
         try {
             write(batch);
         } catch (Throwable inTheMiddle) {
-            // Not even the failure could be told, as when the stack is used up: entries without an answer get one below.
+            // Not even the failure could be told, as when the stack is used up: entries without an answer get one
+            // below.
         } finally {
             queue.returned(batch);
             batch.forEach(PendingCall::loseUnlessAnswered);
@@ -79,8 +81,7 @@ final class Flusher implements Runnable {
 
     private ClaimBatchResult apply(List<PendingCall<?>> batch) {
         return store.apply(new ClaimBatch(
-                PendingCall.requests(batch, ClaimEnd.class),
-                PendingCall.requests(batch, ClaimRequest.class)));
+                PendingCall.requests(batch, ClaimEnd.class), PendingCall.requests(batch, ClaimRequest.class)));
     }
 
     private static void answer(List<PendingCall<?>> batch, ClaimBatchResult result) {

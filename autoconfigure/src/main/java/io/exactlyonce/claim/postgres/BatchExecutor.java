@@ -1,8 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimBatchResult;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
@@ -11,10 +11,16 @@ import java.util.Map;
 import org.springframework.dao.ConcurrencyFailureException;
 
 /**
- * Decides a batch in rounds. Each writes the ends and inserts what nobody has claimed, in one statement that also reads
- * the rows of the rest; then it takes over what is free, unless somebody was faster. One round and one statement are all
- * that first claims, duplicates and ends take; what changed in between goes through another. The insert alone decides
- * first claims; duplicates write nothing.
+ * Decides a batch in rounds:
+ *
+ * <ol>
+ *   <li>One statement writes the ends, inserts the keys that were never claimed, and reads the rows of the rest.
+ *   <li>Free keys are taken over, unless another transaction was faster.
+ *   <li>What changed in between goes through another round.
+ * </ol>
+ *
+ * <p>First claims, duplicates and ends take one round and one statement. The insert alone decides first claims; duplicates
+ * write nothing.
  */
 public final class BatchExecutor {
 
@@ -23,17 +29,17 @@ public final class BatchExecutor {
 
     private final RetryingTransaction transaction;
     private final BatchStatement statement;
-    private final TakeoverStep freeRows;
+    private final TakeoverStep takeovers;
     private final LockedRowWait lockedRows;
 
     BatchExecutor(
             RetryingTransaction transaction,
             BatchStatement statement,
-            TakeoverStep freeRows,
+            TakeoverStep takeovers,
             LockedRowWait lockedRows) {
         this.transaction = transaction;
         this.statement = statement;
-        this.freeRows = freeRows;
+        this.takeovers = takeovers;
         this.lockedRows = lockedRows;
     }
 
@@ -51,8 +57,8 @@ public final class BatchExecutor {
     private void round(UnwrittenEnds ends, UndecidedClaims claims) {
         Map<ClaimKey, ClaimEnd> ending = ends.next();
         List<ClaimRequest> claiming = claims.next(ending.keySet());
-        BatchAnswer answer = transaction.execute(() -> statement.run(List.copyOf(ending.values()), claiming));
-        freeRows.decide(claims.answered(answer));
+        BatchReply answer = transaction.execute(() -> statement.run(List.copyOf(ending.values()), claiming));
+        takeovers.decide(claims.answered(answer));
         claims.forgetDecided();
         ends.answered(ending, answer, lockedRows);
     }

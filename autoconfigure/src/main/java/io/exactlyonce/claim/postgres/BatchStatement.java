@@ -11,7 +11,7 @@ import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Ends claims and makes first claims, and reads the rows of the keys that somebody has claimed before: all in one
+ * Ends claims and makes first claims, and reads the rows of the keys that were claimed before: all in one
  * statement, which is its own transaction. Reading in the statement that writes keeps to the primary, also where a proxy
  * sends reads elsewhere.
  *
@@ -45,7 +45,7 @@ public final class BatchStatement {
      *
      * @return what became of them
      */
-    BatchAnswer run(List<ClaimEnd> ends, List<ClaimRequest> claims) {
+    BatchReply run(List<ClaimEnd> ends, List<ClaimRequest> claims) {
         BatchReply reply = new BatchReply(ends, claims);
         if (claims.isEmpty()) {
             ending.query(parameters -> EndClaimsSql.bind(parameters, 1, ends), reply::read);
@@ -54,7 +54,7 @@ public final class BatchStatement {
         } else {
             both.query(parameters -> bind(parameters, ends, claims), reply::read);
         }
-        return reply.answer();
+        return reply.complete();
     }
 
     private void bind(PreparedStatement parameters, List<ClaimEnd> ends, List<ClaimRequest> claims)

@@ -66,12 +66,12 @@ public record ClaimRow(
         return status == Status.HELD && this.claimId.equals(claimId);
     }
 
-    /** Tells whether anyone may claim the key: it was given up, or its holder's lease is over. */
+    /** Returns whether any request may claim the key: it was given up, or its holder's lease is over. */
     public boolean isFree() {
         return status == Status.RELEASED || (status == Status.HELD && remainingMicros <= 0);
     }
 
-    /** Tells whether an attempt at the key may have had effects that nobody recorded. Only for a key that is free. */
+    /** Returns whether an attempt at the key may have had effects that are not recorded. Only for a key that is free. */
     boolean isInDoubt() {
         return ambiguous || status == Status.HELD;
     }

@@ -2,10 +2,14 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Finds out whether a transaction of the application's is one of the database that keeps the claims.
@@ -38,13 +42,29 @@ public final class DatabaseIdentity {
         this.aside = new RetryingTransaction(claims);
     }
 
-    /** Tells whether the transaction that this template works in is one of the claims' database. */
+    /**
+     * Returns the DataSources whose connections the open transaction has bound to the calling thread, rather than those that
+     * are configured: none if it speaks no JDBC.
+     */
+    public static List<DataSource> dataSourcesOfTransaction() {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+            return List.of();
+        }
+        return TransactionSynchronizationManager.getResourceMap().entrySet().stream()
+                .filter(resource -> resource.getValue() instanceof ConnectionHolder)
+                .map(Map.Entry::getKey)
+                .filter(DataSource.class::isInstance)
+                .map(DataSource.class::cast)
+                .toList();
+    }
+
+    /** Returns whether the transaction that this template works in is one of the claims' database. */
     public boolean isSame(JdbcTemplate transaction) {
         long number = ThreadLocalRandom.current().nextLong();
         return AdvisoryLock.tryTake(transaction, number) && !aside.execute(() -> AdvisoryLock.tryTake(claims, number));
     }
 
-    /** Tells whether the claim table's name means the same table in both. */
+    /** Returns whether the claim table's name means the same table in both. */
     public boolean isSameTable(JdbcTemplate transaction) {
         return table(transaction) == aside.execute(() -> table(claims));
     }

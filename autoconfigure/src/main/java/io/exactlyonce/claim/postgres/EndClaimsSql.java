@@ -18,10 +18,10 @@ final class EndClaimsSql {
 
     /**
      * {@code ending}: each row is looked up by primary key ({@code OFFSET 0} keeps the planner from a join that reads the
-     * whole table or index) and locked, unless somebody else has: a batch must not hang on a transaction of an
-     * application's that has taken a key over. It asks for the claim and not for its lease, since nobody has taken the key
-     * over as long as the claim's id is there. A row that somebody else changed after this statement began is locked, but not
-     * updated: the statement does not see its new version.
+     * whole table or index) and locked, unless another transaction has: a batch must not hang on a transaction of an
+     * application's that has taken a key over. It asks for the claim and not for its lease, since no takeover has
+     * happened as long as the claim's id is there. A row that another transaction changed after this statement began is
+     * locked, but not updated: the statement does not see its new version.
      *
      * <p>{@code ended}: repeatable, the first completion's result and time stay. {@code parked_at} is set with the status
      * PARKED and only then, which the index of parked claims relies on.

@@ -51,7 +51,7 @@ final class FencingLock {
                     "Claim.fence() was called without a transaction, so there are no writes that it could tie to the claim;"
                             + " call it in the transaction that writes, for example in a @Transactional method");
         }
-        List<DataSource> bound = OpenTransaction.dataSources();
+        List<DataSource> bound = DatabaseIdentity.dataSourcesOfTransaction();
         return bound.stream()
                 .filter(this::isClaims)
                 .findFirst()

@@ -12,12 +12,12 @@ import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Looks at keys for those who wait for them. A key that no row holds may be held all the same, by a transaction that has
- * not committed its row yet: that one has the key's advisory lock. The look tries the lock, shared so that two who look do
- * not see each other, and gives it back with the end of its transaction.
+ * Looks at keys for deliveries that wait for them. A key that no row holds may be held nevertheless, by a transaction that has
+ * not committed its row yet: that one has the key's advisory lock. The look tries the lock, shared so that two looks do not
+ * see each other, and gives it back with the end of its transaction.
  *
- * <p>A row that is free but locked cannot be taken over: its former holder has fenced a transaction, or somebody is just
- * writing it. It counts as held until that is over.
+ * <p>A row that is free but locked cannot be taken over: its former holder has fenced a transaction, or another
+ * transaction is just writing it. It counts as held until that is over.
  *
  * <p>A transaction that claims a free key in the very moment of a look takes the look for a holder, and its delivery waits;
  * the next look finds the key free. One that commits between a look's snapshot and its try of the lock makes a completed

@@ -81,18 +81,18 @@ final class LeaseRenewals {
         for (int round = 0; !open.isEmpty(); round++) {
             BatchExecutor.requireMore(round, open.size(), renewals.size());
             List<LeaseRenewal> tried = open;
-            BatchAnswer answer = transaction.execute(() -> run(tried));
-            held.addAll(claims(tried, answer::isDone));
-            locked.addAll(stillLocked(claims(tried, answer::isLocked), round));
+            Reply reply = transaction.execute(() -> run(tried));
+            held.addAll(reply.held());
+            locked.addAll(stillLocked(claims(tried, reply.locked()::contains), round));
             open = tried.stream()
-                    .filter(renewal -> answer.isChangedMeanwhile(renewal.claim()) || answer.isLocked(renewal.claim()))
+                    .filter(renewal -> reply.isOpen(renewal.claim()))
                     .filter(renewal -> !locked.contains(renewal.claim()))
                     .toList();
         }
         return ClaimsLockedException.requireNone(locked, held);
     }
 
-    /** Waits for the first one: whoever locked it may have locked the others, which are tried together again then. */
+    /** Waits for the first one: the transaction that locked it may have locked more, which are then tried again together. */
     private List<ClaimId> stillLocked(List<ClaimId> passed, int round) {
         if (passed.isEmpty() || round >= LockedRowWait.MAX_WAITS) {
             return passed;
@@ -114,17 +114,25 @@ final class LeaseRenewals {
                 .toList();
     }
 
-    private BatchAnswer run(List<LeaseRenewal> renewals) {
-        BatchAnswer answer = new BatchAnswer();
+    private Reply run(List<LeaseRenewal> renewals) {
+        Reply reply = new Reply(new HashSet<>(), new HashSet<>(), new HashSet<>());
         statement.query(parameters -> bind(parameters, renewals), row -> {
             ClaimId claim = renewals.get(row.getInt("position") - 1).claim();
             if (row.getBoolean("passed")) {
-                answer.locked(claim);
+                reply.locked().add(claim);
             } else {
-                answer.ending(claim, row.getBoolean("done"));
+                (row.getBoolean("done") ? reply.held() : reply.changedMeanwhile()).add(claim);
             }
         });
-        return answer;
+        return reply;
+    }
+
+    /** What one run of the statement did and saw. A claim in none of the sets is lost. */
+    private record Reply(Set<ClaimId> held, Set<ClaimId> changedMeanwhile, Set<ClaimId> locked) {
+
+        boolean isOpen(ClaimId claim) {
+            return changedMeanwhile.contains(claim) || locked.contains(claim);
+        }
     }
 
     private static void bind(PreparedStatement parameters, List<LeaseRenewal> renewals) throws SQLException {

@@ -30,7 +30,7 @@ final class LockedRowWait {
         this.statement = new SingleRoundTripQuery(jdbc, settings.lookUpRowsAndHardlyWait(), WAIT);
     }
 
-    /** Returns whether nobody kept a key's row locked any more, or there is none. */
+    /** Returns whether a key's row was not locked any more, or does not exist. */
     boolean await(ClaimKey key) {
         try {
             return transaction.execute(() -> {

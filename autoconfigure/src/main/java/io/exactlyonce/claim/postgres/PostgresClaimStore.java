@@ -2,13 +2,13 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimBatchResult;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsLockedException;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
@@ -27,7 +27,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Claims as rows of the table {@code exactly_once_claim}. Each call is one short transaction of its own, or several if
- * it meets others' writes, and never part of the caller's.
+ * it meets the writes of other transactions, and never part of the caller's.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, by the database's clock, for as long as a key's row exists and
  * the DataSource leads to one primary. Renewals never wait for a connection behind claims, completions and releases.
@@ -74,9 +74,9 @@ public final class PostgresClaimStore implements ClaimStore {
         var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
         this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
         var writing = RetryingTransaction.ofWrites(dataSource, settings);
-        TakeoverStep freeRows = new TakeoverStep(writing, new Takeovers(jdbc, retention), new Parkings(jdbc), renewals);
+        TakeoverStep takeovers = new TakeoverStep(writing, new FreeRowUpdates(jdbc, retention), renewals);
         this.rounds =
-                new BatchExecutor(oneStatement, new BatchStatement(jdbc, settings, retention), freeRows, lockedRows);
+                new BatchExecutor(oneStatement, new BatchStatement(jdbc, settings, retention), takeovers, lockedRows);
         this.uncommitted = new UncommittedKeys(jdbc, transaction);
         this.states = new KeyStateQuery(jdbc);
         this.fence = new FencingLock(new DatabaseIdentity(dataSource));

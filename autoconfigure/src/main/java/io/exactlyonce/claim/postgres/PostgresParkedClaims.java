@@ -1,9 +1,9 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;

@@ -1,39 +1,79 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import org.jspecify.annotations.Nullable;
 
-/**
- * One request of a batch, and the row that was found for its key.
- *
- * @param entry the request
- * @param row the row as it was read
- */
-public record RequestedRow(BatchEntry entry, ClaimRow row) {
+/** One request, the row that was met for its key, and its outcome once there is one. Used by one thread. */
+public final class RequestedRow {
 
-    ClaimKey key() {
-        return row.key();
+    private final ClaimRequest request;
+    private @Nullable ClaimRow row;
+    private @Nullable ClaimRow contested;
+    private @Nullable ClaimOutcome outcome;
+
+    public RequestedRow(ClaimRequest request) {
+        this.request = request;
     }
 
-    /**
-     * Tells whether an attempt at this free key may have had effects, the request leaves such keys to a person, and none
-     * has decided yet.
-     */
-    public boolean mustBeParked() {
-        return row.isInDoubt() && !row.cleared() && entry.request().inDoubt() == InDoubt.PARK;
+    public ClaimRequest request() {
+        return request;
     }
 
-    /** Notes that the row is about to be written, if nobody has locked it. */
-    public void contest() {
-        entry.contest(row);
+    public ClaimKey key() {
+        return request.key();
     }
 
-    /** Tells whether writing the row as it is was tried in vain. */
-    public boolean isLocked() {
-        return entry.isLocked(row);
+    /** Notes the row as the last statement read it. */
+    public RequestedRow met(ClaimRow found) {
+        row = found;
+        return this;
+    }
+
+    /** Returns the row that was met last. Only once there is one. */
+    public ClaimRow row() {
+        if (row == null) {
+            throw new IllegalStateException("No row met yet for " + request.key());
+        }
+        return row;
     }
 
     boolean isOwn() {
-        return row.isHeldBy(entry.request().claimId());
+        return row().isHeldBy(request.claimId());
+    }
+
+    /**
+     * Returns whether an attempt at this free key may have had effects, the request leaves such keys to a person, and no
+     * person has decided yet.
+     */
+    public boolean mustBeParked() {
+        return row().isInDoubt() && !row().cleared() && request.inDoubt() == InDoubt.PARK;
+    }
+
+    /** Notes that the row is about to be written, unless another transaction has changed or locked it. */
+    public void contest() {
+        contested = row();
+    }
+
+    /** Returns whether writing this unchanged row already failed, which means that another transaction holds its lock. */
+    public boolean isLocked() {
+        return contested != null && contested.claimId().equals(row().claimId()) && contested.status() == row().status();
+    }
+
+    boolean isOpen() {
+        return outcome == null;
+    }
+
+    void decide(ClaimOutcome outcome) {
+        this.outcome = outcome;
+    }
+
+    ClaimOutcome outcome() {
+        if (outcome == null) {
+            throw new IllegalStateException("No outcome yet for " + request.key());
+        }
+        return outcome;
     }
 }

@@ -16,20 +16,18 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * Answers requests for keys that somebody has claimed before, and that are free now: takes them over, or parks them, each
- * unless somebody was faster. And tells a request whose earlier reply was lost that it holds its key.
+ * Answers requests for keys that were claimed before, and that are free now: takes them over, or parks them, each unless
+ * another transaction was faster. And tells a request whose earlier reply was lost that it holds its key.
  */
 final class TakeoverStep {
 
     private final RetryingTransaction transaction;
-    private final Takeovers takeovers;
-    private final Parkings parkings;
+    private final FreeRowUpdates updates;
     private final LeaseRenewals renewals;
 
-    TakeoverStep(RetryingTransaction transaction, Takeovers takeovers, Parkings parkings, LeaseRenewals renewals) {
+    TakeoverStep(RetryingTransaction transaction, FreeRowUpdates updates, LeaseRenewals renewals) {
         this.transaction = transaction;
-        this.takeovers = takeovers;
-        this.parkings = parkings;
+        this.updates = updates;
         this.renewals = renewals;
     }
 
@@ -49,9 +47,8 @@ final class TakeoverStep {
         }
         holdAgain(own);
         // Nothing is decided before the commit: a transaction that is repeated may end otherwise.
-        write(free, takeovers::takeOver)
-                .forEach(won -> won.entry().decide(won.row().next()));
-        write(inDoubt, parkings::parkInDoubt).forEach(parked -> parked.entry().decide(new Parked()));
+        write(free, updates::takeOver).forEach(won -> won.decide(won.row().next()));
+        write(inDoubt, updates::parkInDoubt).forEach(parked -> parked.decide(new Parked()));
     }
 
     private List<RequestedRow> write(
@@ -63,23 +60,22 @@ final class TakeoverStep {
     private void holdAgain(List<RequestedRow> own) {
         try {
             Set<ClaimId> held = renewals.renew(own.stream()
-                    .map(found -> found.entry().request())
+                    .map(RequestedRow::request)
                     .map(request -> new LeaseRenewal(request.id(), request.lease()))
                     .toList());
             decideHeld(own, held);
         } catch (ClaimsLockedException locked) {
             decideHeld(own, locked.granted());
-            // Somebody is just taking it over, as far as can be seen.
+            // Another transaction is just taking it over, as far as can be seen.
             own.stream()
-                    .filter(found ->
-                            locked.locked().contains(found.entry().request().id()))
-                    .forEach(found -> found.entry().decide(new HeldElsewhere(Duration.ZERO)));
+                    .filter(found -> locked.locked().contains(found.request().id()))
+                    .forEach(found -> found.decide(new HeldElsewhere(Duration.ZERO)));
         }
     }
 
     private static void decideHeld(List<RequestedRow> own, Set<ClaimId> held) {
         own.stream()
-                .filter(found -> held.contains(found.entry().request().id()))
-                .forEach(found -> found.entry().decide(found.row().current()));
+                .filter(found -> held.contains(found.request().id()))
+                .forEach(found -> found.decide(found.row().current()));
     }
 }

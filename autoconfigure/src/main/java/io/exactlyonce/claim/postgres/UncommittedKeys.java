@@ -22,12 +22,12 @@ import java.util.function.Function;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Keys whose rows somebody has written and not yet committed: a handler with {@code effects = DATABASE} is at work, for as
- * long as it takes. An insert would wait for its end.
+ * Keys whose rows another transaction has written and not yet committed: a handler with {@code effects = DATABASE} is at
+ * work, for as long as it takes. An insert would wait for its end.
  */
 final class UncommittedKeys {
 
-    /** Tries locks as {@link KeyStateQuery} does: shared, so that two who look do not see each other. */
+    /** Tries locks as {@link KeyStateQuery} does: shared, so that two looks do not see each other. */
     private static final String SELECT = "SELECT wanted.number FROM unnest(?) AS wanted (number)"
             + " WHERE NOT pg_try_advisory_xact_lock_shared(wanted.number)";
 
@@ -39,7 +39,7 @@ final class UncommittedKeys {
         this.transaction = transaction;
     }
 
-    /** Applies a batch. If it waits in vain, such keys are held elsewhere, and the others go without them. */
+    /** Applies a batch. If the wait times out, such keys are held elsewhere, and the rest goes without them. */
     ClaimBatchResult passBy(ClaimBatch batch, Function<ClaimBatch, ClaimBatchResult> rounds) {
         try {
             return rounds.apply(batch);

@@ -15,13 +15,13 @@ import java.util.UUID;
 /** The requests of a batch, and what they have been answered so far. Used by one thread. */
 final class UndecidedClaims {
 
-    private final List<BatchEntry> entries;
-    private List<BatchEntry> open;
+    private final List<RequestedRow> entries;
+    private List<RequestedRow> open;
 
     UndecidedClaims(List<ClaimRequest> requests) {
-        this.entries = requests.stream().map(BatchEntry::new).toList();
+        this.entries = requests.stream().map(RequestedRow::new).toList();
         this.open =
-                entries.stream().sorted(Comparator.comparing(BatchEntry::key)).toList();
+                entries.stream().sorted(Comparator.comparing(RequestedRow::key)).toList();
     }
 
     boolean isOpen() {
@@ -40,7 +40,7 @@ final class UndecidedClaims {
         Set<ClaimKey> keys = new HashSet<>(ending);
         Set<UUID> ids = new HashSet<>();
         List<ClaimRequest> next = new ArrayList<>();
-        for (BatchEntry entry : open) {
+        for (RequestedRow entry : open) {
             if (!ids.contains(entry.request().claimId()) && keys.add(entry.key())) {
                 ids.add(entry.request().claimId());
                 next.add(entry.request());
@@ -49,16 +49,16 @@ final class UndecidedClaims {
         return next;
     }
 
-    /** Returns requests whose key's row was met, and does not refuse them; the others are answered, or stay open. */
-    List<RequestedRow> answered(BatchAnswer answer) {
+    /** Returns requests whose key's row was met, and does not refuse them; all other ones are answered, or stay open. */
+    List<RequestedRow> answered(BatchReply answer) {
         List<RequestedRow> undecided = new ArrayList<>();
-        for (BatchEntry entry : open) {
+        for (RequestedRow entry : open) {
             Acquired acquired = answer.claimed(entry.request().id());
             ClaimRow row = answer.met(entry.key());
             if (acquired != null) {
                 entry.decide(acquired);
             } else if (row != null) {
-                decide(new RequestedRow(entry, row), undecided);
+                decide(entry.met(row), undecided);
             }
         }
         return undecided;
@@ -66,21 +66,21 @@ final class UndecidedClaims {
 
     private static void decide(RequestedRow found, List<RequestedRow> undecided) {
         if (found.row().isFree() && found.isLocked()) {
-            // For how long, nobody knows.
-            found.entry().decide(new ClaimOutcome.HeldElsewhere(Duration.ZERO));
+            // How long the other transaction takes is not known.
+            found.decide(new ClaimOutcome.HeldElsewhere(Duration.ZERO));
         } else if (found.isOwn() || found.row().isFree()) {
             undecided.add(found);
         } else {
-            found.entry().decide(found.row().refusal(found.entry().request()));
+            found.decide(found.row().refusal(found.request()));
         }
     }
 
     void forgetDecided() {
-        open = open.stream().filter(BatchEntry::isOpen).toList();
+        open = open.stream().filter(RequestedRow::isOpen).toList();
     }
 
     /** Returns one outcome for each request, in the batch's order. */
     List<ClaimOutcome> outcomes() {
-        return entries.stream().map(BatchEntry::outcome).toList();
+        return entries.stream().map(RequestedRow::outcome).toList();
     }
 }

@@ -42,9 +42,9 @@ final class UnwrittenEnds {
     }
 
     /** Notes what became of them; what was changed meanwhile, locked, or was not its key's turn, stays open. */
-    void answered(Map<ClaimKey, ClaimEnd> tried, BatchAnswer answer, LockedRowWait rows) {
+    void answered(Map<ClaimKey, ClaimEnd> tried, BatchReply answer, LockedRowWait rows) {
         for (ClaimEnd end : tried.values()) {
-            if (answer.isDone(end.claim())) {
+            if (answer.isRecorded(end.claim())) {
                 recorded.add(end.claim());
             }
         }
@@ -59,8 +59,8 @@ final class UnwrittenEnds {
                 .ifPresent(first -> await(first, answer, rows));
     }
 
-    /** Whoever locked one row may have locked the others: they are tried together again, once one has been waited for. */
-    private void await(ClaimEnd first, BatchAnswer answer, LockedRowWait rows) {
+    /** The transaction that locked one row may have locked more: once one has been waited for, all are tried again together. */
+    private void await(ClaimEnd first, BatchReply answer, LockedRowWait rows) {
         if (waits == LockedRowWait.MAX_WAITS) {
             giveUp(answer::isLocked);
         } else if (!rows.await(first.claim().key())) {

@@ -1,7 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.Disposition;
 import java.util.ArrayList;

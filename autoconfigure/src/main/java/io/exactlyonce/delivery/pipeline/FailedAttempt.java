@@ -1,8 +1,8 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.pipeline.ReconcilingHandler.NotCalled;

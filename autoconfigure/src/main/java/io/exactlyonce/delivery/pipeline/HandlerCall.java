@@ -1,14 +1,16 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.KeptResults;
+import io.exactlyonce.delivery.ResultWriter;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;

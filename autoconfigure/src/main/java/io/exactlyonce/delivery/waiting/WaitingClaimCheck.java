@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.waiting;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -7,7 +8,6 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;

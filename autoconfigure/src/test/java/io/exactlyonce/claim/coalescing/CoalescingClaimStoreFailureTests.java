@@ -5,6 +5,7 @@ import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -13,22 +14,21 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig.Caller;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeoutException;
-import io.exactlyonce.claim.Threads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
@@ -115,8 +115,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void renewalsThatAreNotSentInTimeCostTheOthersOfTheirCallNoAnswer() throws Exception {
-        try (CoalescingClaimStoreRig rig =
-                new CoalescingClaimStoreRig(1, 1, 10_000, Duration.ofMillis(50))) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 1, 10_000, Duration.ofMillis(50))) {
             List<LeaseRenewal> leases = leases(5);
             Caller<Set<ClaimId>> renewing = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(leases));
             rig.store.next().answer();
@@ -275,7 +274,8 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void secondFlusherGoesOnWhileTheFirstIsStuck() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             ClaimRequest other = request(newKey());
@@ -418,7 +418,8 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void thousandVirtualThreadsAreServed() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig =
+                new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             rig.store.open();
             ExecutorService virtual = virtualThreads();
             List<ClaimRequest> requests =

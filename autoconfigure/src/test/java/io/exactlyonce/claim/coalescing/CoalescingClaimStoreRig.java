@@ -20,9 +20,7 @@ public final class CoalescingClaimStoreRig implements AutoCloseable {
 
     public CoalescingClaimStoreRig(int flushers, int maxBatch, int maxWaiting, Duration patience) {
         this.coalescer = new CoalescingClaimStore(
-                store,
-                new CoalescingSettings(flushers, maxBatch, maxWaiting, patience),
-                System::nanoTime);
+                store, new CoalescingSettings(flushers, maxBatch, maxWaiting, patience), System::nanoTime);
     }
 
     public CoalescingClaimStoreRig() {

@@ -5,12 +5,12 @@ import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.Claims;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.KeyState;
@@ -79,7 +79,8 @@ class CoalescingClaimStoreTests {
 
     @Test
     void completionDoesNotWaitBehindMoreClaimsThanABatchHolds() throws Exception {
-        try (CoalescingClaimStoreRig small = new CoalescingClaimStoreRig(1, 2, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig small =
+                new CoalescingClaimStoreRig(1, 2, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             small.claim(request(newKey()));
             Batch busy = small.store.next();
             requests(5).forEach(small::claim);
@@ -110,7 +111,8 @@ class CoalescingClaimStoreTests {
 
     @Test
     void releaseCannotOvertakeItsClaimThatIsOnItsWay() throws Exception {
-        try (CoalescingClaimStoreRig two = new CoalescingClaimStoreRig(2, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig two =
+                new CoalescingClaimStoreRig(2, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             ClaimRequest claim = request(newKey());
             two.claim(claim);
             Batch claiming = two.store.next();
@@ -218,7 +220,8 @@ class CoalescingClaimStoreTests {
 
     @Test
     void callWithMoreEntriesThanABatchIsAnsweredInItsOrder() {
-        try (CoalescingClaimStoreRig small = new CoalescingClaimStoreRig(2, 7, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig small =
+                new CoalescingClaimStoreRig(2, 7, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
             small.store.open();
             List<ClaimRequest> requests = requests(100);
 

@@ -4,10 +4,10 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.retention.ClaimTableStats;
 import io.exactlyonce.claim.postgres.retention.ExpiredClaims;
@@ -135,8 +135,8 @@ class ClaimPlansIT {
             store.claim(List.of(request(claims.get(2).key())));
             store.claim(List.of(new ClaimRequest(
                     claims.get(3).key(), UUID.randomUUID(), "worker", Duration.ofMinutes(1), InDoubt.PARK, null)));
-            store.apply(new ClaimBatch(
-                    List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
+            store.apply(
+                    new ClaimBatch(List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
             assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
             survey.look();
             workOn(request());

@@ -68,7 +68,7 @@ class ClaimRowTests {
         ClaimRow row = row(Status.HELD, 1, true, null);
         ClaimRequest own = new ClaimRequest(KEY, HOLDER, "worker", Duration.ofSeconds(30));
 
-        assertThat(new RequestedRow(new BatchEntry(own), row).isOwn()).isTrue();
+        assertThat(new RequestedRow(own).met(row).isOwn()).isTrue();
         assertThat(requested(row, InDoubt.PARK).isOwn()).isFalse();
         assertThat(row.current()).isEqualTo(new Acquired(3, 41, true));
     }
@@ -103,7 +103,7 @@ class ClaimRowTests {
 
     @Test
     void outcomeIsAskedForOnlyWhenThereIsOne() {
-        BatchEntry entry = new BatchEntry(request(null));
+        RequestedRow entry = new RequestedRow(request(null));
 
         assertThat(entry.isOpen()).isTrue();
         assertThatIllegalStateException()
@@ -118,7 +118,7 @@ class ClaimRowTests {
     private static RequestedRow requested(ClaimRow row, InDoubt inDoubt) {
         ClaimRequest request =
                 new ClaimRequest(KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30), inDoubt, null);
-        return new RequestedRow(new BatchEntry(request), row);
+        return new RequestedRow(request).met(row);
     }
 
     private static ClaimRequest request(String fingerprint) {

@@ -4,12 +4,12 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -118,7 +118,8 @@ class ClaimRowsOnDiskIT {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
 
-        store.end(List.of(new ClaimEnd.Released(claim.id(), "a\0b" + "x".repeat(997) + "\uD83D\uDE00 and more", false)));
+        store.end(
+                List.of(new ClaimEnd.Released(claim.id(), "a\0b" + "x".repeat(997) + "\uD83D\uDE00 and more", false)));
 
         assertThat(DATABASE.row(claim.key()).get("error")).isEqualTo("ab" + "x".repeat(997));
     }
@@ -129,8 +130,8 @@ class ClaimRowsOnDiskIT {
         ClaimRequest bad = request(new ClaimKey("b", UUID.randomUUID().toString()));
         store.claim(List.of(good, bad));
 
-        assertThatThrownBy(
-                        () -> store.end(List.of(new ClaimEnd.Completed(good.id(), "1"), new ClaimEnd.Completed(bad.id(), "a\0b"))))
+        assertThatThrownBy(() -> store.end(
+                        List.of(new ClaimEnd.Completed(good.id(), "1"), new ClaimEnd.Completed(bad.id(), "a\0b"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .satisfies(failure -> assertThat(ExceptionUtils.readStackTrace(failure))
                         .doesNotContain(good.key().key(), bad.key().key()));
@@ -162,8 +163,9 @@ class ClaimRowsOnDiskIT {
             store.renew(batch.stream()
                     .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(2)))
                     .toList());
-            store.end(
-                    batch.stream().map(claim -> new ClaimEnd.Completed(claim.id(), "1")).toList());
+            store.end(batch.stream()
+                    .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
+                    .toList());
 
             fresh.pool().close(); // a server process reports its statistics when it ends
 

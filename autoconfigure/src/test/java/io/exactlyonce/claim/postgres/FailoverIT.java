@@ -4,9 +4,9 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -45,7 +45,8 @@ class FailoverIT {
         assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
         makeSessionsReadOnly();
-        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1")))).containsExactly(completed.id());
+        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1"))))
+                .containsExactly(completed.id());
         makeSessionsReadOnly();
         assertThat(store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false))))
                 .containsExactly(released.id());
@@ -67,7 +68,8 @@ class FailoverIT {
         assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
         endSessions();
-        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1")))).containsExactly(completed.id());
+        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1"))))
+                .containsExactly(completed.id());
         endSessions();
         assertThat(store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false))))
                 .containsExactly(released.id());

@@ -4,12 +4,12 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
@@ -205,7 +205,8 @@ class FencingLockIT {
             Duration lease = Duration.ofMinutes(1);
             assertThat(store.renew(List.of(new LeaseRenewal(claim, lease), new LeaseRenewal(neighbour.id(), lease))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
-            assertThat(store.end(List.of(new ClaimEnd.Completed(claim, "1"), new ClaimEnd.Completed(neighbour.id(), "2"))))
+            assertThat(store.end(
+                            List.of(new ClaimEnd.Completed(claim, "1"), new ClaimEnd.Completed(neighbour.id(), "2"))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
             assertThat(holder.goOn().get(20, TimeUnit.SECONDS)).isTrue();
         }

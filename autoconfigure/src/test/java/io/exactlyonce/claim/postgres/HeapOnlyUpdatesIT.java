@@ -2,8 +2,8 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
@@ -53,8 +53,9 @@ class HeapOnlyUpdatesIT {
                     .map(claim -> new ClaimEnd.Released(claim.id(), "failed", false))
                     .toList());
         } else {
-            store.end(
-                    batch.stream().map(claim -> new ClaimEnd.Completed(claim.id(), "1")).toList());
+            store.end(batch.stream()
+                    .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
+                    .toList());
         }
     }
 }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;

@@ -2,11 +2,11 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -94,6 +94,7 @@ class RetentionContentionIT {
         }
         key.completionBegun = System.nanoTime();
         key.lives.incrementAndGet();
-        assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), "1")))).hasSize(1);
+        assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), "1"))))
+                .hasSize(1);
     }
 }

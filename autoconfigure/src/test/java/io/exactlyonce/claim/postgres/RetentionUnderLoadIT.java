@@ -2,8 +2,8 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;

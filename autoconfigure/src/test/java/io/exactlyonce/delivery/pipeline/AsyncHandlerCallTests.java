@@ -7,9 +7,9 @@ import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -101,7 +101,8 @@ class AsyncHandlerCallTests {
 
         assertThat(failureOf(recorded)).isSameAs(failure);
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
+                .containsExactly(
+                        new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
@@ -178,7 +179,8 @@ class AsyncHandlerCallTests {
 
         assertThat(recorded).isCompletedExceptionally();
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed(), "stopped from outside: java.io.IOException: stopped", true));
+                .containsExactly(
+                        new ClaimEnd.Released(claimed(), "stopped from outside: java.io.IOException: stopped", true));
     }
 
     @Test
@@ -327,7 +329,8 @@ class AsyncHandlerCallTests {
         assertThatThrownBy(() -> process(delivery, asking, DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class);
 
-        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases())
+                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(delivery.left()).isDone();
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -14,7 +15,6 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -57,8 +57,9 @@ class BatchProcessorTests {
         assertThat(rig.store.claims()).extracting(ClaimRequest::key).containsExactly(key("a"), key("b"), key("c"));
         assertThat(rig.store.completionCalls()).isOne();
         assertThat(rig.store.completions())
-                .containsExactlyInAnyOrderElementsOf(
-                        claimed().stream().map(id -> new ClaimEnd.Completed(id, null)).toList());
+                .containsExactlyInAnyOrderElementsOf(claimed().stream()
+                        .map(id -> new ClaimEnd.Completed(id, null))
+                        .toList());
         assertThat(acknowledged()).containsExactly(0, 1, 2);
         assertThat(rig.handled).hasSize(1);
         assertThat(rig.outcomes).hasSize(3);

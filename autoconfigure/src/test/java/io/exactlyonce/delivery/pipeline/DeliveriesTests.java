@@ -181,7 +181,9 @@ class DeliveriesTests {
         deliveries.stop(rig.orders).end();
         Duration waited = Duration.ofNanos(System.nanoTime() - begun);
 
-        assertThat(rig.store.releases()).extracting(ClaimEnd.Released::ambiguous).containsExactly(true);
+        assertThat(rig.store.releases())
+                .extracting(ClaimEnd.Released::ambiguous)
+                .containsExactly(true);
         assertThat(rig.returns()).containsExactly(4);
         assertThat(waited).isLessThan(Duration.ofMillis(1_500));
         assertThatThrownBy(handling::join).hasRootCauseInstanceOf(InterruptedException.class);

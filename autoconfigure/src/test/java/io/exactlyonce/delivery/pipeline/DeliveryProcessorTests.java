@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import java.time.Duration;
@@ -125,7 +125,8 @@ class DeliveryProcessorTests {
 
         assertThat(rig.store.claims()).hasSize(3);
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(rig.store.claims().get(0).id(), "the claim got no answer", false));
+                .containsExactly(
+                        new ClaimEnd.Released(rig.store.claims().get(0).id(), "the claim got no answer", false));
         assertThat(rig.outcomes).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();

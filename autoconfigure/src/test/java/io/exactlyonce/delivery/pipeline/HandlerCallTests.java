@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import java.io.IOException;
@@ -55,7 +55,8 @@ class HandlerCallTests {
                 .isSameAs(failure);
 
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
+                .containsExactly(
+                        new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(2));
         assertThat(rig.deliveries.settle(delivery)).isFalse();
@@ -182,7 +183,8 @@ class HandlerCallTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.completions())
-                .containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""), new ClaimEnd.Completed(claimed(), null));
+                .containsExactly(
+                        new ClaimEnd.Completed(claimed(), "\"charged\""), new ClaimEnd.Completed(claimed(), null));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -353,7 +355,8 @@ class HandlerCallTests {
                 .isInstanceOf(ClaimLostException.class)
                 .hasMessageContaining("before the handler was called");
 
-        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases())
+                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.handled).isEmpty();
     }
@@ -392,7 +395,8 @@ class HandlerCallTests {
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(OutOfMemoryError.class);
 
-        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
+        assertThat(rig.store.releases())
+                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
         rig.tickFor(Duration.ofSeconds(14));
         assertThat(rig.store.renewals()).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isFalse();

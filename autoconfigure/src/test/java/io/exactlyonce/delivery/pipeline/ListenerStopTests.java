@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
@@ -106,7 +106,9 @@ class ListenerStopTests {
 
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class);
-        assertThat(rig.store.releases()).extracting(ClaimEnd.Released::ambiguous).containsExactly(false);
+        assertThat(rig.store.releases())
+                .extracting(ClaimEnd.Released::ambiguous)
+                .containsExactly(false);
         assertThat(rig.queue.requests()).as("until its claim is released").isEmpty();
         rig.deliveries.settle(delivery);
 

@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.postgres.OpenTransaction;
+import io.exactlyonce.claim.postgres.DatabaseIdentity;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.time.Duration;
@@ -109,7 +109,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     /** Without one, the lock would be released, and the row committed, before the work begins. */
     private void requireTransaction() {
-        if (!OpenTransaction.dataSources().contains(dataSource)
+        if (!DatabaseIdentity.dataSourcesOfTransaction().contains(dataSource)
                 || !Boolean.FALSE.equals(jdbc.execute(Connection::getAutoCommit))) {
             throw new IllegalTransactionStateException(
                     "Transaction manager %s began no transaction on the DataSource that it used at start-up"

@@ -3,7 +3,6 @@ package io.exactlyonce.claim.postgres.transaction;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.DatabaseIdentity;
-import io.exactlyonce.claim.postgres.OpenTransaction;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
 import io.exactlyonce.primary.DatabaseProduct;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -85,7 +84,7 @@ public final class PostgresClaimTransactionFactory {
     }
 
     private DataSource prove(PlatformTransactionManager transactions, @Nullable DataSource application) {
-        List<DataSource> bound = OpenTransaction.dataSources();
+        List<DataSource> bound = DatabaseIdentity.dataSourcesOfTransaction();
         if (bound.size() != 1) {
             throw refused(
                     "transactions of %s bind %d JDBC connections, not one".formatted(name(transactions), bound.size()),

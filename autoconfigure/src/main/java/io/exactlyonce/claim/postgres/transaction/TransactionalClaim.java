@@ -4,12 +4,10 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.postgres.BatchEntry;
 import io.exactlyonce.claim.postgres.BatchExecutor;
 import io.exactlyonce.claim.postgres.ClaimRow;
-import io.exactlyonce.claim.postgres.Parkings;
+import io.exactlyonce.claim.postgres.FreeRowUpdates;
 import io.exactlyonce.claim.postgres.RequestedRow;
-import io.exactlyonce.claim.postgres.Takeovers;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
@@ -27,13 +25,11 @@ final class TransactionalClaim {
     private static final int MAX_ROUNDS = 10;
 
     private final TransactionalClaimStatement statement;
-    private final Takeovers takeovers;
-    private final Parkings parkings;
+    private final FreeRowUpdates updates;
 
     TransactionalClaim(JdbcTemplate jdbc, Duration retention, SynchronousCommit synchronousCommit) {
         this.statement = new TransactionalClaimStatement(jdbc, retention, synchronousCommit);
-        this.takeovers = new Takeovers(jdbc, retention);
-        this.parkings = new Parkings(jdbc);
+        this.updates = new FreeRowUpdates(jdbc, retention);
     }
 
     /**
@@ -41,7 +37,7 @@ final class TransactionalClaim {
      * and duplicates take one round.
      */
     ClaimOutcome decide(ClaimRequest request) {
-        BatchEntry entry = new BatchEntry(request);
+        RequestedRow entry = new RequestedRow(request);
         for (int round = 0; round < MAX_ROUNDS; round++) {
             ClaimOutcome outcome = round(entry);
             if (outcome != null) {
@@ -52,18 +48,18 @@ final class TransactionalClaim {
                 "%s changed in each of %d rounds, so it was not claimed: try again".formatted(entry.key(), MAX_ROUNDS));
     }
 
-    private @Nullable ClaimOutcome round(BatchEntry entry) {
+    private @Nullable ClaimOutcome round(RequestedRow entry) {
         TransactionalClaimStatement.Answer answer = statement.run(entry.request());
         if (!answer.locked()) {
             // How long the holder will take is unknown: what a lease of our own would be is as good a guess as any.
             return new HeldElsewhere(entry.request().lease());
         }
         ClaimRow met = answer.met();
-        return met == null ? answer.claimed() : decide(new RequestedRow(entry, met));
+        return met == null ? answer.claimed() : decide(entry.met(met));
     }
 
     private @Nullable ClaimOutcome decide(RequestedRow met) {
-        return met.row().isFree() ? write(met) : met.row().refusal(met.entry().request());
+        return met.row().isFree() ? write(met) : met.row().refusal(met.request());
     }
 
     private @Nullable ClaimOutcome write(RequestedRow free) {
@@ -72,8 +68,8 @@ final class TransactionalClaim {
         }
         free.contest();
         if (free.mustBeParked()) {
-            return parkings.parkInDoubt(List.of(free)).isEmpty() ? null : new Parked();
+            return updates.parkInDoubt(List.of(free)).isEmpty() ? null : new Parked();
         }
-        return takeovers.takeOver(List.of(free)).isEmpty() ? null : free.row().next();
+        return updates.takeOver(List.of(free)).isEmpty() ? null : free.row().next();
     }
 }

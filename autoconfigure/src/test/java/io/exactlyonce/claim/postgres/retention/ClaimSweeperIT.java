@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.Threads;
@@ -393,8 +393,9 @@ class ClaimSweeperIT {
         List<ClaimRequest> claims =
                 Stream.generate(TestDatabase::request).limit(count).toList();
         store.claim(claims);
-        store.end(
-                claims.stream().map(claim -> new ClaimEnd.Completed(claim.id(), "1")).toList());
+        store.end(claims.stream()
+                .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
+                .toList());
         claims.forEach(claim -> age(claim, "15 days"));
         return claims;
     }

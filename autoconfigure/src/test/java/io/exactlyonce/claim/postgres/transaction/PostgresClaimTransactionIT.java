@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimBatchResult;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -18,7 +19,6 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsLockedException;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.InterruptedDataSource;
@@ -293,7 +293,9 @@ class PostgresClaimTransactionIT {
 
         again(claim -> {
             ClaimBatchResult result = inAnotherThread(() -> external.apply(new ClaimBatch(
-                    List.of(new ClaimEnd.Completed(request.id(), "1"), new ClaimEnd.Completed(done.id(), "1"),
+                    List.of(
+                            new ClaimEnd.Completed(request.id(), "1"),
+                            new ClaimEnd.Completed(done.id(), "1"),
                             new ClaimEnd.Released(failed.id(), "failed", false)),
                     List.of(fresh))));
             assertThat(result.locked()).containsExactly(request.id());
@@ -370,11 +372,10 @@ class PostgresClaimTransactionIT {
                                 "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = ?",
                                 zombie.claimId());
             }
-            assertThatThrownBy(() -> external.end(ends))
-                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
-                        assertThat(locked.locked()).hasSize(40).doesNotContain(live.id());
-                        assertThat(locked.granted()).containsExactly(live.id());
-                    });
+            assertThatThrownBy(() -> external.end(ends)).isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
+                assertThat(locked.locked()).hasSize(40).doesNotContain(live.id());
+                assertThat(locked.granted()).containsExactly(live.id());
+            });
             other.rollback();
         }
         assertThat(external.end(ends)).hasSize(41);
