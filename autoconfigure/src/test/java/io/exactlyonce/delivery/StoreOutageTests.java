@@ -272,7 +272,7 @@ class StoreOutageTests {
         }
 
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
-        assertThat(rig.store.releases()).extracting(Release::claim).contains(lastClaim());
+        assertThat(rig.store.releases()).extracting(ClaimEnd.Released::claim).contains(lastClaim());
         assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 

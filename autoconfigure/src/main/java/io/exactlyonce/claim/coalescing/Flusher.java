@@ -8,23 +8,10 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.Completion;
-import io.exactlyonce.claim.Interrupts;
-import io.exactlyonce.claim.Parking;
-import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.coalescing.PendingCall.EndAnswer;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
-import io.exactlyonce.time.NanoClock;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Takes batches, writes them to the store, and answers their entries, until its queue is closed. It runs on a platform

@@ -8,7 +8,9 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -18,6 +20,7 @@ import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -36,6 +39,7 @@ final class Worker {
     private static final Subscription ORDERS =
             new Subscription("contract", "orders", new VisibilityWindow(Claims.LEASE), QUEUE);
     private static final DeliveryObserver NOTHING = new DeliveryObserver() {};
+    private static final StoredResults RESULTS = new StoredResults(new Texts(), Long.MAX_VALUE);
     private static final RetryBackoff BACKOFF = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
     private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0, 3);
     private static final Duration TICK = Duration.ofMillis(100);
@@ -54,7 +58,7 @@ final class Worker {
                 store,
                 new ClaimSettings("worker", Claims.LEASE),
                 BACKOFF,
-                String::valueOf,
+                RESULTS,
                 NOTHING,
                 this::now,
                 () -> 0);
@@ -106,6 +110,20 @@ final class Worker {
 
         HandlerFailure() {
             super("no effect", null, false, false);
+        }
+    }
+
+    /** Results as their texts, which are not read again. */
+    private static final class Texts implements ResultSerializer {
+
+        @Override
+        public String toJson(Object result) {
+            return String.valueOf(result);
+        }
+
+        @Override
+        public Object fromJson(String json, Type type) {
+            return json;
         }
     }
 }
