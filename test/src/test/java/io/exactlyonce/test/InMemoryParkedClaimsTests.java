@@ -2,12 +2,12 @@ package io.exactlyonce.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.test.contract.ParkedClaimsContract;
 import java.time.Duration;
 import java.time.Instant;

@@ -9,13 +9,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimBatchResult;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -83,7 +83,8 @@ interface ClaimBatchContract extends StoreUnderTest {
         store().claim(batch);
 
         assertThat(store().end(batch.stream()
-                        .map(claim -> new ClaimEnd.Completed(claim.id(), claim.key().key()))
+                        .map(claim ->
+                                new ClaimEnd.Completed(claim.id(), claim.key().key()))
                         .toList()))
                 .hasSize(100);
 
@@ -120,7 +121,8 @@ interface ClaimBatchContract extends StoreUnderTest {
         ClaimRequest claim = request(newKey());
         acquire(store(), claim);
 
-        assertThat(store().end(List.of(new ClaimEnd.Completed(claim.id(), "1"), new ClaimEnd.Completed(claim.id(), "1"))))
+        assertThat(store().end(List.of(
+                        new ClaimEnd.Completed(claim.id(), "1"), new ClaimEnd.Completed(claim.id(), "1"))))
                 .containsExactly(claim.id());
     }
 

@@ -10,6 +10,7 @@ import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -18,7 +19,6 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ParkedClaims;
 import java.util.ArrayList;
 import java.util.List;
@@ -193,14 +193,16 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     void onlyTheFirstDecisionCounts() {
         ClaimRequest completed = parkedClaim(true);
         parked().complete(new ClaimEnd.Completed(completed.id(), "1"));
-        assertThat(parked().complete(new ClaimEnd.Completed(completed.id(), "2"))).isFalse();
+        assertThat(parked().complete(new ClaimEnd.Completed(completed.id(), "2")))
+                .isFalse();
         assertThat(parked().release(completed.id())).isFalse();
         assertThat(claim(store(), request(completed.key()))).isEqualTo(new AlreadyCompleted("1"));
 
         ClaimRequest released = parkedClaim(true);
         parked().release(released.id());
         assertThat(parked().release(released.id())).isFalse();
-        assertThat(parked().complete(new ClaimEnd.Completed(released.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimEnd.Completed(released.id(), "1")))
+                .isFalse();
         assertThat(claim(store(), request(released.key()))).isInstanceOf(Acquired.class);
     }
 

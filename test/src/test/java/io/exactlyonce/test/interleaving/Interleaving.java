@@ -1,11 +1,11 @@
 package io.exactlyonce.test.interleaving;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,8 +117,9 @@ final class Interleaving {
 
     private void complete(ClaimId claim, int variant, Invariants history) {
         String json = String.valueOf(variant);
-        boolean told =
-                subject.store().end(List.of(new ClaimEnd.Completed(claim, json))).contains(claim);
+        boolean told = subject.store()
+                .end(List.of(new ClaimEnd.Completed(claim, json)))
+                .contains(claim);
         history.completed(claim.value(), told, json);
     }
 

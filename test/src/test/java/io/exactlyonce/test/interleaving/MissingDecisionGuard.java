@@ -1,13 +1,13 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.ArrayList;
@@ -38,7 +38,8 @@ enum MissingDecisionGuard {
             return new WrappedStore(intact) {
                 @Override
                 public boolean complete(ClaimEnd.Completed completion) {
-                    return super.complete(new ClaimEnd.Completed(parkedOf(intact, completion.claim()), completion.result()));
+                    return super.complete(
+                            new ClaimEnd.Completed(parkedOf(intact, completion.claim()), completion.result()));
                 }
             };
         }

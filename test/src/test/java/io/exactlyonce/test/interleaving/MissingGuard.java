@@ -1,11 +1,11 @@
 package io.exactlyonce.test.interleaving;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.List;
@@ -68,8 +68,8 @@ enum MissingGuard {
                     return write(
                             releases,
                             ClaimEnd.Released::claim,
-                            (each, holder) ->
-                                    super.release(List.of(new ClaimEnd.Released(holder, each.error(), each.ambiguous()))));
+                            (each, holder) -> super.release(
+                                    List.of(new ClaimEnd.Released(holder, each.error(), each.ambiguous()))));
                 }
             };
         }

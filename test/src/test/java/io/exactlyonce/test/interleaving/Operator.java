@@ -1,9 +1,9 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.test.interleaving.KeyModel.State;
 import java.util.ArrayList;
 import java.util.List;
