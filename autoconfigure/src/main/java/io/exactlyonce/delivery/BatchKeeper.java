@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.backoff.BackOff;
 
 /** Claims, completes, releases and parks the keys of a batch together, with the patience of {@link ClaimWriter}. */
 public final class BatchKeeper {
@@ -30,12 +31,21 @@ public final class BatchKeeper {
      * @throws RuntimeException if the store did not answer
      */
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        return claim(requests, ClaimWriter.fewPauses(), () -> true);
+    }
+
+    /** Does the same, and tries for as long as it is wanted. */
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests, BooleanSupplier wanted) {
+        return claim(requests, ClaimWriter.endlessPauses(), wanted);
+    }
+
+    private List<ClaimOutcome> claim(List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
         try {
             return StoreCalls.untilAnswered(
                     "Claiming a batch that begins with",
                     requests.get(0).key(),
-                    ClaimWriter.fewPauses(),
-                    () -> true,
+                    pauses,
+                    wanted,
                     () -> store.claim(requests));
         } catch (RuntimeException unanswered) {
             giveUp(requests, unanswered);

@@ -41,12 +41,21 @@ public final class ClaimWriter {
      * @throws RuntimeException if the store did not answer
      */
     public ClaimOutcome claim(ClaimRequest request) {
+        return claim(request, fewPauses(), () -> true);
+    }
+
+    /** Does the same, and tries for as long as it is wanted. */
+    public ClaimOutcome claim(ClaimRequest request, BooleanSupplier wanted) {
+        return claim(request, endlessPauses(), wanted);
+    }
+
+    private ClaimOutcome claim(ClaimRequest request, BackOff pauses, BooleanSupplier wanted) {
         try {
             return StoreCalls.untilAnswered(
                     "Claiming",
                     request.key(),
-                    fewPauses(),
-                    () -> true,
+                    pauses,
+                    wanted,
                     () -> store.claim(List.of(request)).get(0));
         } catch (RuntimeException unanswered) {
             giveUp(request.id(), unanswered);

@@ -5,7 +5,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -43,11 +42,18 @@ final class BatchClaims {
         if (members.isEmpty()) {
             return;
         }
-        List<ClaimRequest> requests =
-                members.stream().map(member -> member.ask(terms)).toList();
-        long begun = clock.nanoTime();
-        List<ClaimOutcome> outcomes = outcomes(members, requests);
+        LastReceive last =
+                new LastReceive(members.stream().map(BatchMember::delivery).toList(), clock);
+        List<ClaimRequest> requests;
+        long begun;
+        List<ClaimOutcome> outcomes;
+        do {
+            requests = members.stream().map(member -> member.ask(terms)).toList();
+            begun = clock.nanoTime();
+            outcomes = outcomes(members, requests, last, begun);
+        } while (outcomes == null && last.goesOn());
         if (outcomes == null) {
+            waitForStore(members, requests);
             return;
         }
         for (int index = 0; index < requests.size(); index++) {
@@ -72,23 +78,28 @@ final class BatchClaims {
     }
 
     /** Returns nothing if the store did not answer. */
-    private @Nullable List<ClaimOutcome> outcomes(List<BatchMember> members, List<ClaimRequest> requests) {
+    private @Nullable List<ClaimOutcome> outcomes(
+            List<BatchMember> members, List<ClaimRequest> requests, LastReceive last, long begun) {
         try {
-            return keeper.claim(requests);
+            return last.isAtStake()
+                    ? keeper.claim(requests, last.within(requests.get(0).lease(), begun))
+                    : keeper.claim(requests);
         } catch (IllegalArgumentException hopeless) {
             throw hopeless;
         } catch (RuntimeException unanswered) {
             for (int index = 0; index < requests.size(); index++) {
-                waitForStore(members.get(index).delivery(), requests.get(index), unanswered);
+                ClaimRequest request = requests.get(index);
+                log.warn("{} waits: the claim of {} got no answer", members.get(index).delivery(), request.key());
+                log.debug("Why the claim of {} got no answer", request.key(), unanswered);
             }
             return null;
         }
     }
 
-    private static void waitForStore(Delivery delivery, ClaimRequest request, RuntimeException unanswered) {
-        log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
-        log.debug("Why the claim of {} got no answer", request.key(), unanswered);
-        delivery.decide(Disposition.waitForStore(request));
+    private static void waitForStore(List<BatchMember> members, List<ClaimRequest> requests) {
+        for (int index = 0; index < requests.size(); index++) {
+            members.get(index).delivery().decide(Disposition.waitForStore(requests.get(index)));
+        }
     }
 
     private void answer(BatchMember member, ClaimRequest request, ClaimOutcome outcome, long begun) {

@@ -18,6 +18,8 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.RetryBackoff;
+import java.util.List;
+import java.util.concurrent.CancellationException;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import java.util.concurrent.CancellationException;
@@ -138,10 +140,17 @@ public final class DeliveryProcessor {
 
     @Nullable Object claimAndHandle(Delivery delivery, ClaimSpec handling, Handler handler, HandlerCalls calls) throws Throwable {
         decideReturn(delivery);
-        ClaimRequest request = terms.request(handling, delivery.subscription().window());
-        long begun = clock.nanoTime();
-        ClaimOutcome outcome = claim(delivery, request);
+        LastReceive last = new LastReceive(List.of(delivery), clock);
+        ClaimRequest request;
+        long begun;
+        ClaimOutcome outcome;
+        do {
+            request = terms.request(handling, delivery.subscription().window());
+            begun = clock.nanoTime();
+            outcome = claim(delivery, request, last, begun);
+        } while (outcome == null && last.goesOn());
         if (outcome == null) {
+            delivery.decide(Disposition.waitForStore(request));
             return null;
         }
         Acquired acquired = refusals.decide(delivery, request, outcome);
@@ -187,15 +196,16 @@ public final class DeliveryProcessor {
     }
 
     /** Returns nothing if the store did not answer: that is no failure of the message, which waits until it does. */
-    private @Nullable ClaimOutcome claim(Delivery delivery, ClaimRequest request) {
+    private @Nullable ClaimOutcome claim(Delivery delivery, ClaimRequest request, LastReceive last, long begun) {
         try {
-            return keeper.claim(request);
+            return last.isAtStake()
+                    ? keeper.claim(request, last.within(request.lease(), begun))
+                    : keeper.claim(request);
         } catch (IllegalArgumentException refused) {
             throw refused;
         } catch (RuntimeException unanswered) {
             log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
             log.debug("Why the claim of {} got no answer", request.key(), unanswered);
-            delivery.decide(Disposition.waitForStore(request));
             return null;
         }
     }

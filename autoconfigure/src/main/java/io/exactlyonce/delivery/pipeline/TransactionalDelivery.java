@@ -95,9 +95,8 @@ final class TransactionalDelivery {
     private static boolean isToBeRepeated(Delivery delivery, ClaimRequest request, ClaimTransaction transaction) {
         boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
                 && guarded.breaker().isBusy();
-        boolean isRepeated = (isBusy || delivery.isOnItsLastReceive())
-                && delivery.mayHandlerBegin()
-                && delivery.renewal().isInvisible();
+        boolean isRepeated = LastReceive.isAtStake(delivery)
+                || (isBusy && delivery.mayHandlerBegin() && delivery.renewal().isInvisible());
         if (isRepeated) {
             log.warn("Claiming {} through {} failed; trying again", request.key(), transaction);
         }

@@ -21,6 +21,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
@@ -407,6 +408,27 @@ class BatchProcessorTests {
         return acquired -> {
             throw thrown;
         };
+    }
+
+    /** To come again would be the end of the one, untried. */
+    @Test
+    void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {
+        List<BatchItem> items = new ArrayList<>(items("a"));
+        Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+        Delivery last = rig.receive(lastReceive, "last", 1);
+        deliveries.add(last);
+        items.add(new BatchItem(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));
+        for (int attempt = 0; attempt < 5; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
+
+        process(items);
+
+        assertThat(handed).containsExactly(0, 1);
+        assertThat(rig.store.claimCalls()).isEqualTo(6);
+        assertThat(acknowledged()).containsExactly(0, 1);
     }
 
     private List<BatchItem> items(String... keys) {

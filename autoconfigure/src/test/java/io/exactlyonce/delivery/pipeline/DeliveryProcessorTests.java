@@ -14,6 +14,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -131,6 +132,67 @@ class DeliveryProcessorTests {
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.waiting).containsExactly(1);
+    }
+
+    /** To come again would be its end, untried. */
+    @Test
+    void claimOnTheLastReceiveIsRepeatedUntilItIsAnswered() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+        loseClaims(5);
+
+        Object result = rig.process(last, claim -> "shipped");
+
+        assertThat(result).isEqualTo("shipped");
+        assertThat(rig.store.claims()).hasSize(6).containsOnly(rig.store.claims().get(0));
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.deliveries.settle(last)).isTrue();
+    }
+
+    /** What it could still hold would not last for the handler. */
+    @Test
+    void claimOnTheLastReceiveIsMadeAnewWhenHalfOfItsLeaseIsOver() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+        rig.store.onClaim(() -> {
+            rig.clock.advance(Duration.ofSeconds(10));
+            throw new IllegalStateException("connection refused");
+        });
+
+        rig.process(last, claim -> {
+            rig.clock.advance(Duration.ofSeconds(19));
+            claim.ensureHeld();
+            return null;
+        });
+
+        assertThat(rig.store.claims()).extracting(ClaimRequest::id).doesNotHaveDuplicates();
+        assertThat(rig.store.claims()).hasSize(2);
+        assertThat(rig.store.releases())
+                .containsExactly(new Release(rig.store.claims().get(0).id(), "the claim got no answer", false));
+        assertThat(rig.deliveries.settle(last)).isTrue();
+    }
+
+    @Test
+    void claimOnTheLastReceiveIsNotRepeatedAnyMoreWhenItsListenerStops() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+        rig.store.onClaim(() -> {
+            last.abandon();
+            throw new IllegalStateException("connection refused");
+        });
+
+        rig.process(last, DeliveryRig::neverCalled);
+
+        assertThat(rig.store.claims()).hasSize(1);
+    }
+
+    private Subscription lastReceive() {
+        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+    }
+
+    private void loseClaims(int times) {
+        for (int attempt = 0; attempt < times; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
     }
 
     @Test

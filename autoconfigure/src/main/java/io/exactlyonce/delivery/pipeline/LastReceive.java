@@ -1,0 +1,50 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.StoreCalls;
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.springframework.util.backoff.BackOffExecution;
+
+/**
+ * How long claims are repeated that get no answer, where one of their messages is on its last receive before the dead-letter
+ * queue: to wait, and to come again, would be that message's end, untried.
+ */
+final class LastReceive {
+
+    private final List<Delivery> deliveries;
+    private final NanoClock clock;
+    private final BackOffExecution pauses = ClaimWriter.endlessPauses().start();
+
+    LastReceive(List<Delivery> deliveries, NanoClock clock) {
+        this.deliveries = deliveries;
+        this.clock = clock;
+    }
+
+    /** Tells whether a claim without an answer is repeated at all. */
+    static boolean isAtStake(Delivery delivery) {
+        return delivery.isOnItsLastReceive()
+                && delivery.mayHandlerBegin()
+                && delivery.renewal().isInvisible();
+    }
+
+    /**
+     * Tells for how long the same claim is repeated, which finds itself if only its answer was lost: what is left of its lease
+     * afterwards is for the handler.
+     */
+    BooleanSupplier within(Duration lease, long begun) {
+        return () -> isAtStake() && clock.nanoTime() - begun < lease.toNanos() / 2;
+    }
+
+    boolean isAtStake() {
+        return deliveries.stream().anyMatch(LastReceive::isAtStake);
+    }
+
+    /** Tells, after a pause, whether to claim anew. */
+    boolean goesOn() {
+        return isAtStake() && StoreCalls.slept(pauses.nextBackOff());
+    }
+}
