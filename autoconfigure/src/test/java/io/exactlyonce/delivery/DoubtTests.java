@@ -69,6 +69,22 @@ class DoubtTests {
         assertReturned();
     }
 
+    /** As when an application stops its own threads: what the handler had done by then is not known. */
+    @ParameterizedTest
+    @EnumSource
+    void handlerThatTheApplicationItselfInterruptsLeavesADoubt(AbandonedPolicy policy) {
+        assertThatThrownBy(() -> process(policy(policy), claim -> {
+                    throw new IllegalStateException(new InterruptedException("stopped by the application"));
+                }))
+                .isInstanceOf(IllegalStateException.class);
+
+        if (policy == AbandonedPolicy.PARK) {
+            assertThat(rig.store.parkings()).singleElement().matches(Parking::ambiguous);
+        } else {
+            assertThat(rig.store.releases()).singleElement().matches(Release::ambiguous);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void handlerThatWasNotCalledIsNoDoubtUnderAnyPolicy(AbandonedPolicy policy) {

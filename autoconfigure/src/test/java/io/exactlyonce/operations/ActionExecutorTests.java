@@ -253,6 +253,24 @@ class ActionExecutorTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
+    /** As of a request whose caller has gone. */
+    @Test
+    void actionWhoseThreadTheApplicationInterruptsParksItsKeyIfDoubtsAreToBeParked() {
+        doubt = PARKING;
+
+        assertThatThrownBy(() -> execute(null, claim -> {
+                    Thread.currentThread().interrupt();
+                    Thread.sleep(1);
+                    return 7;
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.parkings()).singleElement().satisfies(parking -> {
+            assertThat(parking.claim()).isEqualTo(claimed());
+            assertThat(parking.ambiguous()).isTrue();
+        });
+    }
+
     @Test
     void actionThatFailsByItselfFreesItsKeyUnderAnyPolicy() {
         doubt = PARKING;

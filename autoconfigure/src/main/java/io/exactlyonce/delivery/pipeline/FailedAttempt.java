@@ -8,6 +8,7 @@ import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.pipeline.ReconcilingHandler.NotCalled;
 import io.exactlyonce.delivery.pipeline.ReconcilingHandler.ParkRequest;
 import io.exactlyonce.delivery.pipeline.ReconcilingHandler.ReconciliationFailure;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.Objects;
 import java.util.stream.Stream;
 
@@ -28,7 +29,7 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
 
     public FailedAttempt {
         // A handler that was not called has had no effects; the doubt that its reconciler was asked about stays.
-        stopped = !(failure instanceof NotCalled) && (stopped || learnedOfLoss(claim, failure));
+        stopped = !(failure instanceof NotCalled) && (stopped || learnedOfLoss(claim, failure) || wasInterrupted(failure));
     }
 
     /**
@@ -36,10 +37,19 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
      * before anybody interrupted it: what it had done until then is in doubt as well.
      */
     static boolean learnedOfLoss(ClaimId claim, Throwable failure) {
-        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                .limit(MOST_CAUSES)
+        return causes(failure)
                 .anyMatch(cause -> cause instanceof ClaimLostException lost
                         && lost.keyHash().equals(claim.key().hash()));
+    }
+
+    /** Returns whether an interrupt ended it, which need not be ours: the application, too, may stop its own threads. */
+    private static boolean wasInterrupted(Throwable failure) {
+        return causes(failure)
+                .anyMatch(cause -> cause instanceof InterruptedException || cause instanceof ClosedByInterruptException);
+    }
+
+    private static Stream<Throwable> causes(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
     }
 
     /** Parks the key or gives it up; a doubt from before stays in both cases. */
