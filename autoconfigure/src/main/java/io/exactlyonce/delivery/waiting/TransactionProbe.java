@@ -10,19 +10,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The probe of a transaction manager: finds out whether one through which a claim got no answer takes claims again, by
- * claiming a key of its own in a transaction of that manager, which is rolled back. It uses a connection as any claim does,
- * and so it meets whatever claims meet: a pool that is used up, a pooler that is down, a server that takes no writes, a full
- * disk. It costs no delivery anything.
+ * Finds out whether a transaction manager through which a claim got no answer takes claims again: by claiming a key of
+ * its own in a transaction of that manager, which is rolled back. It uses a connection as any claim does, and so it meets
+ * whatever claims meet: a pool that is used up, a pooler that is down, a server that takes no writes, a full disk.
  *
  * <p>A probe may wait for a connection for as long as the application's pool allows. It has a thread of its own, and one is
- * under way at most.
+ * awaited at a time. An answer may never come, as from a server that was switched off: connections of the application's need
+ * not have a time limit. So a probe is awaited for a minute, the next one for two, and so on: each that hangs costs a
+ * connection.
  */
 final class TransactionProbe {
 
@@ -30,13 +31,30 @@ final class TransactionProbe {
 
     private static final String SCOPE = "exactly-once probe";
 
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private static final int MOST_DOUBLINGS_OF_PATIENCE = 8;
+
     private final GuardedClaimTransaction transaction;
     private final ClaimSettings terms;
     private final Executor threads;
-    private final AtomicBoolean underWay = new AtomicBoolean();
+    private final NanoClock clock;
 
-    /** Belongs to the probe while one is under way, and to {@link #next} otherwise. */
+    private final AtomicReference<@Nullable Attempt> awaited = new AtomicReference<>();
+
+    /** A probe that was given up may end beside the next one, so it is its own lock. */
     private final ProbePauses pauses;
+
+    private volatile int hanging;
+
+    /** A probe under way, and the end of the patience with it. Each is equal to itself alone. */
+    private static final class Attempt {
+        private final long until;
+
+        Attempt(long until) {
+            this.until = until;
+        }
+    }
 
     /** Rolls a probe back. */
     private static final class Answered extends RuntimeException {
@@ -49,6 +67,7 @@ final class TransactionProbe {
         this.transaction = transaction;
         this.terms = terms;
         this.threads = threads;
+        this.clock = clock;
         this.pauses = new ProbePauses(KeyWatcher.INTERVAL, KeyWatcher.LONGEST_PAUSE, clock);
     }
 
@@ -58,54 +77,101 @@ final class TransactionProbe {
      * @param waiting those whose claims go through this manager; they learn how it ends
      */
     void next(List<WaitingDelivery> waiting) {
-        if (underWay.get()) {
+        Attempt attempt = awaited.get();
+        if (attempt != null && !isGivenUp(attempt)) {
             return;
         }
-        if (transaction.breaker().isClosed() && waiting.stream().allMatch(WaitingDelivery::isProved)) {
-            pauses.reset();
-        } else if (pauses.areOver()) {
-            underWay.set(true);
+        if (isDue(waiting)) {
             begin(waiting);
         }
     }
 
-    private void begin(List<WaitingDelivery> waiting) {
-        try {
-            threads.execute(() -> {
-                try {
-                    probe(waiting);
-                } finally {
-                    underWay.set(false);
-                }
-            });
-        } catch (RuntimeException noThread) {
-            underWay.set(false);
-            throw noThread;
+    private boolean isDue(List<WaitingDelivery> waiting) {
+        synchronized (pauses) {
+            if (transaction.breaker().isClosed() && waiting.stream().allMatch(WaitingDelivery::isProved)) {
+                pauses.reset();
+                return false;
+            }
+            return pauses.areOver();
         }
     }
 
-    private void probe(List<WaitingDelivery> waiting) {
+    private boolean isGivenUp(Attempt attempt) {
+        if (clock.nanoTime() - attempt.until < 0) {
+            return false;
+        }
+        if (awaited.compareAndSet(attempt, null)) {
+            int before = hanging;
+            hanging = before + 1;
+            log.warn(
+                    "A probe of {} got no answer for {}; another one follows. Let its connections give up in time (socketTimeout)",
+                    transaction,
+                    patience(before));
+        }
+        return true;
+    }
+
+    private static Duration patience(int hanging) {
+        return PATIENCE.multipliedBy(1L << Math.min(hanging, MOST_DOUBLINGS_OF_PATIENCE));
+    }
+
+    private void begin(List<WaitingDelivery> waiting) {
+        Attempt attempt = new Attempt(clock.nanoTime() + patience(hanging).toNanos());
+        awaited.set(attempt);
+        boolean begun = false;
+        try {
+            threads.execute(() -> {
+                try {
+                    end(waiting, probe());
+                } finally {
+                    awaited.compareAndSet(attempt, null);
+                }
+            });
+            begun = true;
+        } finally {
+            if (!begun) {
+                awaited.compareAndSet(attempt, null);
+            }
+        }
+    }
+
+    /** Returns why there was no answer. */
+    private @Nullable Throwable probe() {
         String unique = UUID.randomUUID().toString();
         ClaimRequest request = terms.request(new ClaimSpec(new ClaimKey(SCOPE, unique), null, InDoubtPolicy.RERUN));
         try {
             transaction.execute(request, claim -> {
                 throw new Answered();
             });
-            answered(waiting);
+            return null;
         } catch (Answered answered) {
-            answered(waiting);
+            return null;
         } catch (Throwable unanswered) {
-            unanswered(waiting, unanswered);
+            return unanswered;
+        }
+    }
+
+    private void end(List<WaitingDelivery> waiting, @Nullable Throwable failure) {
+        if (failure == null) {
+            answered(waiting);
+        } else {
+            unanswered(waiting, failure);
         }
     }
 
     private void answered(List<WaitingDelivery> waiting) {
-        pauses.reset();
+        synchronized (pauses) {
+            pauses.reset();
+        }
+        hanging = 0;
         waiting.forEach(WaitingDelivery::proved);
     }
 
     private void unanswered(List<WaitingDelivery> waiting, Throwable failure) {
-        Duration pause = pauses.begin();
+        Duration pause;
+        synchronized (pauses) {
+            pause = pauses.begin();
+        }
         waiting.forEach(WaitingDelivery::sawOutage);
         log.debug(
                 "A probe of {}, for which {} deliveries wait, failed; again in {}",

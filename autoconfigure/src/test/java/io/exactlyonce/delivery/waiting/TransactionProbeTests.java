@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -209,6 +210,40 @@ class TransactionProbeTests {
         assertThat(probes).hasSize(1);
         assertThat(rig.store.looks()).hasSizeGreaterThan(30);
         assertThat(rig.supervisor.inFlight()).isOne();
+    }
+
+    /** Its connection has no time limit, and its server was switched off. */
+    @Test
+    void probeThatIsNeverAnsweredIsFollowedByAnother(CapturedOutput output) throws Throwable {
+        rig.probeThreads = probes::add;
+        waitForManager();
+        pass(Duration.ofSeconds(59));
+        assertThat(probes).hasSize(1);
+
+        pass(Duration.ofSeconds(2));
+
+        assertThat(probes).hasSize(2);
+        assertThat(output).contains("A probe of transaction manager 'shop' got no answer for PT1M");
+        pass(Duration.ofSeconds(118));
+        assertThat(probes).as("the second has more time").hasSize(2);
+        probes.remove();
+        probes.remove().run();
+        rig.watch.tick();
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void probeThatGetsNoThreadIsMadeLater() throws Throwable {
+        rig.probeThreads = probe -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+        waitForManager();
+        assertThatThrownBy(rig.watch::tick).isInstanceOf(OutOfMemoryError.class);
+
+        rig.probeThreads = Runnable::run;
+        rig.watch.tick();
+
+        assertThat(rig.supervisor.inFlight()).isZero();
     }
 
     @Test
