@@ -40,6 +40,7 @@ public final class DeliveryRig implements DeliveryObserver {
     public final List<Duration> delivered = new CopyOnWriteArrayList<>();
     public final List<Subscription> timedOut = new ArrayList<>();
     public Runnable whenClaimed = () -> {};
+    public Runnable whenHandled = () -> {};
     public final RenewalSupervisor supervisor =
             new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), this, Runnable::run, clock, () -> 0);
 
@@ -161,6 +162,7 @@ public final class DeliveryRig implements DeliveryObserver {
     @Override
     public void handled(Subscription subscription, Duration elapsed) {
         handled.add(elapsed);
+        whenHandled.run();
     }
 
     @Override

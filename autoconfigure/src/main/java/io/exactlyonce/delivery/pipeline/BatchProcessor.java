@@ -85,8 +85,11 @@ public final class BatchProcessor {
         List<BatchMember> admitted = BatchAdmission.admit(members, keeper, failures);
         if (!admitted.isEmpty()) {
             BatchRun run = new BatchRun(handler, keeper, failures);
-            run.go(admitted, observer, clock);
-            new BatchEnd(keeper, failures).settle(run);
+            try {
+                run.go(admitted, observer, clock);
+            } finally {
+                new BatchEnd(keeper, failures).settle(run);
+            }
         }
         failures.throwIfAny();
     }

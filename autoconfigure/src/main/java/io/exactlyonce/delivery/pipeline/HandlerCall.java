@@ -35,8 +35,13 @@ final class HandlerCall implements HandlerCalls {
             Delivery delivery, ClaimId id, Acquired acquired, InDoubtPolicy doubt, DeliveryProcessor.Handler handler)
             throws Throwable {
         LeasedClaim claim = claim(delivery, id, acquired);
-        Object result = handleOrSettle(delivery, claim, id, doubt, handler);
-        complete(delivery, id, claim, result);
+        long begun = now();
+        Object result = handleOrSettle(delivery, claim, id, doubt, handler, begun);
+        try {
+            handled(delivery, begun);
+        } finally {
+            complete(delivery, id, claim, result);
+        }
         return result;
     }
 
@@ -61,13 +66,22 @@ final class HandlerCall implements HandlerCalls {
     }
 
     private @Nullable Object handleOrSettle(
-            Delivery delivery, LeasedClaim claim, ClaimId id, InDoubtPolicy doubt, DeliveryProcessor.Handler handler)
+            Delivery delivery,
+            LeasedClaim claim,
+            ClaimId id,
+            InDoubtPolicy doubt,
+            DeliveryProcessor.Handler handler,
+            long begun)
             throws Throwable {
         HandlerRun run = delivery.enterHandler();
         try {
             return handle(delivery, claim, run, handler);
         } catch (Throwable failure) {
-            fail(delivery, new FailedAttempt(id, failure, run.wasInterrupted()), doubt);
+            try {
+                handled(delivery, begun);
+            } finally {
+                fail(delivery, new FailedAttempt(id, failure, run.wasInterrupted()), doubt);
+            }
             throw failure;
         }
     }
@@ -79,15 +93,14 @@ final class HandlerCall implements HandlerCalls {
 
     @Nullable Object handle(Delivery delivery, LeasedClaim claim, HandlerRun run, DeliveryProcessor.Handler handler)
             throws Throwable {
-        long begun = now();
         try (run) {
             return handler.handle(claim);
         } finally {
             delivery.leaveHandler();
-            handled(delivery, begun);
         }
     }
 
+    /** Tells how long a handler took. What its observer throws tells nothing of the handler, whose outcome is recorded. */
     void handled(Delivery delivery, long begun) {
         observer.handled(delivery.subscription(), Duration.ofNanos(clock.nanoTime() - begun));
     }

@@ -47,7 +47,12 @@ final class TransactionalWork implements ClaimTransaction.Work {
         HandlerRun called = delivery.enterHandler();
         run = called;
         LeasedClaim claim = handlers.claim(id, acquired, () -> called.isInside() && !called.wasInterrupted());
-        result = handlers.handle(delivery, claim, called, handler);
+        long begunAt = handlers.now();
+        try {
+            result = handlers.handle(delivery, claim, called, handler);
+        } finally {
+            handlers.handled(delivery, begunAt);
+        }
         return handlers.json(id, result);
     }
 

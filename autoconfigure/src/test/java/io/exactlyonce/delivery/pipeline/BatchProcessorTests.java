@@ -431,6 +431,17 @@ class BatchProcessorTests {
         assertThat(acknowledged()).containsExactly(0, 1);
     }
 
+    @Test
+    void effectsAreCompletedAlthoughTheVirtualMachineFailsWhenTheyAreMeasured() {
+        rig.whenHandled = () -> {
+            throw new OutOfMemoryError("simulated");
+        };
+
+        assertThatThrownBy(() -> process(items("a", "b"))).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(acknowledged()).containsExactly(0, 1);
+    }
+
     private List<BatchItem> items(String... keys) {
         List<BatchItem> items = new ArrayList<>();
         for (String key : keys) {

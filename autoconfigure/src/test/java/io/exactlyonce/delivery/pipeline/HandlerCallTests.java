@@ -404,6 +404,19 @@ class HandlerCallTests {
     }
 
     @Test
+    void effectIsCompletedAlthoughTheVirtualMachineFailsWhenItIsMeasured() {
+        rig.whenHandled = () -> {
+            throw new OutOfMemoryError("simulated");
+        };
+
+        assertThatThrownBy(() -> rig.process(delivery, claim -> "shipped")).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(rig.store.completions()).extracting(Completion::claim).containsExactly(claimed());
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    @Test
     void fenceOfAClaimThatDoesNotHoldItsKeyThrows() {
         rig.store.onFence(claimed -> false);
 
