@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
@@ -79,13 +80,22 @@ final class LeaseRenewer {
         long askedAt = clock.nanoTime();
         try {
             Set<ClaimId> held = store.renew(renewals);
-            due.forEach(lease -> tell(lease, lease.answered(held, askedAt)));
+            answer(due, lease -> lease.answered(held, askedAt));
         } catch (ClaimsPartlyAnsweredException some) {
             log.warn("Renewing {} of {} leases failed", some.unanswered().size(), due.size(), some);
-            due.forEach(lease -> tell(lease, answered(lease, some, askedAt)));
+            answer(due, lease -> answered(lease, some, askedAt));
         } catch (RuntimeException failure) {
             log.warn("Renewing {} leases failed", due.size(), failure);
-            due.forEach(lease -> tell(lease, lease.unanswered(clock.nanoTime(), random.next())));
+            answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
+        }
+    }
+
+    /** Each has its answer before the first is told: what is thrown then does not come from a renewal, and costs no lease. */
+    private void answer(List<RenewedLease> due, Function<RenewedLease, Optional<Result>> answer) {
+        List<Optional<Result>> results = new ArrayList<>(due.size());
+        due.forEach(lease -> results.add(answer.apply(lease)));
+        for (int index = 0; index < due.size(); index++) {
+            tell(due.get(index), results.get(index));
         }
     }
 

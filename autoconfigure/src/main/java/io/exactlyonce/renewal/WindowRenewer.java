@@ -68,13 +68,18 @@ final class WindowRenewer {
     private void send(QueueVisibility queue, List<Due> due) {
         long askedAt = clock.nanoTime();
         List<Change> changes = due.stream().map(Due::change).toList();
+        // Each has its answer before the first is told: what is thrown then does not come from a renewal, and costs no window.
         var unused = change(queue, changes).whenComplete((answers, failure) -> {
+            List<Optional<Result>> results = new ArrayList<>(due.size());
             for (Due each : due) {
                 RenewedWindow window = each.window();
                 QueueVisibility.Result answer = failure == null
                         ? answers.getOrDefault(window.receiptHandle(), QueueVisibility.Result.FAILED)
                         : QueueVisibility.Result.FAILED;
-                tell(window, window.answered(answer, askedAt, random.next()));
+                results.add(window.answered(answer, askedAt, random.next()));
+            }
+            for (int index = 0; index < due.size(); index++) {
+                tell(due.get(index).window(), results.get(index));
             }
         });
     }

@@ -353,6 +353,45 @@ class RenewalSupervisorTests {
         assertThat(timesTold).hasValue(1);
     }
 
+    /** As when the virtual machine has no memory left for a meter. */
+    @Test
+    void errorWhileOneRenewalIsToldCostsNoOtherItsLeaseOrItsWindow() {
+        AtomicInteger told = new AtomicInteger();
+        RenewalObserver failing = new RenewalObserver() {
+            @Override
+            public void renewed(Subscription subscription, Target target, RenewalObserver.Result result) {
+                if (result == RenewalObserver.Result.LOST) {
+                    told.incrementAndGet();
+                }
+                throw new OutOfMemoryError("simulated");
+            }
+        };
+        RenewalSupervisor fatal =
+                new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, RETRIES), failing, Runnable::run, clock, () -> 0);
+        Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(20), queue);
+        List<Renewal> renewals = new ArrayList<>();
+        for (String handle : List.of("one", "two", "three")) {
+            Renewal renewal = fatal.start(orders, handle, clock.nanoTime());
+            ClaimId claim = new ClaimId(new ClaimKey("orders", handle), UUID.randomUUID());
+            renewal.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
+            renewals.add(renewal);
+        }
+
+        for (int tick = 0; tick < 250; tick++) {
+            clock.advance(RenewalTicker.TICK);
+            try {
+                fatal.tick();
+            } catch (OutOfMemoryError simulated) {
+                // As the ticker's thread does, which goes on.
+            }
+        }
+
+        assertThat(renewals).allMatch(Renewal::isHeld).allMatch(Renewal::isInvisible);
+        assertThat(renewals).allMatch(renewal -> renewal.deleting().isDone());
+        assertThat(timesTold).hasValue(0);
+        assertThat(told).hasValue(0);
+    }
+
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
         Renewal renewal = start("handle");
