@@ -23,7 +23,8 @@ final class TransactionalClaimStatement {
 
     /**
      * {@code locked}: never waits. The transaction's commit waits for what claims' commits wait for, whatever the
-     * database's own default, and never for less than the application asks for itself.
+     * database's own default, and never for less than the application asks for itself. And the transaction is marked with
+     * the claim, until it ends: {@link TransactionalCompletion} asks for that.
      *
      * <p>{@code clock}: empty if the lock is not granted, and then nothing is written, read or waited for. It is read
      * after the lock was taken, or a transaction that rolled back meanwhile might have had a higher fencing token.
@@ -41,7 +42,8 @@ final class TransactionalClaimStatement {
                 SELECT pg_try_advisory_xact_lock(?) AS taken, set_config('synchronous_commit',
                     CASE WHEN coalesce(array_position(levels.least_first, current_setting('synchronous_commit')), 0)
                               < array_position(levels.least_first, ?)
-                         THEN ? ELSE current_setting('synchronous_commit') END, true)
+                         THEN ? ELSE current_setting('synchronous_commit') END, true) AS durability,
+                       set_config('exactly_once.claim_id', ?, true) AS marked
                 FROM (SELECT ARRAY['off', 'local', 'remote_write', 'on', 'remote_apply'] AS least_first) AS levels
             ), clock AS MATERIALIZED (
                 SELECT clock_timestamp() AS reading FROM locked WHERE locked.taken
@@ -98,15 +100,16 @@ final class TransactionalClaimStatement {
         parameters.setLong(1, AdvisoryLock.number(request.key()));
         parameters.setString(2, durability);
         parameters.setString(3, durability);
-        parameters.setString(4, request.key().scope());
-        parameters.setString(5, request.key().key());
-        parameters.setObject(6, request.claimId());
-        parameters.setString(7, request.owner());
-        parameters.setString(8, request.fingerprint());
-        parameters.setLong(9, LeaseMicros.of(request.lease()));
-        parameters.setLong(10, retentionMicros);
-        parameters.setString(11, request.key().scope());
-        parameters.setString(12, request.key().key());
+        parameters.setString(4, request.claimId().toString());
+        parameters.setString(5, request.key().scope());
+        parameters.setString(6, request.key().key());
+        parameters.setObject(7, request.claimId());
+        parameters.setString(8, request.owner());
+        parameters.setString(9, request.fingerprint());
+        parameters.setLong(10, LeaseMicros.of(request.lease()));
+        parameters.setLong(11, retentionMicros);
+        parameters.setString(12, request.key().scope());
+        parameters.setString(13, request.key().key());
     }
 
     private static Answer answer(ResultSet row, ClaimRequest request) throws SQLException {

@@ -17,14 +17,16 @@ final class TransactionalCompletion {
     private static final Logger log = LoggerFactory.getLogger(TransactionalCompletion.class);
 
     /**
-     * Finds only a row that this very transaction wrote. Work that committed or rolled back on its own has left the
-     * transaction that made the claim; and work that swallowed an error of PostgreSQL's has left an aborted one, in
-     * which this fails.
+     * Finds the row only in the very transaction that was marked when it wrote that. Work that committed or rolled back on
+     * its own has left that transaction, and the mark has gone with it; and work that swallowed an error of PostgreSQL's has
+     * left an aborted one, in which this fails. The row's {@code xmin} would not do: it is the number of a subtransaction if
+     * the driver sets savepoints ({@code autosave}).
      */
     private static final String UPDATE = """
             UPDATE exactly_once_claim
             SET status = 'COMPLETED', result = ?, completed_at = clock_timestamp()
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD' AND xmin = pg_current_xact_id()::xid
+            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
+              AND claim_id::text = current_setting('exactly_once.claim_id', true)
             """;
 
     /** Characters; far below what a value may have. */

@@ -40,7 +40,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.postgresql.jdbc.AutoSave;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -537,6 +539,30 @@ class PostgresClaimTransactionIT {
                     .hasMessageContaining("read-only transaction");
             return null;
         });
+    }
+
+    /** A savepoint begins a subtransaction, whose number the rows have that are written after it. */
+    @ParameterizedTest
+    @EnumSource
+    void claimIsCompletedAlthoughTheDriverSetsSavepointsOfItsOwn(AutoSave autosave) throws Throwable {
+        PGSimpleDataSource application = new PGSimpleDataSource();
+        application.setUrl(DATABASE.url());
+        application.setUser("postgres");
+        application.setAutosave(autosave);
+        try (Connection connection = application.getConnection()) {
+            var single = new SingleConnectionDataSource(connection, true);
+            var saving = new PostgresClaimTransaction(
+                    new JdbcTransactionManager(single), single, TestDatabase.RETENTION, SynchronousCommit.ON);
+            int moreThanTheDriverWaitsBeforeItPrepares = 8;
+            for (int time = 0; time < moreThanTheDriverWaitsBeforeItPrepares; time++) {
+                ClaimRequest next = request();
+                assertThat(saving.execute(next, claim -> "1")).isInstanceOf(Acquired.class);
+                assertThat(saving.execute(request(next.key()), claim -> {
+                            throw NOT_TO_BE_CALLED;
+                        }))
+                        .isEqualTo(new AlreadyCompleted("1"));
+            }
+        }
     }
 
     @Test
