@@ -366,8 +366,8 @@ class RenewalSupervisorTests {
                 throw new OutOfMemoryError("simulated");
             }
         };
-        RenewalSupervisor fatal =
-                new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, RETRIES), failing, Runnable::run, clock, () -> 0);
+        RenewalSupervisor fatal = new RenewalSupervisor(
+                store, new RenewalSchedule(0.5, 0, RETRIES), failing, Runnable::run, clock, () -> 0);
         Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(20), queue);
         List<Renewal> renewals = new ArrayList<>();
         for (String handle : List.of("one", "two", "three")) {

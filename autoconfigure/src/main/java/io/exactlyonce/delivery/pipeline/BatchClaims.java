@@ -89,7 +89,10 @@ final class BatchClaims {
         } catch (RuntimeException unanswered) {
             for (int index = 0; index < requests.size(); index++) {
                 ClaimRequest request = requests.get(index);
-                log.warn("{} waits: the claim of {} got no answer", members.get(index).delivery(), request.key());
+                log.warn(
+                        "{} waits: the claim of {} got no answer",
+                        members.get(index).delivery(),
+                        request.key());
                 log.debug("Why the claim of {} got no answer", request.key(), unanswered);
             }
             return null;

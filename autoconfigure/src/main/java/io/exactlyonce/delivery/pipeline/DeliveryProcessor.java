@@ -18,6 +18,8 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import io.exactlyonce.time.Jitter;

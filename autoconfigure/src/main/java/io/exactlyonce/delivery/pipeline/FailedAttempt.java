@@ -29,7 +29,8 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
 
     public FailedAttempt {
         // A handler that was not called has had no effects; the doubt that its reconciler was asked about stays.
-        stopped = !(failure instanceof NotCalled) && (stopped || learnedOfLoss(claim, failure) || wasInterrupted(failure));
+        stopped = !(failure instanceof NotCalled)
+                && (stopped || learnedOfLoss(claim, failure) || wasInterrupted(failure));
     }
 
     /**
@@ -45,7 +46,8 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
     /** Returns whether an interrupt ended it, which need not be ours: the application, too, may stop its own threads. */
     private static boolean wasInterrupted(Throwable failure) {
         return causes(failure)
-                .anyMatch(cause -> cause instanceof InterruptedException || cause instanceof ClosedByInterruptException);
+                .anyMatch(
+                        cause -> cause instanceof InterruptedException || cause instanceof ClosedByInterruptException);
     }
 
     private static Stream<Throwable> causes(Throwable failure) {

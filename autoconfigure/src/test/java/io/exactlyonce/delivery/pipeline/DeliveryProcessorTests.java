@@ -143,7 +143,9 @@ class DeliveryProcessorTests {
         Object result = rig.process(last, claim -> "shipped");
 
         assertThat(result).isEqualTo("shipped");
-        assertThat(rig.store.claims()).hasSize(6).containsOnly(rig.store.claims().get(0));
+        assertThat(rig.store.claims())
+                .hasSize(6)
+                .containsOnly(rig.store.claims().get(0));
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.deliveries.settle(last)).isTrue();
     }
