@@ -79,9 +79,9 @@ class DoubtTests {
                 .isInstanceOf(IllegalStateException.class);
 
         if (policy == AbandonedPolicy.PARK) {
-            assertThat(rig.store.parkings()).singleElement().matches(Parking::ambiguous);
+            assertThat(rig.store.parkings()).singleElement().matches(ClaimEnd.Parked::ambiguous);
         } else {
-            assertThat(rig.store.releases()).singleElement().matches(Release::ambiguous);
+            assertThat(rig.store.releases()).singleElement().matches(ClaimEnd.Released::ambiguous);
         }
     }
 

@@ -9,8 +9,6 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.KeptResults;
-import io.exactlyonce.delivery.ResultWriter;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
