@@ -81,7 +81,8 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
             try {
                 event.accept(observer);
             } catch (Throwable failure) {
-                // Includes errors, such as a missing class, and checked exceptions, which languages like Kotlin throw undeclared.
+                // Includes errors, such as a missing class, and checked exceptions, which languages like Kotlin throw
+                // undeclared.
                 rethrowFatal(failure);
                 failures.increment();
                 note(observer.getClass().getName(), failure);

@@ -108,7 +108,8 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
 
     @Override
     public boolean completeParked(ParkedClaim claim, @Nullable Object result) {
-        ClaimEnd.Completed completion = new ClaimEnd.Completed(idOf(claim), result == null ? null : results.write(result));
+        ClaimEnd.Completed completion =
+                new ClaimEnd.Completed(idOf(claim), result == null ? null : results.write(result));
         store.run();
         return parked.complete(completion);
     }

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,7 +65,8 @@ final class WindowRenewer {
     private void send(QueueVisibility queue, List<Due> due) {
         long askedAt = clock.nanoTime();
         List<Change> changes = due.stream().map(Due::change).toList();
-        // Each has its answer before the first is told: what is thrown then does not come from a renewal, and costs no window.
+        // Each has its answer before the first is told: what is thrown then does not come from a renewal, and costs no
+        // window.
         var unused = change(queue, changes).whenComplete((answers, failure) -> {
             List<Optional<Result>> results = new ArrayList<>(due.size());
             for (Due each : due) {

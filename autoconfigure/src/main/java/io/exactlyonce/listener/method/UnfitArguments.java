@@ -35,6 +35,7 @@ final class UnfitArguments {
 
     /** Bounds the causes, since they may form a circle. */
     private static final int MOST_CAUSES = 20;
+
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
     /** As awspring's. */

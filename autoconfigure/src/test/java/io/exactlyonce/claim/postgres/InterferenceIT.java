@@ -121,7 +121,8 @@ class InterferenceIT {
         other.claim(List.of(late));
         DATABASE.endLease(late.id());
 
-        assertThat(claimWhile(TAKE_OVER, 1, () -> other.end(List.of(new ClaimEnd.Completed(late.id(), "1"))), late.key()))
+        assertThat(claimWhile(
+                        TAKE_OVER, 1, () -> other.end(List.of(new ClaimEnd.Completed(late.id(), "1"))), late.key()))
                 .isEqualTo(new AlreadyCompleted("1"));
     }
 

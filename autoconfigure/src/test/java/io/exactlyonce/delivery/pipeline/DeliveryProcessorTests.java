@@ -168,7 +168,8 @@ class DeliveryProcessorTests {
         assertThat(rig.store.claims()).extracting(ClaimRequest::id).doesNotHaveDuplicates();
         assertThat(rig.store.claims()).hasSize(2);
         assertThat(rig.store.releases())
-                .containsExactly(new Release(rig.store.claims().get(0).id(), "the claim got no answer", false));
+                .containsExactly(
+                        new ClaimEnd.Released(rig.store.claims().get(0).id(), "the claim got no answer", false));
         assertThat(rig.deliveries.settle(last)).isTrue();
     }
 

@@ -411,7 +411,9 @@ class HandlerCallTests {
 
         assertThatThrownBy(() -> rig.process(delivery, claim -> "shipped")).isInstanceOf(OutOfMemoryError.class);
 
-        assertThat(rig.store.completions()).extracting(ClaimEnd.Completed::claim).containsExactly(claimed());
+        assertThat(rig.store.completions())
+                .extracting(ClaimEnd.Completed::claim)
+                .containsExactly(claimed());
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }

@@ -45,15 +45,16 @@ class MessageGroupSinkTests {
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
             supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
-    private final Subscription subscription = new Subscription(
-            "listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 1);
+    private final Subscription subscription =
+            new Subscription("listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 1);
     private final SqsContainerOptions options = SqsContainerOptions.builder()
             .maxConcurrentMessages(3)
             .maxMessagesPerPoll(3)
             .maxDelayBetweenPolls(Duration.ofMillis(20))
             .build();
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
-                    BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(), new StoreCircuitBreaker(observer))
+                    BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
+                    new StoreCircuitBreaker(observer))
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
     private final MessageGroupSink<String> sink = new MessageGroupSink<>(deliveries);
@@ -113,9 +114,8 @@ class MessageGroupSinkTests {
         assertThat(permits.requestBatch()).isEqualTo(3);
         List<String> handledBeforeTheStop = new ArrayList<>();
         List<Message<String>> group = List.of(received("a1"), received("a2"), received("a3"));
-        CompletableFuture<Void> emitted = sink.emit(
-                group,
-                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> {
+        CompletableFuture<Void> emitted =
+                sink.emit(group, MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> {
                     permits.release(1, ReleaseReason.PROCESSED);
                     if (!handled.isEmpty() && permits.drain(Duration.ZERO)) {
                         handledBeforeTheStop.addAll(handled);

@@ -331,7 +331,7 @@ class ExactlyOnceInterceptorTests {
         ListenerDeclaration declared = ListenerRig.declared(Listener.class, name);
         return new ListenerMethodReader(
                         new MockEnvironment(),
-                ListenerRig.beans(new StaticListableBeanFactory()),
+                        ListenerRig.beans(new StaticListableBeanFactory()),
                         TestResults.reading((json, type) -> Integer.valueOf(json)))
                 .read(proxy, declared, declared.method().getReturnType());
     }

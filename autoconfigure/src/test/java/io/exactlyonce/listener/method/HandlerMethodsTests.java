@@ -42,9 +42,7 @@ class HandlerMethodsTests {
         Listeners bean = new Listeners();
         var made = new InvocableHandlerMethod(bean, plain);
         var methods = new ListenerMethodReader(
-                new MockEnvironment(),
-                ListenerRig.beans(new StaticListableBeanFactory()),
-                TestResults.NONE);
+                new MockEnvironment(), ListenerRig.beans(new StaticListableBeanFactory()), TestResults.NONE);
         var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods, new ProxyMethods());
 
         assertThatCode(() -> {

@@ -55,13 +55,7 @@ final class Worker {
         supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
         processor = new DeliveryProcessor(
-                store,
-                new ClaimSettings("worker", Claims.LEASE),
-                BACKOFF,
-                RESULTS,
-                NOTHING,
-                this::now,
-                () -> 0);
+                store, new ClaimSettings("worker", Claims.LEASE), BACKOFF, RESULTS, NOTHING, this::now, () -> 0);
     }
 
     private long now() {
