@@ -3,7 +3,7 @@ package io.exactlyonce.delivery.pipeline;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.FutureRun;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -127,6 +127,7 @@ final class AsyncHandlerCall implements HandlerCalls {
                                 + " can be claimed again when its lease ends",
                         delivery,
                         id.key());
+                delivery.step(DeliveryState.HANDLING, DeliveryState.FAILED);
                 delivery.renewal().letGo();
             } else {
                 steps.fail(delivery, new FailedAttempt(id, failure, future.wasCancelled()), doubt);
@@ -136,7 +137,7 @@ final class AsyncHandlerCall implements HandlerCalls {
         /** The application has stopped. The effect may have happened, and that cannot be recorded any more. */
         void leaveToLease(RejectedExecutionException stopped) {
             log.warn("{}: its handler ended after the application had stopped; nothing is recorded of it", delivery);
-            delivery.decide(Disposition.ABANDON);
+            delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
             delivery.renewal().letGo();
             end(null, stopped);
         }

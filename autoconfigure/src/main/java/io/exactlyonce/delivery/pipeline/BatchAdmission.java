@@ -2,7 +2,6 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.delivery.BatchKeeper;
-import io.exactlyonce.delivery.Disposition;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -64,7 +63,7 @@ final class BatchAdmission {
         if (member.isAcquired()) {
             givenBack.add(member.giveBack("an earlier message of its group comes first"));
         }
-        if (!Disposition.ACKNOWLEDGE.equals(member.delivery().disposition())) {
+        if (!member.delivery().isAcknowledged()) {
             member.yieldToItsGroup();
         }
     }

@@ -7,18 +7,14 @@ import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import java.util.List;
+import java.util.Objects;
 import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Claims the keys of a batch in one call of the store, and decides on the deliveries that acquire nothing. */
 final class BatchClaims {
-
-    private static final Logger log = LoggerFactory.getLogger(BatchClaims.class);
 
     private final BatchKeeper keeper;
     private final ClaimSettings terms;
@@ -79,21 +75,17 @@ final class BatchClaims {
             throw hopeless;
         } catch (RuntimeException unanswered) {
             for (int index = 0; index < requests.size(); index++) {
-                waitForStore(members.get(index).delivery(), requests.get(index), unanswered);
+                Delivery delivery = members.get(index).delivery();
+                delivery.decide(OutcomePolicy.unanswered(delivery, requests.get(index), unanswered));
             }
             return null;
         }
     }
 
-    private static void waitForStore(Delivery delivery, ClaimRequest request, RuntimeException unanswered) {
-        log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
-        log.debug("Why the claim of {} got no answer", request.key(), unanswered);
-        delivery.decide(Disposition.waitForStore(request));
-    }
-
     private void answer(BatchMember member, ClaimRequest request, ClaimOutcome outcome, long begun) {
-        Acquired acquired = refusals.decide(member.delivery(), request, outcome);
-        if (acquired != null) {
+        Delivery delivery = member.delivery();
+        delivery.decide(refusals.decide(delivery, request, outcome, Objects.requireNonNull(delivery.disposition())));
+        if (outcome instanceof Acquired acquired) {
             member.acquire(acquired, begun, keeper::fence);
         }
     }

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.delivery.BatchKeeper;
-import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.DeliveryState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -30,8 +30,7 @@ final class BatchEnd {
     /** Also those are completed whose claims seem lost: the store knows whether anybody has taken a key over. */
     private void complete(List<BatchMember> done) {
         for (BatchMember member : done) {
-            // The effect has happened: until that is on record, neither release the key nor expose the message.
-            member.delivery().decide(Disposition.ABANDON);
+            member.delivery().step(DeliveryState.HANDLING, DeliveryState.HANDLED);
             member.delivery().renewal().completing();
         }
         try {
@@ -48,7 +47,7 @@ final class BatchEnd {
 
     private void judge(BatchMember member, Set<ClaimId> completed) {
         if (completed.contains(member.id())) {
-            member.delivery().decide(Disposition.ACKNOWLEDGE);
+            member.delivery().step(DeliveryState.HANDLED, DeliveryState.RECORDED);
         } else {
             failures.add(member.lost("another worker took the key over before the handler ended"));
         }
@@ -58,6 +57,7 @@ final class BatchEnd {
         List<Parking> parkings = new ArrayList<>();
         List<Release> releases = new ArrayList<>();
         for (BatchMember member : failed) {
+            member.delivery().step(DeliveryState.HANDLING, DeliveryState.FAILED);
             member.delivery().renewal().letGo();
             FailedAttempt attempt = member.failedAttempt();
             if (attempt.mustBeParked(member.handling().doubt())) {

@@ -9,6 +9,7 @@ import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.HandlerRun;
 import java.time.Duration;
@@ -74,6 +75,7 @@ final class BatchMember {
     void acquire(Acquired acquired, long begun, Predicate<ClaimId> fence) {
         ClaimRequest asked = Objects.requireNonNull(request);
         Delivery delivery = delivery();
+        delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         claim = new LeasedClaim(asked.id(), acquired, delivery.renewal()::isHeld, fence);
         delivery.renewal().hold(asked.id(), asked.lease(), begun, delivery::stopHandler);
     }
@@ -106,6 +108,9 @@ final class BatchMember {
     /** Gives its claim up before the handler was called. */
     Release giveBack(String reason) {
         Release release = new Release(id(), reason, false);
+        if (!delivery().step(DeliveryState.CLAIMED, DeliveryState.FAILED)) {
+            delivery().step(DeliveryState.HANDLING, DeliveryState.FAILED);
+        }
         delivery().renewal().letGo();
         delivery().withdrawHandler();
         claim = null;
@@ -114,7 +119,7 @@ final class BatchMember {
 
     /** Makes its message visible as soon as its batch is done: an earlier one of its group comes first. */
     void yieldToItsGroup() {
-        delivery().decide(Disposition.returnAfter(Duration.ZERO));
+        delivery().decide(new Disposition.Return(Duration.ZERO));
     }
 
     /** @param run what was running for it */

@@ -14,17 +14,17 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.ResultWriter;
 import io.exactlyonce.delivery.RetryBackoff;
 import java.util.concurrent.CancellationException;
 import io.exactlyonce.time.Jitter;
+import java.util.Objects;
 import java.util.function.Function;
 import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Takes a delivery through claim, handler and completion, and decides what becomes of it.
@@ -36,8 +36,6 @@ import org.slf4j.LoggerFactory;
  * once; the next attempt is told by {@link Claim#isAmbiguous()}.
  */
 public final class DeliveryProcessor {
-
-    private static final Logger log = LoggerFactory.getLogger(DeliveryProcessor.class);
 
     private final ClaimWriter keeper;
     private final ClaimSettings terms;
@@ -80,7 +78,7 @@ public final class DeliveryProcessor {
             Jitter random) {
         this.keeper = new ClaimWriter(store);
         this.terms = terms;
-        this.retry = delivery -> Disposition.returnAfter(backoff.after(delivery.receiveCount(), random.next()));
+        this.retry = delivery -> new Disposition.Return(backoff.after(delivery.receiveCount(), random.next()));
         this.observer = observer;
         this.clock = clock;
         this.handlers = new HandlerCall(keeper, results, observer, clock);
@@ -144,11 +142,12 @@ public final class DeliveryProcessor {
         if (outcome == null) {
             return null;
         }
-        Acquired acquired = refusals.decide(delivery, request, outcome);
-        if (acquired == null) {
+        delivery.decide(refusals.decide(delivery, request, outcome, Objects.requireNonNull(delivery.disposition())));
+        if (!(outcome instanceof Acquired acquired)) {
             observer.claimed(delivery.subscription(), outcome);
             return replay(outcome, handler);
         }
+        delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         delivery.renewal().hold(request.id(), request.lease(), begun, delivery::stopHandler);
         tell(delivery, request, outcome);
         return reconcileAndHandle(delivery, handling, request.id(), acquired, handler, calls);
@@ -193,9 +192,7 @@ public final class DeliveryProcessor {
         } catch (IllegalArgumentException refused) {
             throw refused;
         } catch (RuntimeException unanswered) {
-            log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
-            log.debug("Why the claim of {} got no answer", request.key(), unanswered);
-            delivery.decide(Disposition.waitForStore(request));
+            delivery.decide(OutcomePolicy.unanswered(delivery, request, unanswered));
             return null;
         }
     }

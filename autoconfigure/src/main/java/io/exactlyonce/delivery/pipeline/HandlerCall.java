@@ -6,7 +6,7 @@ import io.exactlyonce.claim.Release;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.KeptResults;
@@ -57,6 +57,7 @@ final class HandlerCall implements HandlerCalls {
 
     /** Gives a claim up whose handler was not called, without a doubt. */
     void giveBack(Delivery delivery, ClaimId id) {
+        delivery.step(DeliveryState.CLAIMED, DeliveryState.FAILED);
         delivery.renewal().letGo();
         keeper.release(new Release(id, FailedAttempt.NOT_CALLED, false));
     }
@@ -74,6 +75,7 @@ final class HandlerCall implements HandlerCalls {
     }
 
     void fail(Delivery delivery, FailedAttempt attempt, InDoubtPolicy doubt) {
+        delivery.step(DeliveryState.HANDLING, DeliveryState.FAILED);
         delivery.renewal().letGo();
         attempt.settle(keeper, doubt);
     }
@@ -102,8 +104,7 @@ final class HandlerCall implements HandlerCalls {
      * the key over, and if nobody has, the effect is on record.
      */
     void complete(Delivery delivery, ClaimId id, LeasedClaim claim, @Nullable Object result) {
-        // The effect has happened: until that is on record, neither release the key nor expose the message.
-        delivery.decide(Disposition.ABANDON);
+        delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
         delivery.renewal().completing();
         String json = json(id, result);
         try {
@@ -113,7 +114,7 @@ final class HandlerCall implements HandlerCalls {
         } finally {
             delivery.renewal().letGo();
         }
-        delivery.decide(Disposition.ACKNOWLEDGE);
+        delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
     }
 
     /** The effect has happened, so a result that cannot be written must not leave the claim open. */

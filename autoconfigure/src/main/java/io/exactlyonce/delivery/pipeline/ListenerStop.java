@@ -65,9 +65,6 @@ public final class ListenerStop {
     /** Renews nothing any more. */
     public void end() {
         interruptHandlers();
-        for (Delivery delivery : inFlight.of(subscription)) {
-            delivery.beginSettling();
-            inFlight.end(delivery);
-        }
+        inFlight.of(subscription).forEach(inFlight::end);
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.visibility.Subscription;
@@ -66,7 +67,8 @@ final class StoppedListeners {
     private void returnUnstarted(Collection<Delivery> deliveries) {
         Map<Delivery, Duration> unstarted = new LinkedHashMap<>();
         for (Delivery delivery : deliveries) {
-            if (!delivery.isOnItsLastReceive() && delivery.bar() && delivery.beginSettling()) {
+            if (!delivery.isOnItsLastReceive() && delivery.holdBack()
+                    && delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
                 unstarted.put(delivery, Duration.ZERO);
             }
         }

@@ -11,10 +11,12 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.delivery.waiting.GuardedClaimTransaction;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,11 +66,14 @@ final class TransactionalDelivery {
         if (outcome == null) {
             return null;
         }
-        if (refusals.decide(delivery, request, outcome) == null) {
+        if (!(outcome instanceof Acquired)) {
+            delivery.decide(refusals.decide(
+                    delivery, request, outcome, Objects.requireNonNull(delivery.disposition())));
             observer.claimed(delivery.subscription(), outcome);
             return DeliveryProcessor.replay(outcome, handler);
         }
-        delivery.decide(Disposition.ACKNOWLEDGE);
+        delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
+        delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
         return work.result();
     }
 
@@ -88,7 +93,7 @@ final class TransactionalDelivery {
             }
         } while (isToBeRepeated(delivery, request, transaction) && StoreCalls.slept(pauses.nextBackOff()));
         log.warn("{} waits: the claim of {} got no answer through {}", delivery, request.key(), transaction);
-        delivery.decide(Disposition.waitForStore(request));
+        delivery.decide(new Disposition.AwaitStore(request));
         return null;
     }
 
@@ -111,11 +116,13 @@ final class TransactionalDelivery {
             return transaction.execute(request, work);
         } catch (ClaimStoreUnavailableException unanswered) {
             if (work.isBegun()) {
+                work.failed();
                 throw unanswered;
             }
             log.debug("The claim of {} got no answer", request.key(), unanswered);
             return null;
         } catch (Throwable failure) {
+            work.failed();
             if (work.hasFailedByItself() && handling.doubt().parksFor(failure)) {
                 park(request, failure);
             }

@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerRun;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,7 @@ final class TransactionalWork implements ClaimTransaction.Work {
     @Override
     public @Nullable String run(Acquired acquired) throws Throwable {
         begun = true;
+        delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         observer.claimed(delivery.subscription(), acquired);
         if (!delivery.mayHandlerBegin()) {
             throw handlers.claim(id, acquired, () -> false)
@@ -49,6 +51,13 @@ final class TransactionalWork implements ClaimTransaction.Work {
         LeasedClaim claim = handlers.claim(id, acquired, () -> called.isInside() && !called.wasInterrupted());
         result = handlers.handle(delivery, claim, called, handler);
         return handlers.json(id, result);
+    }
+
+    /** The transaction has left nothing behind. */
+    void failed() {
+        if (!delivery.step(DeliveryState.CLAIMED, DeliveryState.FAILED)) {
+            delivery.step(DeliveryState.HANDLING, DeliveryState.FAILED);
+        }
     }
 
     /** Tells whether the handler itself failed: it was called, and nobody stopped it from outside. */

@@ -345,7 +345,7 @@ class ListenerStopTests {
     @Test
     void messageThatWasReturnedKeepsBackTheRestOfItsGroupWhichTheStopHasNotComeToYet() throws Throwable {
         List<Delivery> batch = receive(2);
-        assertThat(batch.get(0).bar()).isTrue();
+        assertThat(batch.get(0).holdBack()).isTrue();
 
         rig.batches().process(items(batch, "group"), acquired -> {
             throw new AssertionError("The handler was called");
