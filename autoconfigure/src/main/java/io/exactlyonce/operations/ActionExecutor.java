@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -19,17 +20,18 @@ import io.exactlyonce.delivery.KeptResults;
 import io.exactlyonce.delivery.ReplayedResults;
 import io.exactlyonce.delivery.ResultReader;
 import io.exactlyonce.delivery.ResultWriter;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.FailedAttempt;
 import io.exactlyonce.delivery.pipeline.LeasedClaim;
 import io.exactlyonce.renewal.HeldLease;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.NanoClock;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Runs actions under claims that no message stands behind. What {@link DeliveryProcessor} guarantees of handlers holds for
+ * Runs actions under claims that no message stands behind. What {@link DeliveryPipeline} guarantees of handlers holds for
  * actions, too; only their completion is given up when the lease ends, since a caller waits for it.
  */
 public final class ActionExecutor {
@@ -72,7 +74,8 @@ public final class ActionExecutor {
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long begun = clock.nanoTime();
-        Next<T, X> next = keeper.claim(request)
+        Next<T, X> next = keeper.claim(List.of(request))
+                .get(0)
                 .<Next<T, X>>match(
                         acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),
                         completed -> () -> replayed.read(key, completed.result(), type),
@@ -124,7 +127,7 @@ public final class ActionExecutor {
             if (called) {
                 new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
             } else {
-                keeper.release(new Release(id, "the action was not called", false));
+                keeper.release(List.of(new Release(id, "the action was not called", false)));
             }
             throw failure;
         }
@@ -133,7 +136,8 @@ public final class ActionExecutor {
     private void complete(ClaimRequest request, LeasedClaim claim, HeldLease lease, @Nullable Object result) {
         lease.completing();
         String json = result == null ? NULL : kept.json(request.key(), result);
-        if (!keeper.complete(request.id(), json, lease::isHeld)) {
+        Completion completion = new Completion(request.id(), json);
+        if (keeper.complete(List.of(completion), lease::isHeld).isEmpty()) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
     }

@@ -15,7 +15,6 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
@@ -28,6 +27,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -50,7 +50,7 @@ class ExactlyOnceAutoConfigurationTests {
 
     @Test
     void startsWithoutMeters() {
-        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryProcessor.class));
+        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryPipeline.class));
     }
 
     @Test
@@ -135,7 +135,7 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void backsOffWithoutSqs() {
         runner.withPropertyValues("spring.cloud.aws.sqs.enabled=false")
-                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryProcessor.class));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryPipeline.class));
     }
 
     private static SqsEndpoint endpoint() {

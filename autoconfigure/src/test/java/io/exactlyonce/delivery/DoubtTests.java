@@ -15,7 +15,6 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.Completion;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.time.Duration;
@@ -436,7 +435,7 @@ class DoubtTests {
 
         assertThatThrownBy(() -> rig.process(received, handling(policy), DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class)
-                .hasMessageContaining("the handler was not called");
+                .hasMessageContaining("before the handler was called");
 
         assertThat(rig.store.releases()).containsExactly(new Release(claimed(), "the handler was not called", false));
         assertThat(rig.store.parkings()).isEmpty();
@@ -454,7 +453,7 @@ class DoubtTests {
         rig.store.onClaim(() -> new Acquired(2, 2, true));
     }
 
-    private Object process(InDoubtPolicy policy, DeliveryProcessor.Handler handler) throws Throwable {
+    private Object process(InDoubtPolicy policy, DeliveryRig.SingleHandler handler) throws Throwable {
         return rig.process(delivery, handling(policy), handler);
     }
 

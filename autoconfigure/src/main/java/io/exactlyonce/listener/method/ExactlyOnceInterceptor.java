@@ -3,9 +3,11 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -15,13 +17,11 @@ import org.springframework.util.ClassUtils;
 /** The aspect: claims the key of the current message around its listener method. */
 final class ExactlyOnceInterceptor implements MethodInterceptor {
 
-    private final Supplier<DeliveryProcessor> processor;
-    private final Supplier<AsyncDeliveryProcessor> asyncProcessor;
+    private final Supplier<DeliveryPipeline> pipeline;
 
-    /** Processors are resolved at the first message: advice is made before ordinary beans may be. */
-    ExactlyOnceInterceptor(Supplier<DeliveryProcessor> processor, Supplier<AsyncDeliveryProcessor> asyncProcessor) {
-        this.processor = processor;
-        this.asyncProcessor = asyncProcessor;
+    /** The pipeline is resolved at the first message: advice is made before ordinary beans may be. */
+    ExactlyOnceInterceptor(Supplier<DeliveryPipeline> pipeline) {
+        this.pipeline = pipeline;
     }
 
     @Override
@@ -46,17 +46,18 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
             return method.nothing();
         }
         MethodHandler handler = new MethodHandler(method, invocation);
+        CompletableFuture<@Nullable Object> recorded =
+                pipeline.get().process(List.of(Attempt.single(delivery, handling)), handler);
         if (method.isAsync()) {
-            return asyncProcessor.get().process(delivery, handling, handler);
+            return recorded;
         }
-        Object result = processor.get().process(delivery, handling, handler);
+        Object result = recorded.join();
         return result == null ? method.nothing() : result;
     }
 
-    /** What the method returns is ignored: there is no result of one message that could be kept. */
     private @Nullable Object handle(CurrentBatch batch, MethodInvocation invocation) throws Throwable {
         BatchSignature shape = Objects.requireNonNull(batch.method().batch());
-        new BatchCall(batch, shape, invocation).process(processor.get().batches());
+        new BatchCall(batch, shape, invocation).process(pipeline.get());
         return batch.method().nothing();
     }
 }

@@ -8,7 +8,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.Release;
-import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -332,7 +331,7 @@ class ListenerStopTests {
             return new Acquired(1, 1, false);
         });
 
-        assertThatThrownBy(() -> rig.batches().process(items(batch), acquired -> {
+        assertThatThrownBy(() -> rig.process(items(batch), acquired -> {
                     throw new AssertionError("The handler was called");
                 }))
                 .isInstanceOf(ClaimLostException.class);
@@ -347,7 +346,7 @@ class ListenerStopTests {
         List<Delivery> batch = receive(2);
         assertThat(batch.get(0).holdBack()).isTrue();
 
-        rig.batches().process(items(batch, "group"), acquired -> {
+        rig.process(items(batch, "group"), acquired -> {
             throw new AssertionError("The handler was called");
         });
 
@@ -359,7 +358,7 @@ class ListenerStopTests {
     void batchThatIsRunningGoesOn() throws Throwable {
         List<Delivery> batch = receive(2);
 
-        rig.batches().process(items(batch), acquired -> {
+        rig.process(items(batch), acquired -> {
             stop.begin();
             acquired.forEach(item -> item.claim().ensureHeld());
         });
@@ -405,8 +404,10 @@ class ListenerStopTests {
     void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
         Delivery delivery = rig.receive();
         CompletableFuture<Object> work = new CompletableFuture<>();
-        CompletableFuture<Object> recorded = new AsyncDeliveryProcessor(rig.processor(), Runnable::run, Runnable::run)
-                .process(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), claim -> work);
+        CompletableFuture<Object> recorded = rig.pipeline()
+                .process(
+                        List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                        claimed -> work);
 
         stop.begin();
         rig.tickFor(Duration.ofSeconds(45));
@@ -421,15 +422,15 @@ class ListenerStopTests {
                 .isEmpty();
     }
 
-    private static List<BatchItem> items(List<Delivery> batch) {
+    private static List<Attempt> items(List<Delivery> batch) {
         return items(batch, "");
     }
 
-    private static List<BatchItem> items(List<Delivery> batch, String group) {
-        List<BatchItem> items = new ArrayList<>();
+    private static List<Attempt> items(List<Delivery> batch, String group) {
+        List<Attempt> items = new ArrayList<>();
         for (Delivery delivery : batch) {
             ClaimKey key = new ClaimKey("orders", delivery.receiptHandle());
-            items.add(new BatchItem(delivery, group, new ClaimSpec(key, null, InDoubtPolicy.RERUN)));
+            items.add(Attempt.ofBatch(delivery, group, new ClaimSpec(key, null, InDoubtPolicy.RERUN)));
         }
         return items;
     }

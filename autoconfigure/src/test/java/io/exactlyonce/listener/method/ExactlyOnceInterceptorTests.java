@@ -13,9 +13,9 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -82,11 +82,16 @@ class ExactlyOnceInterceptorTests {
     private final FakeClock clock = new FakeClock();
     private final DeliveryObserver nobody = new DeliveryObserver() {};
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
-    private final DeliveryProcessor processor = new DeliveryProcessor(
-            store, new ClaimSettings("worker", null), backoff, Object::toString, nobody, clock, () -> 0);
     private final List<Runnable> completions = new ArrayList<>();
-    private final AsyncDeliveryProcessor asyncProcessor =
-            new AsyncDeliveryProcessor(processor, completions::add, Runnable::run);
+    private final DeliveryPipeline pipeline = new DeliveryPipeline(
+            store,
+            new ClaimSettings("worker", null),
+            backoff,
+            Object::toString,
+            nobody,
+            clock,
+            () -> 0,
+            new FutureThreads(completions::add, Runnable::run));
     private final Delivery delivery = ListenerRig.delivery();
     private Deliveries deliveries;
     private final Listener target = new Listener();
@@ -100,7 +105,7 @@ class ExactlyOnceInterceptorTests {
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor, () -> asyncProcessor, () -> true));
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> pipeline, () -> true));
         proxy = (Listener) proxies.getProxy();
         target.self = proxy;
     }

@@ -50,9 +50,6 @@ public final class ListenerRig {
                 () -> {
                     throw new IllegalStateException();
                 },
-                () -> {
-                    throw new IllegalStateException();
-                },
                 () -> true);
     }
 }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.UnexpectedRollbackException;
 
-class TransactionalDeliveryTests {
+class TransactionalHandlerTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
@@ -48,11 +48,11 @@ class TransactionalDeliveryTests {
         return acquired;
     };
 
-    private Object process(ClaimTransaction transaction, DeliveryProcessor.Handler handler) throws Throwable {
+    private Object process(ClaimTransaction transaction, DeliveryRig.SingleHandler handler) throws Throwable {
         return process(delivery, transaction, handler);
     }
 
-    private Object process(Delivery received, ClaimTransaction transaction, DeliveryProcessor.Handler handler)
+    private Object process(Delivery received, ClaimTransaction transaction, DeliveryRig.SingleHandler handler)
             throws Throwable {
         return rig.process(received, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, transaction), handler);
     }
@@ -291,7 +291,7 @@ class TransactionalDeliveryTests {
         assertThat(rig.store.parkings()).isEmpty();
     }
 
-    private void processParkingFor(Class<? extends Throwable> type, DeliveryProcessor.Handler handler)
+    private void processParkingFor(Class<? extends Throwable> type, DeliveryRig.SingleHandler handler)
             throws Throwable {
         InDoubtPolicy parking = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(type));
         rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, parking, granting), handler);
