@@ -180,8 +180,7 @@ public final class ExactlyOnceAutoConfiguration {
                 observers,
                 System::nanoTime,
                 ExactlyOnceAutoConfiguration::random,
-                new FutureThreads(
-                        completions::execute, new SimpleAsyncTaskExecutor("exactly-once-cancellation-")));
+                new FutureThreads(completions::execute, new SimpleAsyncTaskExecutor("exactly-once-cancellation-")));
     }
 
     @Bean
@@ -270,8 +269,7 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static ExactlyOnceAdvisor exactlyOnceAdvisor(
-            ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans) {
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans) {
         return new ExactlyOnceAdvisor(
                 pipeline::getObject,
                 () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class)

@@ -117,8 +117,8 @@ public final class ClaimWriter {
         }
         String keys = keys(parkings, parking -> parking.claim().key());
         try {
-            Set<ClaimId> parked = StoreCalls.untilAnswered(
-                    "Parking", keys, fewPauses(), () -> true, () -> store.park(parkings));
+            Set<ClaimId> parked =
+                    StoreCalls.untilAnswered("Parking", keys, fewPauses(), () -> true, () -> store.park(parkings));
             parkings.stream()
                     .map(Parking::claim)
                     .filter(claim -> !parked.contains(claim))

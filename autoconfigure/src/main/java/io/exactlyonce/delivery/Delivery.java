@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.renewal.Renewal;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -108,7 +109,7 @@ public final class Delivery {
     }
 
     public DeliveryState state() {
-        return state.get();
+        return Objects.requireNonNull(state.get());
     }
 
     /**
@@ -204,8 +205,7 @@ public final class Delivery {
         return switch (now) {
             case RECORDED -> DeliveryState.DELETING;
             case HANDLING, HANDLED -> DeliveryState.ABANDONED;
-            case CLAIMING ->
-                disposition instanceof Disposition.Await ? DeliveryState.WAITING : DeliveryState.RETURNED;
+            case CLAIMING -> disposition instanceof Disposition.Await ? DeliveryState.WAITING : DeliveryState.RETURNED;
             default -> DeliveryState.RETURNED;
         };
     }

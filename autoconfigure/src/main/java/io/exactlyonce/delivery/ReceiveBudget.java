@@ -1,11 +1,11 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import io.exactlyonce.time.Jitter;
-import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -143,10 +143,9 @@ class DeliveryLossesTests {
         AtomicInteger calls = new AtomicInteger();
         Thread.currentThread().interrupt();
 
-        assertThatThrownBy(() -> StoreCalls.untilAnswered(
-                        "Claiming", "key", new FixedBackOff(1, 3), () -> true, () -> {
-                            throw new IllegalStateException("connection reset " + calls.incrementAndGet());
-                        }))
+        assertThatThrownBy(() -> StoreCalls.untilAnswered("Claiming", "key", new FixedBackOff(1, 3), () -> true, () -> {
+                    throw new IllegalStateException("connection reset " + calls.incrementAndGet());
+                }))
                 .hasMessage("connection reset 1");
 
         assertThat(Thread.interrupted()).isTrue();

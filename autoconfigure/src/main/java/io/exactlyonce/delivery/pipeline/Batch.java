@@ -19,6 +19,11 @@ final class Batch {
         return attempts;
     }
 
+    /** All have been processed, and how that ended is on record as far as it was possible. */
+    void leave() {
+        attempts.forEach(Attempt::leave);
+    }
+
     /** Returns those whose effect has happened. */
     List<Attempt> done() {
         return done;

@@ -9,13 +9,13 @@ import io.exactlyonce.delivery.ReceiveBudget;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import io.exactlyonce.time.Jitter;
-import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

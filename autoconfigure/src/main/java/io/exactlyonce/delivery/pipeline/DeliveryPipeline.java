@@ -99,7 +99,7 @@ public final class DeliveryPipeline {
      */
     public CompletableFuture<@Nullable Object> process(List<Attempt> attempts, Handler handler) throws Throwable {
         Batch batch = new Batch(attempts);
-        CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
+        boolean goesOn = false;
         try {
             List<Attempt> begun = begin(attempts);
             if (attempts.size() == 1 && attempts.get(0).isTransactional()) {
@@ -107,19 +107,23 @@ public final class DeliveryPipeline {
                 return CompletableFuture.completedFuture(answer(batch, handler));
             }
             claims.claim(begun.stream().filter(Attempt::isClaimable).toList());
-            List<Attempt> admitted = GroupOrder.admit(attempts, batch, writer);
-            if (!admitted.isEmpty()) {
-                ended = handlers.handle(batch, admitted, handler);
-            }
-            if (!ended.isDone()) {
-                return recordWhen(ended, batch, handler);
-            }
-            return CompletableFuture.completedFuture(record(batch, handler));
+            CompletableFuture<Void> ended = handle(batch, handler);
+            goesOn = !ended.isDone();
+            return goesOn
+                    ? recordWhen(ended, batch, handler)
+                    : CompletableFuture.completedFuture(record(batch, handler));
         } finally {
-            if (ended.isDone()) {
-                attempts.forEach(Attempt::leave);
+            if (!goesOn) {
+                batch.leave();
             }
         }
+    }
+
+    private CompletableFuture<Void> handle(Batch batch, Handler handler) {
+        List<Attempt> admitted = GroupOrder.admit(batch.attempts(), batch, writer);
+        return admitted.isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : handlers.handle(batch, admitted, handler);
     }
 
     private List<Attempt> begin(List<Attempt> attempts) {
@@ -159,7 +163,7 @@ public final class DeliveryPipeline {
                 threads.completions().execute(() -> recordInto(recorded, batch, handler));
             } catch (RejectedExecutionException stopped) {
                 leaveToLeases(batch);
-                batch.attempts().forEach(Attempt::leave);
+                batch.leave();
                 recorded.completeExceptionally(stopped);
             }
         });
@@ -171,11 +175,11 @@ public final class DeliveryPipeline {
         try {
             result = record(batch, handler);
         } catch (Throwable failure) {
-            batch.attempts().forEach(Attempt::leave);
+            batch.leave();
             recorded.completeExceptionally(failure);
             return;
         }
-        batch.attempts().forEach(Attempt::leave);
+        batch.leave();
         recorded.complete(result);
     }
 

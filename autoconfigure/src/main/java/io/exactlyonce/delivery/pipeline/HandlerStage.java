@@ -88,8 +88,7 @@ final class HandlerStage {
                 .filter(attempt -> !batch.failed().contains(attempt) || attempt.failure() != null)
                 .forEach(attempt -> attempt.delivery().leaveHandler());
         try {
-            observer.handled(
-                    admitted.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
+            observer.handled(admitted.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
         } catch (Throwable failure) {
             batch.addFailure(failure);
         }
@@ -102,8 +101,7 @@ final class HandlerStage {
         try (run) {
             work = new FutureRun(
                     handler.handle(ready.stream()
-                            .map(attempt -> new ClaimedDelivery(
-                                    batch.attempts().indexOf(attempt), attempt.claim()))
+                            .map(attempt -> new ClaimedDelivery(batch.attempts().indexOf(attempt), attempt.claim()))
                             .toList()),
                     cancellations);
         } catch (Throwable thrown) {

@@ -82,8 +82,7 @@ final class ReconcileStep {
         ClaimKey key = attempt.spec().key();
         Reconciliation answer;
         try {
-            answer = reconciler.reconcile(
-                    attempt.delivery().subscription().listener(), key.scope(), attempt.claim());
+            answer = reconciler.reconcile(attempt.delivery().subscription().listener(), key.scope(), attempt.claim());
         } catch (Throwable failure) {
             throw new ReconciliationFailure(failure);
         }

@@ -67,7 +67,8 @@ final class StoppedListeners {
     private void returnUnstarted(Collection<Delivery> deliveries) {
         Map<Delivery, Duration> unstarted = new LinkedHashMap<>();
         for (Delivery delivery : deliveries) {
-            if (!delivery.isOnItsLastReceive() && delivery.holdBack()
+            if (!delivery.isOnItsLastReceive()
+                    && delivery.holdBack()
                     && delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
                 unstarted.put(delivery, Duration.ZERO);
             }

@@ -89,7 +89,10 @@ final class TransactionalHandler {
                 && delivery.mayHandlerBegin()
                 && delivery.renewal().isInvisible();
         if (isRepeated) {
-            log.warn("Claiming {} through {} failed; trying again", attempt.request().key(), transaction);
+            log.warn(
+                    "Claiming {} through {} failed; trying again",
+                    attempt.request().key(),
+                    transaction);
         }
         return isRepeated;
     }
@@ -156,10 +159,7 @@ final class TransactionalHandler {
             HandlerRun called = delivery.enterHandler();
             run = called;
             LeasedClaim claim = new LeasedClaim(
-                    attempt.id(),
-                    acquired,
-                    () -> called.isInside() && !called.wasInterrupted(),
-                    writer::fence);
+                    attempt.id(), acquired, () -> called.isInside() && !called.wasInterrupted(), writer::fence);
             result = handlers.callAlone(attempt, claim, called, handler);
             return records.json(attempt, result);
         }

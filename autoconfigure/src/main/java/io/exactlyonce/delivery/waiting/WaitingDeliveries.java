@@ -102,8 +102,7 @@ public final class WaitingDeliveries {
         Delivery delivery = waiter.delivery();
         observer.claimed(delivery.subscription(), refused);
         Duration delay = budget.retryDelay(delivery);
-        Disposition decided =
-                refusals.decide(delivery, waiter.request(), refused, new Disposition.Return(delay));
+        Disposition decided = refusals.decide(delivery, waiter.request(), refused, new Disposition.Return(delay));
         if (decided instanceof Disposition.Acknowledge) {
             delete(delivery);
         } else {

@@ -25,12 +25,12 @@ import org.springframework.messaging.Message;
  */
 final class BatchCall implements Handler {
 
-    private final CurrentBatch batch;
+    private final CurrentDeliveries batch;
     private final BatchSignature shape;
     private final MethodInvocation invocation;
     private final List<?> resolved;
 
-    BatchCall(CurrentBatch batch, BatchSignature shape, MethodInvocation invocation) {
+    BatchCall(CurrentDeliveries batch, BatchSignature shape, MethodInvocation invocation) {
         this.batch = batch;
         this.shape = shape;
         this.invocation = invocation;
@@ -43,7 +43,7 @@ final class BatchCall implements Handler {
 
     /** Processes the batch; a message of it that has no usable key is told of, and left to its end. */
     void process(DeliveryPipeline pipeline) throws Throwable {
-        pipeline.process(attempts(), this);
+        pipeline.process(attempts(), this).join();
     }
 
     private List<Attempt> attempts() {

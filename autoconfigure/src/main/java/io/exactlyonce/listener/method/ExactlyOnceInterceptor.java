@@ -5,13 +5,14 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /** The aspect: claims the key of the current message around its listener method. */
@@ -26,38 +27,37 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        CurrentBatch batch = CurrentBatch.take();
-        if (batch != null) {
-            return handle(batch, invocation);
-        }
-        CurrentMessage current = CurrentMessage.take();
+        CurrentDeliveries current = CurrentDeliveries.take();
         if (current == null) {
             throw new IllegalStateException(
                     "%s was called without a delivery, so there is nothing to claim; only its queue may call it"
                             .formatted(ClassUtils.getQualifiedMethodName(invocation.getMethod())));
         }
-        ListenerMethod method = current.method();
-        Delivery delivery = current.received().delivery();
+        BatchSignature shape = current.method().batch();
+        if (shape == null) {
+            return handle(current.messages().get(0), current.method(), invocation);
+        }
+        new BatchCall(current, shape, invocation).process(pipeline.get());
+        return current.method().nothing();
+    }
+
+    private @Nullable Object handle(Message<?> message, ListenerMethod method, MethodInvocation invocation)
+            throws Throwable {
+        ReceivedMessage received = ReceivedMessage.require(message);
+        Delivery delivery = received.delivery();
         ClaimSpec handling;
         try {
-            handling = method.handling(current.received(), current.message(), invocation.getArguments());
+            handling = method.handling(received, message, invocation.getArguments());
         } catch (InvalidKeyException unusable) {
             KeyFailure.tell(delivery, unusable);
             return method.nothing();
         }
-        MethodHandler handler = new MethodHandler(method, invocation);
-        CompletableFuture<@Nullable Object> recorded =
-                pipeline.get().process(List.of(Attempt.single(delivery, handling)), handler);
+        CompletableFuture<@Nullable Object> recorded = pipeline.get()
+                .process(List.of(Attempt.single(delivery, handling)), new MethodHandler(method, invocation));
         if (method.isAsync()) {
             return recorded;
         }
         Object result = recorded.join();
         return result == null ? method.nothing() : result;
-    }
-
-    private @Nullable Object handle(CurrentBatch batch, MethodInvocation invocation) throws Throwable {
-        BatchSignature shape = Objects.requireNonNull(batch.method().batch());
-        new BatchCall(batch, shape, invocation).process(pipeline.get());
-        return batch.method().nothing();
     }
 }

@@ -214,7 +214,8 @@ class BatchPipelineTests {
 
     @Test
     void namedItemsAreFoundInAProxysWrapper() {
-        assertThatThrownBy(() -> rig.process(items("a", "b"), failing(new UndeclaredThrowableException(BatchItemFailures.of(0)))))
+        assertThatThrownBy(() -> rig.process(
+                        items("a", "b"), failing(new UndeclaredThrowableException(BatchItemFailures.of(0)))))
                 .isInstanceOf(UndeclaredThrowableException.class);
 
         assertThat(acknowledged()).containsExactly(1);
@@ -234,8 +235,7 @@ class BatchPipelineTests {
     private void assertAllFailAt(Exception thrown) {
         deliveries.clear();
         int releases = rig.store.releases().size();
-        assertThatThrownBy(() -> rig.process(items("a", "b"), failing(thrown)))
-                .isSameAs(thrown);
+        assertThatThrownBy(() -> rig.process(items("a", "b"), failing(thrown))).isSameAs(thrown);
 
         assertThat(rig.store.releases())
                 .hasSize(releases + 2)
@@ -363,9 +363,9 @@ class BatchPipelineTests {
     @Test
     void messagesAreLeftWhenTheirBatchIsDone() throws Throwable {
         rig.process(
-                        items("a", "b"),
-                        acquired -> assertThat(deliveries)
-                                .noneMatch(delivery -> delivery.left().isDone()));
+                items("a", "b"),
+                acquired -> assertThat(deliveries)
+                        .noneMatch(delivery -> delivery.left().isDone()));
 
         assertThat(deliveries).allMatch(delivery -> delivery.left().isDone());
     }

@@ -276,9 +276,9 @@ class FutureHandlerTests {
                     throw new RejectedExecutionException("stopped");
                 },
                 cancellations::add);
-        CompletableFuture<Object> recorded =
-                stopped.process(List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
-                        claimed -> work);
+        CompletableFuture<Object> recorded = stopped.process(
+                List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                claimed -> work);
 
         work.complete("charged");
 

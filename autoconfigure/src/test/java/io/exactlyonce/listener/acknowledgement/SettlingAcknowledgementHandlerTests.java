@@ -140,8 +140,7 @@ class SettlingAcknowledgementHandlerTests {
                         new FutureThreads(Runnable::run, Runnable::run))
                 .process(
                         List.of(Attempt.single(
-                                delivery,
-                                new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN))),
+                                delivery, new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN))),
                         claimed -> CompletableFuture.completedFuture(null));
     }
 }

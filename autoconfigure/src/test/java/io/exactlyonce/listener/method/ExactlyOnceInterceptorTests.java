@@ -112,8 +112,7 @@ class ExactlyOnceInterceptorTests {
 
     @AfterEach
     void unbind() {
-        CurrentMessage.unbind();
-        CurrentBatch.unbind();
+        CurrentDeliveries.unbind();
     }
 
     @Test
@@ -161,7 +160,7 @@ class ExactlyOnceInterceptorTests {
     void futureEndsAfterItsHandlersWhenTheCompletionIsRecorded() throws Exception {
         bind("fulfilLater");
         CompletableFuture<Integer> returned = proxy.fulfilLater("A-1").toCompletableFuture();
-        assertThat(CurrentMessage.take()).isNull();
+        assertThat(CurrentDeliveries.take()).isNull();
 
         target.later.complete(7);
         assertThat(returned).isNotDone();
@@ -315,13 +314,14 @@ class ExactlyOnceInterceptorTests {
                             .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
                 })
                 .toList();
-        CurrentBatch.of(MessageBuilder.withPayload(messages).build(), read("batch"))
+        CurrentDeliveries.of(MessageBuilder.withPayload(messages).build(), read("batch"))
                 .bind();
     }
 
     private void bind(String method) {
-        new CurrentMessage(new ReceivedMessage(delivery, null, "", "body"), ListenerRig.message(Map.of()), read(method))
-                .bind();
+        Message<String> message =
+                new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        CurrentDeliveries.of(message, read(method)).bind();
     }
 
     private ListenerMethod read(String name) {
