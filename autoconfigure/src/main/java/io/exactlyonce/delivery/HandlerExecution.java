@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What runs for a delivery, and what stops it: the thread that is inside its reconciler or handler, then the future that
  * goes on after the handler's method. A stop that comes first reaches what begins later. Thread-safe: run by one thread,
- * stopped by others.
+ * stopped by any.
  */
 final class HandlerExecution {
 

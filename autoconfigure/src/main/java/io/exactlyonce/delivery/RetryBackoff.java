@@ -28,7 +28,7 @@ public record RetryBackoff(Duration initial, Duration longest) {
 
     /**
      * Returns the delay of a delivery that was not tried: a message must not end in the dead-letter queue only because
-     * others hold its key. The last receives that it has are kept as far apart as the bound allows.
+     * another delivery holds its key. The last receives that it has are kept as far apart as the bound allows.
      *
      * @param maxReceiveCount after how many receives SQS moves the message to the dead-letter queue
      */

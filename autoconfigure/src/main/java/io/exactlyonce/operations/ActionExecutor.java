@@ -105,7 +105,7 @@ public final class ActionExecutor {
         HandlerRun run = new HandlerRun();
         HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::interrupt);
         try {
-            LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper::fence);
+            LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper);
             T result = act(request.id(), doubt, claim, lease, run, action);
             complete(request, claim, lease, result);
             return result;

@@ -105,7 +105,7 @@ public final class Attempt {
     /** @param asked when the claim was asked for, by the monotonic clock */
     void acquire(Acquired acquired, long asked, ClaimWriter writer) {
         delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-        claim = new LeasedClaim(id(), acquired, delivery.renewal()::isHeld, writer::fence);
+        claim = new LeasedClaim(id(), acquired, delivery.renewal()::isHeld, writer);
         delivery.renewal().hold(id(), request().lease(), asked, delivery::stopHandler);
     }
 

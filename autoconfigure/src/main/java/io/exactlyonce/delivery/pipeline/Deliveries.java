@@ -40,7 +40,7 @@ public final class Deliveries {
      * @param backoff how long a failed delivery stays away
      * @param clock monotonic, in nanoseconds
      * @param random from 0 inclusive to 1 exclusive
-     * @param mostWaiters how many deliveries may wait for others at any time; more are returned
+     * @param mostWaiters how many deliveries may wait for a key or the store at any time; more are returned
      */
     public Deliveries(
             RenewalSupervisor supervisor,
@@ -58,7 +58,7 @@ public final class Deliveries {
         this.stopped = new StoppedListeners(inFlight, waiters);
     }
 
-    /** Returns the deliveries that wait for others. */
+    /** Returns the deliveries that wait for a key or the store. */
     public WaitingDeliveries waiters() {
         return waiters;
     }

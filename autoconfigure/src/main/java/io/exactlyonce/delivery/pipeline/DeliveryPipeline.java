@@ -121,9 +121,7 @@ public final class DeliveryPipeline {
 
     private CompletableFuture<Void> handle(Batch batch, Handler handler) {
         List<Attempt> admitted = GroupOrder.admit(batch.attempts(), batch, writer);
-        return admitted.isEmpty()
-                ? CompletableFuture.completedFuture(null)
-                : handlers.handle(batch, admitted, handler);
+        return admitted.isEmpty() ? CompletableFuture.completedFuture(null) : handlers.handle(batch, admitted, handler);
     }
 
     private List<Attempt> begin(List<Attempt> attempts) {

@@ -153,13 +153,13 @@ final class TransactionalHandler {
             delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
             observer.claimed(delivery.subscription(), acquired);
             if (!delivery.mayHandlerBegin()) {
-                throw new LeasedClaim(attempt.id(), acquired, () -> false, writer::fence)
+                throw new LeasedClaim(attempt.id(), acquired, () -> false, writer)
                         .lost("its listener had stopped before the handler was called");
             }
             HandlerRun called = delivery.enterHandler();
             run = called;
             LeasedClaim claim = new LeasedClaim(
-                    attempt.id(), acquired, () -> called.isInside() && !called.wasInterrupted(), writer::fence);
+                    attempt.id(), acquired, () -> called.isInside() && !called.wasInterrupted(), writer);
             result = handlers.callAlone(attempt, claim, called, handler);
             return records.json(attempt, result);
         }

@@ -80,6 +80,19 @@ class FutureHandlerTests {
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
+    /** That thread may block, as it does for a method that returns when its work is done. */
+    @Test
+    void futureThatHasEndedWhenItsMethodReturnsIsRecordedByTheThreadThatCalledIt() throws Throwable {
+        work.complete("charged");
+
+        assertThat(process(claim -> work)).isCompletedWithValue("charged");
+
+        assertThat(completions).isEmpty();
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.completions()).containsExactly(new Completion(claimed(), "\"charged\""));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
     @Test
     void claimIsRenewedWhileItsCompletionWaitsForAThread() throws Throwable {
         process(claim -> work);
