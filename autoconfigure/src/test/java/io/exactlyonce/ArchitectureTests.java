@@ -63,7 +63,9 @@ class ArchitectureTests {
             entry("renewal", List.of("claim", "visibility", "time")),
             entry("delivery", List.of("", "claim", "renewal", "visibility", "time")),
             entry("delivery.waiting", List.of("claim", "delivery", "renewal", "visibility", "time")),
-            entry("delivery.pipeline", List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
+            entry(
+                    "delivery.pipeline",
+                    List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
             entry("listener.message", List.of("delivery", "delivery.pipeline", "visibility")),
             entry(
@@ -81,7 +83,8 @@ class ArchitectureTests {
                             "listener.acknowledgement",
                             "listener.message",
                             "listener.method",
-                            "visibility", "time")),
+                            "visibility",
+                            "time")),
             entry(
                     "listener",
                     List.of(

@@ -1,9 +1,9 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.time.NanoClock;
 import java.security.SecureRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
-import io.exactlyonce.time.NanoClock;
 
 /**
  * Makes identities for claims. {@link UUID#randomUUID()} would have all threads wait for one lock.

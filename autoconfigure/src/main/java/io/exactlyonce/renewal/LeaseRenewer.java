@@ -6,6 +6,8 @@ import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -13,8 +15,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import io.exactlyonce.time.Jitter;
-import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,8 +30,7 @@ final class LeaseRenewer {
     private final NanoClock clock;
     private final Jitter random;
 
-    LeaseRenewer(
-            ClaimStore store, RenewalObserver observer, Executor executor, NanoClock clock, Jitter random) {
+    LeaseRenewer(ClaimStore store, RenewalObserver observer, Executor executor, NanoClock clock, Jitter random) {
         this.store = store;
         this.observer = observer;
         this.executor = executor;

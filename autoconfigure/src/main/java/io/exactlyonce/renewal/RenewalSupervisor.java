@@ -2,6 +2,8 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -9,8 +11,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import io.exactlyonce.time.Jitter;
-import io.exactlyonce.time.NanoClock;
 
 /**
  * Renews the windows and leases of all deliveries of an application. What is due goes into one SQS request for ten

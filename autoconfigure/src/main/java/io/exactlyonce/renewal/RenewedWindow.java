@@ -1,6 +1,7 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
@@ -8,7 +9,6 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import io.exactlyonce.time.NanoClock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -110,8 +110,8 @@ class HandlerDeadlineTests {
     @Test
     void timeoutThatComesTogetherWithTheHandlersEndStopsNothing() {
         Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(20), rig.queue);
-        HandlerDeadline ended = new HandlerDeadline(
-                renewal, orders, TIMEOUT, rig.clock.nanoTime(), rig.timesTimedOut::incrementAndGet);
+        HandlerDeadline ended =
+                new HandlerDeadline(renewal, orders, TIMEOUT, rig.clock.nanoTime(), rig.timesTimedOut::incrementAndGet);
 
         ended.enforce(rig);
         rig.tickFor(Duration.ofMinutes(1));

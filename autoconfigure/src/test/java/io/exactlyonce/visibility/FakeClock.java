@@ -1,8 +1,8 @@
 package io.exactlyonce.visibility;
 
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
-import io.exactlyonce.time.NanoClock;
 
 /** A monotonic clock that moves when it is told to. It soon overflows, as a JVM's own may at any time. */
 public final class FakeClock implements NanoClock {

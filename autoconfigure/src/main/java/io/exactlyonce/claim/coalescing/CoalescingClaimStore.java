@@ -17,6 +17,7 @@ import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Parking;
 import io.exactlyonce.claim.Release;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
+import io.exactlyonce.time.NanoClock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
@@ -25,7 +26,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import io.exactlyonce.time.NanoClock;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -53,8 +53,7 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
      * @param clock monotonic, in nanoseconds
      * @param mayFlush tells whether the thread that calls may call the store itself while hardly anybody else calls
      */
-    public CoalescingClaimStore(
-            ClaimStore store, CoalescingSettings terms, NanoClock clock, BooleanSupplier mayFlush) {
+    public CoalescingClaimStore(ClaimStore store, CoalescingSettings terms, NanoClock clock, BooleanSupplier mayFlush) {
         this.store = store;
         CoalescingSettings alone = new CoalescingSettings(1, terms.maxBatch(), terms.maxWaiting(), terms.patience());
         this.writes = new Flusher("exactly-once-claims-", terms, this::writeBatch, clock, mayFlush);

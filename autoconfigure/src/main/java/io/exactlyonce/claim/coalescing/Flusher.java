@@ -3,13 +3,13 @@ package io.exactlyonce.claim.coalescing;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.Interrupts;
+import io.exactlyonce.time.NanoClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**

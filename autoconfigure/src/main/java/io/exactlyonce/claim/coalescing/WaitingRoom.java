@@ -2,11 +2,11 @@ package io.exactlyonce.claim.coalescing;
 
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
+import io.exactlyonce.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import io.exactlyonce.time.NanoClock;
 
 /**
  * Counts the entries that wait, and holds callers up while there are too many: claims apart from ends, which claims must

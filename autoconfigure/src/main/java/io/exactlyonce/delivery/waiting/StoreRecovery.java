@@ -1,8 +1,8 @@
 package io.exactlyonce.delivery.waiting;
 
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.List;
-import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.Answers.Answer;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import io.exactlyonce.time.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -100,8 +100,8 @@ final class Receiver {
         long sent = clock.nanoTime();
         try {
             return client.receiveMessage(request)
-                    .thenApply(response -> new Answers(List.of(
-                            new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime())))));
+                    .thenApply(response -> new Answers(
+                            List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime())))));
         } catch (RuntimeException failure) {
             return CompletableFuture.failedFuture(failure);
         }

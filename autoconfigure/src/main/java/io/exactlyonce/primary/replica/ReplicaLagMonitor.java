@@ -1,6 +1,7 @@
 package io.exactlyonce.primary.replica;
 
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -9,7 +10,6 @@ import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

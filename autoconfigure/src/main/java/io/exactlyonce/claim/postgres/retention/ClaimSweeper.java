@@ -2,13 +2,13 @@ package io.exactlyonce.claim.postgres.retention;
 
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.postgres.schema.ClaimSchema;
+import io.exactlyonce.time.NanoClock;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import io.exactlyonce.time.NanoClock;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,11 +65,7 @@ public final class ClaimSweeper {
      * @param pause waits between two batches
      */
     public ClaimSweeper(
-            DataSource dataSource,
-            int batchSize,
-            List<RetentionObserver> observers,
-            NanoClock nanoClock,
-            Pause pause) {
+            DataSource dataSource, int batchSize, List<RetentionObserver> observers, NanoClock nanoClock, Pause pause) {
         if (batchSize < 1) {
             throw new IllegalArgumentException("batchSize (%d) must be at least 1".formatted(batchSize));
         }
