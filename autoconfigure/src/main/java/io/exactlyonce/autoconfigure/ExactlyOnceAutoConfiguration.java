@@ -13,9 +13,9 @@ import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
-import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
@@ -168,31 +168,27 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    DeliveryProcessor exactlyOnceProcessor(
+    DeliveryPipeline exactlyOncePipeline(
             ClaimStore store,
             StoreCircuitBreakers breakers,
             ExactlyOnceProperties properties,
             StoredResults results,
-            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        return new DeliveryProcessor(
+            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers,
+            CompletionLifecycle completions) {
+        return new DeliveryPipeline(
                 breakers.guard(store),
                 terms(properties),
                 backoff(properties),
                 results,
                 observers,
                 System::nanoTime,
-                ExactlyOnceAutoConfiguration::random);
+                ExactlyOnceAutoConfiguration::random,
+                new FutureThreads(completions::execute, new SimpleAsyncTaskExecutor("exactly-once-cancellation-")));
     }
 
     @Bean
     CompletionLifecycle exactlyOnceCompletions(ExactlyOnceProperties properties) {
         return new CompletionLifecycle(properties.datasource().maximumPoolSize());
-    }
-
-    @Bean
-    AsyncDeliveryProcessor exactlyOnceAsyncProcessor(DeliveryProcessor processor, CompletionLifecycle completions) {
-        return new AsyncDeliveryProcessor(
-                processor, completions::execute, new SimpleAsyncTaskExecutor("exactly-once-cancellation-"));
     }
 
     private static double random() {
@@ -276,13 +272,9 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static ExactlyOnceAdvisor exactlyOnceAdvisor(
-            ObjectProvider<DeliveryProcessor> processor,
-            ObjectProvider<AsyncDeliveryProcessor> asyncProcessor,
-            BeanFactory beans) {
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans) {
         return new ExactlyOnceAdvisor(
-                processor::getObject,
-                asyncProcessor::getObject,
+                pipeline::getObject,
                 () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class)
                         .isProxyTargetClass());
     }

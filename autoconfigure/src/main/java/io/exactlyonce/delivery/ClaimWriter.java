@@ -9,15 +9,16 @@ import io.exactlyonce.claim.ClaimStore;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOff;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Claims, completes and releases single keys, each with the patience that it deserves: a claim that gets no answer can
- * be given up, for nothing has happened yet; a completion cannot, for the effect has.
+ * Claims, completes, releases and parks keys, each with the patience that it deserves: a claim that gets no answer can be
+ * given up, for nothing has happened yet; a completion cannot, for the effect has. Takes lists; a single key is a list of
+ * one.
  */
 public final class ClaimWriter {
 
@@ -34,87 +35,110 @@ public final class ClaimWriter {
     }
 
     /**
-     * Claims a key. A lost reply does no harm: the request is repeated with the same claim id, and finds its own claim.
-     * When there is no answer at all, the claim that may stand all the same is given up, so that the next attempt neither
-     * waits for its lease nor takes it for a crash.
+     * Claims keys. A lost reply does no harm: the requests are repeated with the same claim ids, and find their own claims.
+     * When there is no answer at all, the claims that may stand nevertheless are given up, so that the next attempt neither
+     * waits for their leases nor takes them for a crash.
      *
+     * @param requests at least one
      * @throws RuntimeException if the store did not answer
      */
-    public ClaimOutcome claim(ClaimRequest request) {
-        return claim(request, fewPauses(), () -> true);
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        return claim(requests, fewPauses(), () -> true);
     }
 
     /** Does the same, and tries for as long as it is wanted. */
-    public ClaimOutcome claim(ClaimRequest request, BooleanSupplier wanted) {
-        return claim(request, endlessPauses(), wanted);
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests, BooleanSupplier wanted) {
+        return claim(requests, endlessPauses(), wanted);
     }
 
-    private ClaimOutcome claim(ClaimRequest request, BackOff pauses, BooleanSupplier wanted) {
+    private List<ClaimOutcome> claim(List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
+        String keys = keys(requests, ClaimRequest::key);
         try {
-            return StoreCalls.untilAnswered(
-                    "Claiming",
-                    request.key(),
-                    pauses,
-                    wanted,
-                    () -> store.claim(List.of(request)).get(0));
+            return StoreCalls.untilAnswered("Claiming", keys, pauses, wanted, () -> store.claim(requests));
         } catch (RuntimeException unanswered) {
-            giveUp(request.id(), unanswered);
+            giveUp(requests, unanswered);
             throw unanswered;
         }
     }
 
-    private void giveUp(ClaimId claim, RuntimeException unanswered) {
+    /** Gives up what may have been claimed although the answer was lost. */
+    public void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
         try {
-            store.end(List.of(new ClaimEnd.Released(claim, "the claim got no answer", false)));
+            store.end(requests.stream()
+                    .map(request -> new ClaimEnd.Released(request.id(), "the claim got no answer", false))
+                    .toList());
         } catch (RuntimeException failure) {
             unanswered.addSuppressed(failure);
         }
     }
 
     /**
-     * Completes a claim, and tries for as long as it is wanted.
+     * Completes claims, and tries for as long as it is wanted.
      *
-     * @return whether the completion is recorded; if not, the claim was lost
+     * @param completions at least one
+     * @return the claims whose completion is recorded; the rest were lost
      * @throws RuntimeException if the store did not answer as long as it was wanted
      */
-    public boolean complete(ClaimId claim, @Nullable String result, BooleanSupplier wanted) {
+    public Set<ClaimId> complete(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
         try {
-            return record(new ClaimEnd.Completed(claim, result), wanted);
+            return record(completions, wanted);
         } catch (IllegalArgumentException unstorable) {
-            log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
-            return record(new ClaimEnd.Completed(claim, null), wanted);
+            log.warn(
+                    "The result for {} cannot be stored; completing without it",
+                    keys(completions, completion -> completion.claim().key()),
+                    unstorable);
+            return record(
+                    completions.stream()
+                            .map(completion -> new ClaimEnd.Completed(completion.claim(), null))
+                            .toList(),
+                    wanted);
         }
     }
 
-    private boolean record(ClaimEnd.Completed completion, BooleanSupplier wanted) {
-        ClaimKey key = completion.claim().key();
+    private Set<ClaimId> record(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
         return StoreCalls.untilAnsweredDespiteInterrupts(
-                        "Completing", key, endlessPauses(), wanted, () -> store.end(List.of(completion)))
-                .contains(completion.claim());
+                "Completing",
+                keys(completions, completion -> completion.claim().key()),
+                endlessPauses(),
+                wanted,
+                () -> store.end(completions));
     }
 
-    /** Releases a claim; if the store does not answer, the end of the lease does it. */
-    public void release(ClaimEnd.Released release) {
-        ClaimKey key = release.claim().key();
+    /** Releases claims; if the store does not answer, the ends of their leases do it. */
+    public void release(List<ClaimEnd.Released> releases) {
+        if (releases.isEmpty()) {
+            return;
+        }
+        String keys = keys(releases, release -> release.claim().key());
         try {
-            StoreCalls.untilAnswered("Releasing", key, fewPauses(), () -> true, () -> store.end(List.of(release)));
+            StoreCalls.untilAnswered("Releasing", keys, fewPauses(), () -> true, () -> store.end(releases));
         } catch (RuntimeException failure) {
-            log.warn("Releasing {} failed; the key can be claimed again when its lease ends", key, failure);
+            log.warn("Releasing {} failed; it can be claimed again when its lease ends", keys, failure);
         }
     }
 
-    /** Parks a claim; if the store does not answer, its lease ends, and the key is in doubt. */
-    public void park(ClaimEnd.Parked parking) {
-        ClaimKey key = parking.claim().key();
-        try {
-            Set<ClaimId> parked = StoreCalls.untilAnswered(
-                    "Parking", key, fewPauses(), () -> true, () -> store.end(List.of(parking)));
-            if (!parked.contains(parking.claim())) {
-                log.warn("{} is not parked: another worker took the key over", key);
-            }
-        } catch (RuntimeException failure) {
-            log.error("Parking {} failed; the key is in doubt when its lease ends", key, failure);
+    /** Parks claims; if the store does not answer, their leases end, and the keys are in doubt. */
+    public void park(List<ClaimEnd.Parked> parkings) {
+        if (parkings.isEmpty()) {
+            return;
         }
+        String keys = keys(parkings, parking -> parking.claim().key());
+        try {
+            Set<ClaimId> parked =
+                    StoreCalls.untilAnswered("Parking", keys, fewPauses(), () -> true, () -> store.end(parkings));
+            parkings.stream()
+                    .map(ClaimEnd.Parked::claim)
+                    .filter(claim -> !parked.contains(claim))
+                    .forEach(lost -> log.warn("{} is not parked: another worker took the key over", lost.key()));
+        } catch (RuntimeException failure) {
+            log.error("ClaimEnd.Parked {} failed; it is in doubt when its lease ends", keys, failure);
+        }
+    }
+
+    /** Names keys for a log: the only one, or how many there are and which is first. */
+    private static <T> String keys(List<T> entries, Function<T, ClaimKey> key) {
+        String first = key.apply(entries.get(0)).toString();
+        return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
     }
 
     /** Ties the caller's own transaction to a claim. It is tried once, for a failure is the end of that transaction. */

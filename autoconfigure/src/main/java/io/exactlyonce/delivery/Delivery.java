@@ -3,13 +3,16 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.renewal.Renewal;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One receipt of a message. It is received, perhaps handled, then settled once: acknowledged, returned or abandoned.
+ * One receipt of a message. It is received, perhaps handled, then settled once: acknowledged, returned or abandoned; {@link
+ * DeliveryState} says in which steps.
  *
  * <p>Thread-safe: polled, handled, renewed and acknowledged by different threads.
  */
@@ -20,14 +23,17 @@ public final class Delivery {
     private final String receiptHandle;
     private final int receiveCount;
     private final long receivedAt;
-    private final AtomicBoolean settled = new AtomicBoolean();
-    private final DeliveryState progress = new DeliveryState();
+    private final AtomicReference<DeliveryState> state = new AtomicReference<>(DeliveryState.RECEIVED);
+    private final HandlerExecution execution = new HandlerExecution();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
 
     private volatile @Nullable Renewal renewal;
     private volatile @Nullable Disposition disposition;
+    private volatile CompletableFuture<Void> left = CompletableFuture.completedFuture(null);
+    private volatile boolean heldBack;
+    private volatile boolean abandoned;
     private volatile Runnable delete = () -> {
-        throw new IllegalStateException("Nobody has said how to delete message %s".formatted(messageId()));
+        throw new IllegalStateException("It was not said how to delete message %s".formatted(messageId()));
     };
 
     /**
@@ -102,8 +108,29 @@ public final class Delivery {
         return begun;
     }
 
-    public void decide(Disposition disposition) {
-        this.disposition = disposition;
+    public DeliveryState state() {
+        return Objects.requireNonNull(state.get());
+    }
+
+    /**
+     * Takes a step.
+     *
+     * @return whether it was taken: another thread may have taken another one before
+     * @throws IllegalArgumentException if there is no such step
+     */
+    public boolean step(DeliveryState from, DeliveryState to) {
+        if (!from.mayBecome(to)) {
+            throw new IllegalArgumentException("A delivery that is %s does not become %s".formatted(from, to));
+        }
+        return state.compareAndSet(from, to);
+    }
+
+    /** Says what becomes of this delivery unless its effect is recorded. */
+    public void decide(Disposition decided) {
+        disposition = decided;
+        if (decided instanceof Disposition.Acknowledge) {
+            step(DeliveryState.CLAIMING, DeliveryState.RECORDED);
+        }
     }
 
     public @Nullable Disposition disposition() {
@@ -111,30 +138,26 @@ public final class Delivery {
     }
 
     /**
-     * Tells, once it is settled, whether the message will not come again: it is deleted, or it failed on the last receive
+     * Returns, once it is settled, whether the message will not come again: it is deleted, or it failed on the last receive
      * before the dead-letter queue.
      */
     public boolean leavesItsQueue() {
-        Disposition decided = disposition;
-        if (decided == null) {
-            return isOnItsLastReceive();
+        DeliveryState now = state();
+        if (now.isAcknowledged()) {
+            return true;
         }
-        return switch (decided.kind()) {
-            case ACKNOWLEDGE -> true;
-            case RETURN -> decided.awaited() == null && isOnItsLastReceive();
-            case ABANDON -> false;
-        };
+        boolean isLeft = now == DeliveryState.HANDLED || now == DeliveryState.ABANDONED;
+        return !isLeft && !(disposition instanceof Disposition.Await) && isOnItsLastReceive();
     }
 
-    /** Tells, once it is settled, whether its key is completed, and its message to be deleted. */
+    /** Returns, once it is settled, whether its key is completed, and its message to be deleted. */
     public boolean isAcknowledged() {
-        return Disposition.ACKNOWLEDGE.equals(disposition);
+        return state().isAcknowledged();
     }
 
-    /** Tells, once it is settled, whether it waits for others although it will not be delivered once more. */
+    /** Returns, once it is settled, whether it waits for its key or the store although it will not be delivered once more. */
     public boolean waitsOnItsLastReceive() {
-        Disposition decided = disposition;
-        return decided != null && decided.awaited() != null && isOnItsLastReceive();
+        return !isAcknowledged() && disposition instanceof Disposition.Await && isOnItsLastReceive();
     }
 
     /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
@@ -142,35 +165,71 @@ public final class Delivery {
         return gone;
     }
 
-    /** Nothing more is done with this delivery. */
-    void end(boolean isGone) {
-        gone.complete(isGone);
+    /** Nothing more is done with this delivery, whose message is visible again. */
+    void returned() {
+        gone.complete(isOnItsLastReceive());
     }
 
-    /** Tells whether the queue moves the message to its dead-letter queue rather than deliver it once more. */
+    /** Nothing more is done with this delivery, which was not returned. */
+    void end() {
+        DeliveryState now = state();
+        while (!now.isFinal() && !step(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
+            now = state();
+        }
+        gone.complete(isAcknowledged());
+    }
+
+    /** Returns whether the queue moves the message to its dead-letter queue rather than deliver it once more. */
     public boolean isOnItsLastReceive() {
         Integer most = subscription.maxReceiveCount();
         return most != null && receiveCount >= most;
     }
 
-    /** Claims the right to settle this delivery: only the first caller has it. */
-    public boolean beginSettling() {
-        return settled.compareAndSet(false, true);
+    /**
+     * Leaves its listener's pipeline: it is deleted if its effect is on record, abandoned if its effect may have happened
+     * without that, and waits or is returned otherwise.
+     *
+     * @return the state after that; empty if it has left before
+     */
+    public Optional<DeliveryState> settle() {
+        for (DeliveryState now = state(); !now.isSettled(); now = state()) {
+            DeliveryState next = settled(now);
+            if (step(now, next)) {
+                return Optional.of(next);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private DeliveryState settled(DeliveryState now) {
+        return switch (now) {
+            case RECORDED -> DeliveryState.DELETING;
+            case HANDLING, HANDLED -> DeliveryState.ABANDONED;
+            case CLAIMING -> disposition instanceof Disposition.Await ? DeliveryState.WAITING : DeliveryState.RETURNED;
+            default -> DeliveryState.RETURNED;
+        };
     }
 
     /** Begins to be processed, unless its listener has stopped. */
     public boolean enter() {
-        return progress.enter();
+        CompletableFuture<Void> entered = new CompletableFuture<>();
+        // Before the step: a listener that stops must not take this delivery for one that is not processed.
+        left = entered;
+        boolean begins = step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
+        if (!begins) {
+            entered.complete(null);
+        }
+        return begins;
     }
 
     /** Has been processed, and how that ended is on record as far as it was possible. */
     public void leave() {
-        progress.leave();
+        left.complete(null);
     }
 
-    /** Completes when nobody processes this delivery: at once if nobody has begun to. */
+    /** Completes when no thread processes this delivery: at once if none has begun to. */
     public CompletableFuture<Void> left() {
-        return progress.left();
+        return left;
     }
 
     public HandlerRun enterHandler() {
@@ -180,7 +239,8 @@ public final class Delivery {
 
     /** Enters a run, which other deliveries of its batch may share: whatever stops one of them interrupts it. */
     public HandlerRun enterHandler(HandlerRun begun) {
-        progress.enterHandler(begun);
+        step(DeliveryState.CLAIMED, DeliveryState.HANDLING);
+        execution.enter(begun);
         return begun;
     }
 
@@ -197,42 +257,43 @@ public final class Delivery {
         renewal().endLimit();
     }
 
-    /** The handler was not called, although its reconciler was. */
+    /** The handler was not called, although its reconciler may have been. */
     public void withdrawHandler() {
-        progress.withdraw();
+        execution.withdraw();
     }
 
     /** The handler's method has returned, and its work goes on. */
     public void goOn(FutureRun begun) {
-        progress.goOn(begun);
+        execution.goOn(begun);
     }
 
     boolean wasHandled() {
-        return progress.wasHandled();
+        return execution.wasEntered();
     }
 
     /**
      * Keeps this delivery from being handled unless its handler is running already: its listener is stopping.
      *
-     * @return whether nobody has begun to process it, so that it can be returned at once
+     * @return whether no thread has begun to process it, so that it can be returned at once
      */
-    public boolean bar() {
-        return progress.bar();
+    public boolean holdBack() {
+        heldBack = true;
+        return step(DeliveryState.RECEIVED, DeliveryState.HELD_BACK) || state() == DeliveryState.HELD_BACK;
     }
 
-    /** Tells whether it has been kept from its handler because its listener is stopping. */
+    /** Returns whether it has been kept from its handler because its listener is stopping. */
     public boolean isHeldBack() {
-        return progress.isBarred() && !progress.wasHandled();
+        return heldBack && !wasHandled();
     }
 
     /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
     public void stopHandler() {
-        progress.stopHandler();
+        execution.stop();
     }
 
-    /** Tells whether the handler may begin, as far as nobody has stopped it. */
+    /** Returns whether the handler may begin, as far as nothing has stopped it. */
     public boolean mayHandlerBegin() {
-        return progress.mayHandlerBegin();
+        return !execution.isStopRequested() && !heldBack;
     }
 
     /**
@@ -243,13 +304,15 @@ public final class Delivery {
         return mayHandlerBegin() && renewal().isHeld() && !renewal().isOverLimit();
     }
 
-    /** Stops the handler, and makes nobody wait for its completion for long: its listener has stopped. */
+    /** Stops the handler, and has its completion given up soon: its listener has stopped. */
     public void abandon() {
-        progress.abandon();
+        abandoned = true;
+        holdBack();
+        stopHandler();
     }
 
     public boolean isAbandoned() {
-        return progress.isAbandoned();
+        return abandoned;
     }
 
     @Override

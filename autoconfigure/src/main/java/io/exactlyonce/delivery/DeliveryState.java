@@ -1,94 +1,76 @@
 package io.exactlyonce.delivery;
 
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /**
- * How far the processing of a delivery has come, and what stops it. Thread-safe: processed by one thread, stopped by
- * others.
+ * How far a delivery has come. Each step is one compare-and-set, and a step without an arrow here is refused.
+ *
+ * <p>What has happened to a message is read off its state: an effect that is not on record yet ({@link #HANDLED}) has no
+ * arrow to {@link #RETURNED}, so that its message is not exposed to a second handler whose claim would be refused, or, once
+ * the lease is over, repeat the effect.
  */
-final class DeliveryState {
+public enum DeliveryState {
+    /** Renewed; no thread works on it. */
+    RECEIVED,
+    /** Kept from its handler before any thread began, since its listener stops. */
+    HELD_BACK,
+    /** A thread asks for its key. */
+    CLAIMING,
+    /** Its key is held for it. */
+    CLAIMED,
+    /** Its reconciler or handler has been called. */
+    HANDLING,
+    /** Its effect has happened, or may have, and is not on record. */
+    HANDLED,
+    /** It had no effect, or one that its key's next claim is told of; its claim is given up. */
+    FAILED,
+    /** Its effect is on record, by this delivery or an earlier one: the message is to be deleted. */
+    RECORDED,
+    /** It waits, invisible, for the holder of its key or for the claim store. */
+    WAITING,
+    /** The queue is asked to delete the message. */
+    DELETING,
+    /** The message has been made visible again. */
+    RETURNED,
+    /** Neither deleted nor returned: its window ends by itself. */
+    ABANDONED,
+    /** The queue has answered the delete, or its listener has stopped before that. */
+    GONE;
 
-    private final CompletableFuture<Void> left = new CompletableFuture<>();
-
-    private volatile @Nullable HandlerRun run;
-    private volatile @Nullable FutureRun future;
-    private volatile boolean stopRequested;
-    private volatile boolean barred;
-    private boolean entered;
-    private boolean abandoned;
-
-    synchronized boolean enter() {
-        entered = !barred;
-        return entered;
+    boolean mayBecome(DeliveryState next) {
+        return next().contains(next);
     }
 
-    /** Keeps both the processing and the handler from beginning; tells whether the processing has not begun. */
-    synchronized boolean bar() {
-        barred = true;
-        return !entered;
+    private Set<DeliveryState> next() {
+        return switch (this) {
+            case RECEIVED -> Set.of(CLAIMING, HELD_BACK, RETURNED, ABANDONED);
+            case HELD_BACK -> Set.of(RETURNED, ABANDONED);
+            case CLAIMING -> Set.of(CLAIMED, RECORDED, WAITING, RETURNED, ABANDONED);
+            case CLAIMED -> Set.of(HANDLING, FAILED, RETURNED, ABANDONED);
+            case HANDLING -> Set.of(HANDLED, FAILED, ABANDONED);
+            case HANDLED -> Set.of(RECORDED, ABANDONED);
+            case FAILED -> Set.of(RETURNED, ABANDONED);
+            case RECORDED -> Set.of(DELETING, GONE);
+            case WAITING -> Set.of(DELETING, RETURNED, ABANDONED);
+            case DELETING -> Set.of(GONE);
+            case RETURNED, ABANDONED, GONE -> Set.of();
+        };
     }
 
-    boolean isBarred() {
-        return barred;
+    boolean isFinal() {
+        return next().isEmpty();
     }
 
-    void leave() {
-        left.complete(null);
+    /** Returns whether it has left its listener's pipeline, so that nothing is left to be decided there. */
+    boolean isSettled() {
+        return switch (this) {
+            case WAITING, DELETING, RETURNED, ABANDONED, GONE -> true;
+            default -> false;
+        };
     }
 
-    synchronized CompletableFuture<Void> left() {
-        return entered ? left : CompletableFuture.completedFuture(null);
-    }
-
-    void enterHandler(HandlerRun begun) {
-        run = begun;
-        if (stopRequested) {
-            begun.interrupt();
-        }
-    }
-
-    /** The handler was not called after all. */
-    void withdraw() {
-        run = null;
-    }
-
-    void goOn(FutureRun begun) {
-        future = begun;
-        if (stopRequested) {
-            begun.cancel();
-        }
-    }
-
-    boolean wasHandled() {
-        return run != null;
-    }
-
-    void stopHandler() {
-        stopRequested = true;
-        HandlerRun begun = run;
-        if (begun != null) {
-            begun.interrupt();
-        }
-        FutureRun goingOn = future;
-        if (goingOn != null) {
-            goingOn.cancel();
-        }
-    }
-
-    boolean mayHandlerBegin() {
-        return !stopRequested && !barred;
-    }
-
-    void abandon() {
-        synchronized (this) {
-            barred = true;
-            abandoned = true;
-        }
-        stopHandler();
-    }
-
-    synchronized boolean isAbandoned() {
-        return abandoned;
+    /** Returns whether its key is completed, and its message deleted or to be deleted. */
+    boolean isAcknowledged() {
+        return this == RECORDED || this == DELETING || this == GONE;
     }
 }

@@ -2,49 +2,60 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
-/**
- * What is to become of a delivery.
- *
- * @param kind what to do
- * @param delay after which a returned message is visible again; if it cannot wait although it should, at the earliest;
- *     zero for the other kinds
- * @param awaited what a message that is to be returned waits for before, invisible, if for anything
- */
-public record Disposition(
-        Kind kind, Duration delay, @Nullable Awaited awaited) {
+/** What is to become of a delivery whose effect this delivery has not recorded. */
+public sealed interface Disposition {
 
-    public enum Kind {
-        ACKNOWLEDGE,
-        /** Make the message visible, at once or later, or after somebody else has decided on its key. */
-        RETURN,
-        /** Neither acknowledge nor return: the message may be somebody else's by now. */
-        ABANDON
+    /** The key is completed already: the message is to be deleted. */
+    record Acknowledge() implements Disposition {}
+
+    /**
+     * The message is to be made visible.
+     *
+     * @param delay after which it is visible again
+     */
+    record Return(Duration delay) implements Disposition {}
+
+    /** The message is to wait, invisible, and then to be returned or deleted. */
+    sealed interface Await extends Disposition {
+
+        /** Returns how the delivery asked for the key that it wants. */
+        ClaimRequest request();
+
+        /** Returns for how long the message stays away at least if there is no room to wait. */
+        Duration leastDelay();
+
+        /** Returns whether the store did not answer; if it did, the key is held elsewhere. */
+        boolean unanswered();
     }
 
     /**
-     * What a delivery waits for.
+     * It waits for the holder of its key.
      *
-     * @param request how it asked for the key that it wants
-     * @param unanswered whether the store did not answer; if it did, the key is held elsewhere
+     * @param request how it asked for the key
+     * @param leastDelay for how long the message stays away at least if there is no room to wait
      */
-    public record Awaited(ClaimRequest request, boolean unanswered) {}
-
-    public static final Disposition ACKNOWLEDGE = new Disposition(Kind.ACKNOWLEDGE, Duration.ZERO, null);
-    public static final Disposition ABANDON = new Disposition(Kind.ABANDON, Duration.ZERO, null);
-
-    public static Disposition returnAfter(Duration delay) {
-        return new Disposition(Kind.RETURN, delay, null);
+    record AwaitKey(ClaimRequest request, Duration leastDelay) implements Await {
+        @Override
+        public boolean unanswered() {
+            return false;
+        }
     }
 
-    /** Waits for the holder of a key; if there is no room to wait, the message stays away for this long at least. */
-    static Disposition waitForHolder(ClaimRequest request, Duration delay) {
-        return new Disposition(Kind.RETURN, delay, new Awaited(request, false));
-    }
+    /**
+     * It waits until the store answers.
+     *
+     * @param request how it asked for the key
+     */
+    record AwaitStore(ClaimRequest request) implements Await {
+        @Override
+        public Duration leastDelay() {
+            return Duration.ZERO;
+        }
 
-    /** Waits until the store answers. */
-    public static Disposition waitForStore(ClaimRequest request) {
-        return new Disposition(Kind.RETURN, Duration.ZERO, new Awaited(request, true));
+        @Override
+        public boolean unanswered() {
+            return true;
+        }
     }
 }

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The part of a handler's work that goes on after its method has returned. It is cancelled once at most.
  *
- * <p>Cancelling completes an ordinary {@link CompletableFuture} at once, whether or not anybody heeds it: that such a
+ * <p>Cancelling completes an ordinary {@link CompletableFuture} at once, whether or not the work heeds it: that such a
  * future has ended says nothing about the work behind it.
  */
 public final class FutureRun {
@@ -29,7 +29,7 @@ public final class FutureRun {
      * Makes a run of what a handler returned.
      *
      * @param returned a stage, or a value of which there is nothing to wait for
-     * @param cancellations cancels futures, which calls whoever waits for them
+     * @param cancellations cancels futures, which calls back the code that waits for them
      */
     public FutureRun(@Nullable Object returned, Executor cancellations) {
         this.future = future(returned);
@@ -74,7 +74,7 @@ public final class FutureRun {
         return cancelled.get();
     }
 
-    /** Tells whether the work may go on although its future has failed: all that is known is that we cancelled it. */
+    /** Returns whether the work may go on although its future has failed: all that is known is that we cancelled it. */
     public boolean mayGoOn(Throwable failure) {
         return wasCancelled() && failure instanceof CancellationException;
     }

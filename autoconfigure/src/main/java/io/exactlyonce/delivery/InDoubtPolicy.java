@@ -32,12 +32,12 @@ public record InDoubtPolicy(
         return onAbandoned == AbandonedPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER;
     }
 
-    /** Tells whether a handler that was stopped from outside leaves its key to a person. */
+    /** Returns whether a handler that was stopped from outside leaves its key to a person. */
     public boolean parksStopped() {
         return onAbandoned == AbandonedPolicy.PARK;
     }
 
-    /** Tells whether trying again is of no use after what a handler threw. Its causes are its own business. */
+    /** Returns whether trying again is of no use after what a handler threw. Its causes are its own business. */
     public boolean parksFor(Throwable thrown) {
         Throwable failure = unwrap(thrown);
         return parkFor.stream().anyMatch(type -> type.isInstance(failure));

@@ -60,7 +60,7 @@ public final class InFlightDeliveries {
 
     private void remove(Delivery delivery) {
         deliveries.remove(delivery);
-        delivery.end(delivery.isOnItsLastReceive());
+        delivery.returned();
     }
 
     /** Has a message deleted whose pipeline has ended; it is renewed on until that is confirmed. */
@@ -80,6 +80,6 @@ public final class InFlightDeliveries {
         if (deliveries.remove(delivery) && delivery.wasHandled()) {
             observer.delivered(delivery.subscription(), Duration.ofNanos(clock.nanoTime() - delivery.receivedAt()));
         }
-        delivery.end(Disposition.ACKNOWLEDGE.equals(delivery.disposition()));
+        delivery.end();
     }
 }

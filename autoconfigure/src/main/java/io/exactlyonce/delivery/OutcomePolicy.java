@@ -2,75 +2,85 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decides what becomes of deliveries whose key is not to be handled. */
+/** Decides what becomes of deliveries whose key is not to be handled: the only place that does. */
 public final class OutcomePolicy {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomePolicy.class);
 
-    private final ClaimSettings terms;
+    private static final Disposition DUPLICATE = new Disposition.Acknowledge();
 
-    public OutcomePolicy(ClaimSettings terms) {
-        this.terms = terms;
+    private final ClaimSettings settings;
+
+    public OutcomePolicy(ClaimSettings settings) {
+        this.settings = settings;
     }
 
-    /** Returns the claim if the key was acquired; otherwise {@code null}, and the delivery's end is decided on. */
-    public @Nullable Acquired decide(Delivery delivery, ClaimRequest request, ClaimOutcome outcome) {
-        ClaimKey key = request.key();
+    /**
+     * Returns what becomes of a delivery whose claim was answered.
+     *
+     * @param retry what becomes of one that is to come again, also of one that acquired its key, unless it is recorded
+     */
+    public Disposition decide(Delivery delivery, ClaimRequest request, ClaimOutcome outcome, Disposition retry) {
         return outcome.match(
-                mine -> mine,
-                completed -> duplicate(delivery, key),
-                mismatch -> mismatch(delivery, request),
+                acquired -> retry,
+                completed -> duplicate(delivery, request.key()),
+                mismatch -> mismatch(delivery, request, retry),
                 held -> heldElsewhere(delivery, request, held),
-                parked -> parked(delivery, key));
+                parked -> {
+                    parked(delivery, request.key());
+                    return retry;
+                });
     }
 
-    private static @Nullable Acquired duplicate(Delivery delivery, ClaimKey key) {
+    private static Disposition duplicate(Delivery delivery, ClaimKey key) {
         log.debug("{} is a duplicate: {} is completed", delivery, key);
-        delivery.decide(Disposition.ACKNOWLEDGE);
-        return null;
+        return DUPLICATE;
     }
 
-    private @Nullable Acquired mismatch(Delivery delivery, ClaimRequest request) {
-        if (terms.onMismatch() == MismatchPolicy.WARN) {
+    private Disposition mismatch(Delivery delivery, ClaimRequest request, Disposition retry) {
+        if (settings.onMismatch() == MismatchPolicy.WARN) {
             log.warn(
                     "{} is taken for a duplicate: {} is completed, for another payload than {}",
                     delivery,
                     request.key(),
                     request.fingerprint());
-            delivery.decide(Disposition.ACKNOWLEDGE);
-        } else {
-            log.error(
-                    "{} is returned: {} is completed, for another payload than {}. Send each payload under a key of its"
-                            + " own, or set exactly-once.claim.on-mismatch",
-                    delivery,
-                    request.key(),
-                    request.fingerprint());
+            return DUPLICATE;
         }
-        return null;
+        log.error(
+                "{} is returned: {} is completed, for another payload than {}. Send each payload under a key of its"
+                        + " own, or set exactly-once.claim.on-mismatch",
+                delivery,
+                request.key(),
+                request.fingerprint());
+        return retry;
     }
 
     /**
      * If it cannot wait, the holder's lease is the least delay, so that a dead holder's key can be taken over at the next
      * attempt, but no more than a window: the holder may end long before a long lease does.
      */
-    private static @Nullable Acquired heldElsewhere(Delivery delivery, ClaimRequest request, HeldElsewhere held) {
+    private static Disposition heldElsewhere(Delivery delivery, ClaimRequest request, HeldElsewhere held) {
         Duration window = delivery.subscription().window().length();
         Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
         log.debug("{} waits: {} is held elsewhere", delivery, request.key());
-        delivery.decide(Disposition.waitForHolder(request, lease.isNegative() ? Duration.ZERO : lease));
-        return null;
+        return new Disposition.AwaitKey(request, lease.isNegative() ? Duration.ZERO : lease);
     }
 
-    public static @Nullable Acquired parked(Delivery delivery, ClaimKey key) {
+    /** A claim without an answer is no failure of the message, which waits until the store answers. */
+    public static Disposition unanswered(Delivery delivery, ClaimRequest request, RuntimeException why) {
+        log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
+        log.debug("Why the claim of {} got no answer", request.key(), why);
+        return new Disposition.AwaitStore(request);
+    }
+
+    /** Tells of a key that only a person can decide on. */
+    public static void parked(Delivery delivery, ClaimKey key) {
         log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, key);
-        return null;
     }
 }

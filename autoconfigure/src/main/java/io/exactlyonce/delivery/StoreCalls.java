@@ -1,6 +1,5 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.claim.ClaimKey;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -17,12 +16,12 @@ public final class StoreCalls {
     private StoreCalls() {}
 
     /**
-     * Calls until there is an answer, the attempts are used up, or nobody wants it any more.
+     * Calls until there is an answer, the attempts are used up, or it is not wanted any more.
      *
      * @throws RuntimeException what the last call threw; {@link IllegalArgumentException} at once, since repeating the
      *     call cannot help
      */
-    static <T> T untilAnswered(String what, ClaimKey key, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
+    static <T> T untilAnswered(String what, Object keys, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
         BackOffExecution pauses = backOff.start();
         while (true) {
             try {
@@ -34,7 +33,7 @@ public final class StoreCalls {
                 if (pause == BackOffExecution.STOP || !wanted.getAsBoolean() || !slept(pause)) {
                     throw failure;
                 }
-                log.warn("{} {} failed; trying again", what, key, failure);
+                log.warn("{} {} failed; trying again", what, keys, failure);
             }
         }
     }
@@ -44,10 +43,10 @@ public final class StoreCalls {
      * interrupt is there again afterwards.
      */
     static <T> T untilAnsweredDespiteInterrupts(
-            String what, ClaimKey key, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
+            String what, Object keys, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
         boolean interrupted = Thread.interrupted();
         try {
-            return untilAnswered(what, key, backOff, wanted, call);
+            return untilAnswered(what, keys, backOff, wanted, call);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

@@ -16,17 +16,18 @@ import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.StoredResults;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.FailedAttempt;
 import io.exactlyonce.delivery.pipeline.LeasedClaim;
 import io.exactlyonce.renewal.HeldLease;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.NanoClock;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Runs actions under claims that no message stands behind. What {@link DeliveryProcessor} guarantees of handlers holds for
+ * Runs actions under claims that no message stands behind. What {@link DeliveryPipeline} guarantees of handlers holds for
  * actions, too; only their completion is given up when the lease ends, since a caller waits for it.
  */
 public final class ActionExecutor {
@@ -65,7 +66,8 @@ public final class ActionExecutor {
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long begun = clock.nanoTime();
-        Next<T, X> next = keeper.claim(request)
+        Next<T, X> next = keeper.claim(List.of(request))
+                .get(0)
                 .<Next<T, X>>match(
                         acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),
                         completed -> () -> results.read(key, completed.result(), type),
@@ -95,7 +97,7 @@ public final class ActionExecutor {
         HandlerRun run = new HandlerRun();
         HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::interrupt);
         try {
-            LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper::fence);
+            LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper);
             T result = act(request.id(), doubt, claim, lease, run, action);
             complete(request, claim, lease, result);
             return result;
@@ -117,7 +119,7 @@ public final class ActionExecutor {
             if (called) {
                 new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
             } else {
-                keeper.release(new ClaimEnd.Released(id, "the action was not called", false));
+                keeper.release(List.of(new ClaimEnd.Released(id, "the action was not called", false)));
             }
             throw failure;
         }
@@ -126,7 +128,8 @@ public final class ActionExecutor {
     private void complete(ClaimRequest request, LeasedClaim claim, HeldLease lease, @Nullable Object result) {
         lease.completing();
         String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
-        if (!keeper.complete(request.id(), json, lease::isHeld)) {
+        ClaimEnd.Completed completion = new ClaimEnd.Completed(request.id(), json);
+        if (keeper.complete(List.of(completion), lease::isHeld).isEmpty()) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
     }

@@ -15,7 +15,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
@@ -50,7 +50,7 @@ class ExactlyOnceAutoConfigurationTests {
 
     @Test
     void startsWithoutMeters() {
-        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryProcessor.class));
+        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryPipeline.class));
     }
 
     @Test
@@ -136,7 +136,7 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void backsOffWithoutSqs() {
         runner.withPropertyValues("spring.cloud.aws.sqs.enabled=false")
-                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryProcessor.class));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryPipeline.class));
     }
 
     private static SqsEndpoint endpoint() {

@@ -17,8 +17,8 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.delivery.pipeline.BatchProcessor;
-import io.exactlyonce.delivery.pipeline.ClaimedItem;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -343,8 +343,8 @@ class BatchDoubtTests {
 
     @Test
     void messageWithoutAKeyStopsItsGroup() throws Throwable {
-        List<BatchItem> items = new ArrayList<>(fifo("a/1", "a/2"));
-        items.set(0, new BatchItem(deliveries.get(0), "a", null));
+        List<Attempt> items = new ArrayList<>(fifo("a/1", "a/2"));
+        items.set(0, Attempt.ofBatch(deliveries.get(0), "a", null));
 
         run(this::handle, items);
 
@@ -357,8 +357,8 @@ class BatchDoubtTests {
     void messageThatItsQueueGivesUpNowStopsNobody() throws Throwable {
         subscription = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 3);
         receiveCount = 3;
-        List<BatchItem> items = new ArrayList<>(fifo("a/1", "a/2"));
-        items.set(0, new BatchItem(deliveries.get(0), "a", null));
+        List<Attempt> items = new ArrayList<>(fifo("a/1", "a/2"));
+        items.set(0, Attempt.ofBatch(deliveries.get(0), "a", null));
 
         run(this::handle, items);
 
@@ -404,30 +404,30 @@ class BatchDoubtTests {
         run(this::handle, items(keys));
     }
 
-    private void run(BatchProcessor.Handler handler, List<BatchItem> items) throws Throwable {
-        rig.batches().process(items, handler);
+    private void run(DeliveryRig.BatchHandler handler, List<Attempt> items) throws Throwable {
+        rig.process(items, handler);
     }
 
-    private void handle(List<ClaimedItem> acquired) {
+    private void handle(List<ClaimedDelivery> acquired) {
         acquired.forEach(item -> handed.add(item.index()));
     }
 
-    private List<BatchItem> items(String... keys) {
+    private List<Attempt> items(String... keys) {
         return IntStream.range(0, keys.length)
                 .mapToObj(index -> item(keys[index], ""))
                 .toList();
     }
 
-    private List<BatchItem> fifo(String... keys) {
+    private List<Attempt> fifo(String... keys) {
         return IntStream.range(0, keys.length)
                 .mapToObj(index -> item(keys[index], keys[index].substring(0, 1)))
                 .toList();
     }
 
-    private BatchItem item(String key, String group) {
+    private Attempt item(String key, String group) {
         Delivery delivery = rig.receive(subscription, key, receiveCount);
         deliveries.add(delivery);
-        return new BatchItem(delivery, group, new ClaimSpec(new ClaimKey("orders", key), null, doubt));
+        return Attempt.ofBatch(delivery, group, new ClaimSpec(new ClaimKey("orders", key), null, doubt));
     }
 
     private void answer(ClaimOutcome... outcomes) {

@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -108,7 +109,7 @@ class DeliveryLossesTests {
         });
 
         ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
-        assertThatThrownBy(() -> new ClaimWriter(rig.store).claim(request))
+        assertThatThrownBy(() -> new ClaimWriter(rig.store).claim(List.of(request)))
                 .hasMessage("connection reset")
                 .satisfies(failure -> assertThat(failure.getSuppressed()[0]).hasMessage("connection refused"));
     }
@@ -144,10 +145,9 @@ class DeliveryLossesTests {
         AtomicInteger calls = new AtomicInteger();
         Thread.currentThread().interrupt();
 
-        assertThatThrownBy(() -> StoreCalls.untilAnswered(
-                        "Claiming", DeliveryRig.KEY, new FixedBackOff(1, 3), () -> true, () -> {
-                            throw new IllegalStateException("connection reset " + calls.incrementAndGet());
-                        }))
+        assertThatThrownBy(() -> StoreCalls.untilAnswered("Claiming", "key", new FixedBackOff(1, 3), () -> true, () -> {
+                    throw new IllegalStateException("connection reset " + calls.incrementAndGet());
+                }))
                 .hasMessage("connection reset 1");
 
         assertThat(Thread.interrupted()).isTrue();

@@ -1,11 +1,16 @@
 package io.exactlyonce.delivery;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.delivery.pipeline.BatchProcessor;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.FutureThreads;
+import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
@@ -21,12 +26,39 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
 public final class DeliveryRig implements DeliveryObserver {
+
+    /** A handler of single deliveries: returns its result, or a future of that. */
+    @FunctionalInterface
+    public interface SingleHandler extends Handler {
+        Object handle(Claim claim) throws Throwable;
+
+        @Override
+        default CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable {
+            assertThat(claimed).hasSize(1);
+            Object returned = handle(claimed.get(0).claim());
+            return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(returned);
+        }
+    }
+
+    /** A handler of batches. */
+    @FunctionalInterface
+    public interface BatchHandler extends Handler {
+        void handleAll(List<ClaimedDelivery> claimed) throws Throwable;
+
+        @Override
+        default CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable {
+            handleAll(claimed);
+            return CompletableFuture.completedFuture(null);
+        }
+    }
 
     public static final ClaimKey KEY = new ClaimKey("orders", "A-1");
     public static final Duration WINDOW = Duration.ofSeconds(30);
@@ -98,12 +130,20 @@ public final class DeliveryRig implements DeliveryObserver {
         return new ClaimSettings("worker", lease, onMismatch);
     }
 
-    public DeliveryProcessor processor() {
-        return new DeliveryProcessor(breakers.guard(store), terms(), backoff, results, this, clock, () -> 0);
+    public DeliveryPipeline pipeline() {
+        return pipeline(Runnable::run, Runnable::run);
     }
 
-    public BatchProcessor batches() {
-        return processor().batches();
+    public DeliveryPipeline pipeline(Executor completions, Executor cancellations) {
+        return new DeliveryPipeline(
+                breakers.guard(store),
+                terms(),
+                backoff,
+                results,
+                this,
+                clock,
+                () -> 0,
+                new FutureThreads(completions, cancellations));
     }
 
     /** Receives a message of a listener with a timeout. */
@@ -126,12 +166,18 @@ public final class DeliveryRig implements DeliveryObserver {
         return delivery;
     }
 
-    public Object process(Delivery delivery, DeliveryProcessor.Handler handler) throws Throwable {
+    public Object process(Delivery delivery, SingleHandler handler) throws Throwable {
         return process(delivery, new ClaimSpec(KEY, null, InDoubtPolicy.RERUN), handler);
     }
 
-    public Object process(Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler) throws Throwable {
-        return processor().process(delivery, handling, handler);
+    public Object process(Delivery delivery, ClaimSpec handling, SingleHandler handler) throws Throwable {
+        return pipeline()
+                .process(List.of(Attempt.single(delivery, handling)), handler)
+                .join();
+    }
+
+    public void process(List<Attempt> batch, BatchHandler handler) throws Throwable {
+        assertThat(pipeline().process(batch, handler)).isCompletedWithValue(null);
     }
 
     public void tickFor(Duration duration) {

@@ -13,7 +13,6 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.time.Duration;
@@ -451,7 +450,7 @@ class DoubtTests {
 
         assertThatThrownBy(() -> rig.process(received, handling(policy), DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class)
-                .hasMessageContaining("the handler was not called");
+                .hasMessageContaining("before the handler was called");
 
         assertThat(rig.store.releases())
                 .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
@@ -470,7 +469,7 @@ class DoubtTests {
         rig.store.onClaim(() -> new Acquired(2, 2, true));
     }
 
-    private Object process(InDoubtPolicy policy, DeliveryProcessor.Handler handler) throws Throwable {
+    private Object process(InDoubtPolicy policy, DeliveryRig.SingleHandler handler) throws Throwable {
         return rig.process(delivery, handling(policy), handler);
     }
 

@@ -39,9 +39,9 @@ enum Guard {
     /** Parkings name the {@code claim_id}. */
     PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
     /** The worker counts its lease from before it asked for it. */
-    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.DeliveryProcessor#claimAndHandle"),
+    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.ClaimStage#claim"),
     /** A claim answered after its lease is given back, and its handler not called. */
-    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.HandlerCall#claim"),
+    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.GroupOrder#admits"),
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
     ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewal#isHeld"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
@@ -49,7 +49,7 @@ enum Guard {
     /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
     COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.ClaimWriter#record"),
     /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */
-    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.HandlerCall#complete"),
+    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.RecordStage#judge"),
     /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
     DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.OutcomePolicy#heldElsewhere"),
     /** It waits invisible, rather than to be returned again and again until its receives are used up. */

@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.ReceiveBudget;
@@ -13,6 +14,7 @@ import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +40,7 @@ public final class Deliveries {
      * @param backoff how long a failed delivery stays away
      * @param clock monotonic, in nanoseconds
      * @param random from 0 inclusive to 1 exclusive
-     * @param mostWaiters how many deliveries may wait for others at any time; more are returned
+     * @param mostWaiters how many deliveries may wait for a key or the store at any time; more are returned
      */
     public Deliveries(
             RenewalSupervisor supervisor,
@@ -56,7 +58,7 @@ public final class Deliveries {
         this.stopped = new StoppedListeners(inFlight, waiters);
     }
 
-    /** Returns the deliveries that wait for others. */
+    /** Returns the deliveries that wait for a key or the store. */
     public WaitingDeliveries waiters() {
         return waiters;
     }
@@ -94,37 +96,35 @@ public final class Deliveries {
     }
 
     private boolean settle(Delivery delivery, Duration undecidedDelay, boolean mayWait) {
-        if (!delivery.beginSettling()) {
+        Optional<DeliveryState> settled = delivery.settle();
+        if (settled.isEmpty()) {
             return false;
         }
-        Disposition disposition = delivery.disposition();
-        Disposition decided = disposition == null ? Disposition.returnAfter(undecidedDelay) : disposition;
-        Disposition.Awaited awaited = decided.awaited();
-        if (awaited == null) {
-            return settle(delivery, decided);
+        switch (settled.get()) {
+            case ABANDONED -> inFlight.end(delivery);
+            case WAITING -> await(delivery, mayWait);
+            case RETURNED -> returnAfter(delivery, undecidedDelay);
+            default -> {}
         }
-        if (mayWait && !stopped.contains(delivery.subscription())) {
-            waiters.admit(delivery, awaited, decided.delay());
+        return settled.get() == DeliveryState.DELETING;
+    }
+
+    /** One that was held back has cost no other consumer anything, which can have it at once. */
+    private void returnAfter(Delivery delivery, Duration undecidedDelay) {
+        Duration delay =
+                delivery.disposition() instanceof Disposition.Return decided ? decided.delay() : undecidedDelay;
+        inFlight.returnAfter(delivery, delivery.isHeldBack() ? Duration.ZERO : delay);
+    }
+
+    private void await(Delivery delivery, boolean mayWait) {
+        if (mayWait
+                && !stopped.contains(delivery.subscription())
+                && delivery.disposition() instanceof Disposition.Await awaited) {
+            waiters.admit(delivery, awaited);
             stopped.endWaitsOf(delivery.subscription());
         } else {
             waiters.turnAway(delivery, Duration.ZERO);
         }
-        return false;
-    }
-
-    private boolean settle(Delivery delivery, Disposition decided) {
-        return switch (decided.kind()) {
-            case ACKNOWLEDGE -> true;
-            case RETURN -> {
-                // One that was held back has cost nobody anything: others can have it at once.
-                inFlight.returnAfter(delivery, delivery.isHeldBack() ? Duration.ZERO : decided.delay());
-                yield false;
-            }
-            case ABANDON -> {
-                inFlight.end(delivery);
-                yield false;
-            }
-        };
     }
 
     /**

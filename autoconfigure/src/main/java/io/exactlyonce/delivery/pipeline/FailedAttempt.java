@@ -5,10 +5,10 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.pipeline.ReconcilingHandler.NotCalled;
-import io.exactlyonce.delivery.pipeline.ReconcilingHandler.ParkRequest;
-import io.exactlyonce.delivery.pipeline.ReconcilingHandler.ReconciliationFailure;
+import io.exactlyonce.delivery.pipeline.ReconcileStep.ParkRequest;
+import io.exactlyonce.delivery.pipeline.ReconcileStep.ReconciliationFailure;
 import java.nio.channels.ClosedByInterruptException;
+import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 
@@ -28,14 +28,12 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
     private static final int MOST_CAUSES = 20;
 
     public FailedAttempt {
-        // A handler that was not called has had no effects; the doubt that its reconciler was asked about stays.
-        stopped = !(failure instanceof NotCalled)
-                && (stopped || learnedOfLoss(claim, failure) || wasInterrupted(failure));
+        stopped = stopped || learnedOfLoss(claim, failure) || wasInterrupted(failure);
     }
 
     /**
      * Returns whether a handler learned of the loss of its claim by itself, from {@code ensureHeld()} or {@code fence()},
-     * before anybody interrupted it: what it had done until then is in doubt as well.
+     * before it was interrupted: what it had done until then is in doubt as well.
      */
     static boolean learnedOfLoss(ClaimId claim, Throwable failure) {
         return causes(failure)
@@ -57,9 +55,9 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
     /** Parks the key or gives it up; a doubt from before stays in both cases. */
     public void settle(ClaimWriter keeper, InDoubtPolicy policy) {
         if (mustBeParked(policy)) {
-            keeper.park(parking());
+            keeper.park(List.of(parking()));
         } else {
-            keeper.release(release());
+            keeper.release(List.of(release()));
         }
     }
 
@@ -75,16 +73,12 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
         if (failure instanceof ParkRequest || (stopped && policy.parksStopped())) {
             return true;
         }
-        boolean handlers = !(failure instanceof ReconciliationFailure || failure instanceof NotCalled);
-        return handlers && policy.parksFor(failure);
+        return !(failure instanceof ReconciliationFailure) && policy.parksFor(failure);
     }
 
     private String reason() {
         if (failure instanceof ParkRequest request) {
             return String.valueOf(request.getMessage());
-        }
-        if (failure instanceof NotCalled) {
-            return NOT_CALLED;
         }
         return stopped ? "stopped from outside: " + failure : failure.toString();
     }

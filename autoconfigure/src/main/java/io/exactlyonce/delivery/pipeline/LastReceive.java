@@ -24,7 +24,7 @@ final class LastReceive {
         this.clock = clock;
     }
 
-    /** Tells whether a claim without an answer is repeated at all. */
+    /** Returns whether a claim without an answer is repeated at all. */
     static boolean isAtStake(Delivery delivery) {
         return delivery.isOnItsLastReceive()
                 && delivery.mayHandlerBegin()
@@ -32,7 +32,7 @@ final class LastReceive {
     }
 
     /**
-     * Tells for how long the same claim is repeated, which finds itself if only its answer was lost: what is left of its lease
+     * Returns for how long the same claim is repeated, which finds itself if only its answer was lost: what is left of its lease
      * afterwards is for the handler.
      */
     BooleanSupplier within(Duration lease, long begun) {
@@ -43,7 +43,7 @@ final class LastReceive {
         return deliveries.stream().anyMatch(LastReceive::isAtStake);
     }
 
-    /** Tells, after a pause, whether to claim anew. */
+    /** Returns, after a pause, whether to claim anew. */
     boolean goesOn() {
         return isAtStake() && StoreCalls.slept(pauses.nextBackOff());
     }

@@ -4,28 +4,34 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
+import io.exactlyonce.delivery.ClaimWriter;
 
 /** The claim that a handler or an action sees. */
 public final class LeasedClaim implements Claim {
 
+    /** What a claim is held by: a lease, or a transaction. */
+    @FunctionalInterface
+    public interface Lease {
+        /** Returns whether the claim is held as far as this JVM knows. */
+        boolean isHeld();
+    }
+
     private final ClaimId id;
     private final Acquired acquired;
-    private final BooleanSupplier held;
-    private final Predicate<ClaimId> fence;
+    private final Lease lease;
+    private final ClaimWriter writer;
 
     /**
      * Makes a claim.
      *
-     * @param held whether it is held as far as this JVM knows
-     * @param fence ties the caller's own transaction to it, if it is held
+     * @param lease what it is held by
+     * @param writer ties the caller's own transaction to it, if it is held
      */
-    public LeasedClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Predicate<ClaimId> fence) {
+    public LeasedClaim(ClaimId id, Acquired acquired, Lease lease, ClaimWriter writer) {
         this.id = id;
         this.acquired = acquired;
-        this.held = held;
-        this.fence = fence;
+        this.lease = lease;
+        this.writer = writer;
     }
 
     @Override
@@ -55,15 +61,15 @@ public final class LeasedClaim implements Claim {
 
     @Override
     public void ensureHeld() {
-        if (!held.getAsBoolean()) {
+        if (!lease.isHeld()) {
             throw lost("its lease is over, its listener has stopped, or its handler has ended");
         }
     }
 
-    /** Asks the database only: it knows better than this JVM's clock whether anybody has taken the key over. */
+    /** Asks the database only: it knows better than this JVM's clock whether another worker has taken the key over. */
     @Override
     public void fence() {
-        if (!fence.test(id)) {
+        if (!writer.fence(id)) {
             throw lost("it does not hold its key any more, or this transaction cannot see that it does");
         }
     }

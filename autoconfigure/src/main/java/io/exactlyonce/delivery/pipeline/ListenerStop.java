@@ -28,7 +28,7 @@ public final class ListenerStop {
 
     /**
      * Makes visible at once what no handler has begun, also what is received from now on, and returns what waits for
-     * others. Running handlers go on.
+     * a key or the store. Running handlers go on.
      */
     public void begin() {
         stopped.add(subscription);
@@ -36,7 +36,7 @@ public final class ListenerStop {
 
     /**
      * Interrupts the handlers that are still running. Those that heed it within a moment have their claims released and
-     * their messages returned, before their threads and the database connections go. The others' claims end with their
+     * their messages returned, before their threads and the database connections go. The claims of the rest end with their
      * leases.
      */
     public void interruptHandlers() {
@@ -65,9 +65,6 @@ public final class ListenerStop {
     /** Renews nothing any more. */
     public void end() {
         interruptHandlers();
-        for (Delivery delivery : inFlight.of(subscription)) {
-            delivery.beginSettling();
-            inFlight.end(delivery);
-        }
+        inFlight.of(subscription).forEach(inFlight::end);
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.visibility.Subscription;
@@ -13,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The subscriptions whose listeners have begun to stop: no handler of theirs begins any more, and what none has begun to
- * process is visible to others at once.
+ * process is visible to other consumers at once.
  *
  * <p>A delivery on its last receive is an exception: its queue would give it up, untried, rather than deliver it again. It
  * goes on as if nothing had happened, for as long as its listener waits for handlers.
@@ -33,7 +34,7 @@ final class StoppedListeners {
         return !subscriptions.isEmpty() && subscriptions.contains(subscription);
     }
 
-    /** Returns what has not begun, and what waits for others. What begins or is received meanwhile meets the mark. */
+    /** Returns what has not begun, and what waits for a key or the store. What begins or is received meanwhile meets the mark. */
     void add(Subscription subscription) {
         // A listener that has been started again since has another subscription.
         subscriptions.removeIf(former -> !former.equals(subscription) && isOfSameListener(former, subscription));
@@ -66,7 +67,9 @@ final class StoppedListeners {
     private void returnUnstarted(Collection<Delivery> deliveries) {
         Map<Delivery, Duration> unstarted = new LinkedHashMap<>();
         for (Delivery delivery : deliveries) {
-            if (!delivery.isOnItsLastReceive() && delivery.bar() && delivery.beginSettling()) {
+            if (!delivery.isOnItsLastReceive()
+                    && delivery.holdBack()
+                    && delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
                 unstarted.put(delivery, Duration.ZERO);
             }
         }

@@ -8,8 +8,8 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.delivery.BatchKeeper;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.OutcomePolicy;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,13 +21,13 @@ import java.util.List;
 final class WaitingClaimCheck {
 
     private final ClaimStore store;
-    private final BatchKeeper keeper;
+    private final ClaimWriter keeper;
     private final OutcomePolicy refusals;
     private final WaitingDeliveries deliveries;
 
     WaitingClaimCheck(ClaimStore store, ClaimSettings terms, WaitingDeliveries deliveries) {
         this.store = store;
-        this.keeper = new BatchKeeper(store);
+        this.keeper = new ClaimWriter(store);
         this.refusals = new OutcomePolicy(terms);
         this.deliveries = deliveries;
     }

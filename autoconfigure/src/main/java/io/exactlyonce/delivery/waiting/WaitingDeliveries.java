@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -45,12 +46,12 @@ public final class WaitingDeliveries {
         this.most = most;
     }
 
-    /** Has a delivery wait; if there is no room, it is returned, after the delay at least. */
-    public void admit(Delivery delivery, Disposition.Awaited awaited, Duration delay) {
+    /** Has a delivery wait, if there is room; returns it otherwise. */
+    public void admit(Delivery delivery, Disposition.Await awaited) {
         budget.check(delivery);
         if (taken.incrementAndGet() > most) {
             taken.decrementAndGet();
-            turnAway(delivery, delay);
+            turnAway(delivery, awaited.leastDelay());
             return;
         }
         deliveries.add(new WaitingDelivery(delivery, awaited));
@@ -60,7 +61,7 @@ public final class WaitingDeliveries {
     /** Returns a delivery that cannot wait here. */
     public void turnAway(Delivery delivery, Duration leastDelay) {
         Duration sparing = budget.delay(delivery);
-        inFlight.returnAfter(delivery, sparing.compareTo(leastDelay) > 0 ? sparing : leastDelay);
+        returnAfter(delivery, sparing.compareTo(leastDelay) > 0 ? sparing : leastDelay);
     }
 
     public List<WaitingDelivery> all() {
@@ -101,12 +102,11 @@ public final class WaitingDeliveries {
         Delivery delivery = waiting.delivery();
         observer.claimed(delivery.subscription(), refused);
         Duration delay = budget.retryDelay(delivery);
-        delivery.decide(Disposition.returnAfter(delay));
-        refusals.decide(delivery, waiting.request(), refused);
-        if (Disposition.ACKNOWLEDGE.equals(delivery.disposition())) {
+        Disposition decided = refusals.decide(delivery, waiting.request(), refused, new Disposition.Return(delay));
+        if (decided instanceof Disposition.Acknowledge) {
             delete(delivery);
         } else {
-            inFlight.returnAfter(delivery, delay);
+            returnAfter(delivery, delay);
         }
     }
 
@@ -114,13 +114,20 @@ public final class WaitingDeliveries {
         if (waiting.mayFailAgain()) {
             turnAway(waiting.delivery(), Duration.ZERO);
         } else {
-            inFlight.returnAfter(waiting.delivery(), Duration.ZERO);
+            returnAfter(waiting.delivery(), Duration.ZERO);
+        }
+    }
+
+    private void returnAfter(Delivery delivery, Duration delay) {
+        if (delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
+            inFlight.returnAfter(delivery, delay);
         }
     }
 
     private void delete(Delivery delivery) {
-        delivery.decide(Disposition.ACKNOWLEDGE);
-        inFlight.delete(delivery);
+        if (delivery.step(DeliveryState.WAITING, DeliveryState.DELETING)) {
+            inFlight.delete(delivery);
+        }
     }
 
     /**
@@ -131,7 +138,9 @@ public final class WaitingDeliveries {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
         for (WaitingDelivery waiting : deliveries) {
             Delivery delivery = waiting.delivery();
-            if (delivery.subscription().equals(subscription) && take(waiting)) {
+            if (delivery.subscription().equals(subscription)
+                    && take(waiting)
+                    && delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
                 ended.put(delivery, budget.delay(delivery));
             }
         }

@@ -10,11 +10,11 @@ import java.util.UUID;
 final class WaitingDelivery {
 
     private final Delivery delivery;
-    private final Disposition.Awaited awaited;
+    private final Disposition.Await awaited;
     private volatile boolean sawOutage;
     private volatile boolean proved;
 
-    WaitingDelivery(Delivery delivery, Disposition.Awaited awaited) {
+    WaitingDelivery(Delivery delivery, Disposition.Await awaited) {
         this.delivery = delivery;
         this.awaited = awaited;
     }

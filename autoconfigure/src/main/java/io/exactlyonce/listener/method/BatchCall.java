@@ -3,31 +3,34 @@ package io.exactlyonce.listener.method;
 import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.pipeline.BatchProcessor;
-import io.exactlyonce.delivery.pipeline.ClaimedItem;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.RenewingVisibility;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
 /**
- * A call of a batch listener's method, to be gone on with for the messages whose keys it acquires: its arguments, which
+ * A call of a batch listener's method, to be continued for the messages whose keys it acquires: its arguments, which
  * were resolved for all of the batch, are cut down to those.
  */
-final class BatchCall implements BatchProcessor.Handler {
+final class BatchCall implements Handler {
 
-    private final CurrentBatch batch;
+    private final CurrentDeliveries batch;
     private final BatchSignature shape;
     private final MethodInvocation invocation;
     private final List<?> resolved;
 
-    BatchCall(CurrentBatch batch, BatchSignature shape, MethodInvocation invocation) {
+    BatchCall(CurrentDeliveries batch, BatchSignature shape, MethodInvocation invocation) {
         this.batch = batch;
         this.shape = shape;
         this.invocation = invocation;
@@ -39,19 +42,19 @@ final class BatchCall implements BatchProcessor.Handler {
     }
 
     /** Processes the batch; a message of it that has no usable key is told of, and left to its end. */
-    void process(BatchProcessor processor) throws Throwable {
-        processor.process(items(), this);
+    void process(DeliveryPipeline pipeline) throws Throwable {
+        pipeline.process(attempts(), this).join();
     }
 
-    private List<BatchItem> items() {
-        List<BatchItem> items = new ArrayList<>(resolved.size());
+    private List<Attempt> attempts() {
+        List<Attempt> attempts = new ArrayList<>(resolved.size());
         for (int index = 0; index < resolved.size(); index++) {
             Message<?> message = batch.messages().get(index);
             ReceivedMessage received = ReceivedMessage.require(message);
             ClaimSpec handling = handling(received, message, resolved.get(index));
-            items.add(new BatchItem(received.delivery(), received.group(), handling));
+            attempts.add(Attempt.ofBatch(received.delivery(), received.group(), handling));
         }
-        return items;
+        return attempts;
     }
 
     private @Nullable ClaimSpec handling(ReceivedMessage received, Message<?> message, Object item) {
@@ -64,12 +67,12 @@ final class BatchCall implements BatchProcessor.Handler {
     }
 
     @Override
-    public void handle(List<ClaimedItem> acquired) throws Throwable {
+    public CompletionStage<?> handle(List<ClaimedDelivery> acquired) throws Throwable {
         @Nullable Object[] arguments = invocation.getArguments();
         // Lists that the method may change, as awspring's are.
         List<Object> items = new ArrayList<>(acquired.size());
         List<Claim> claims = new ArrayList<>(acquired.size());
-        for (ClaimedItem each : acquired) {
+        for (ClaimedDelivery each : acquired) {
             items.add(resolved.get(each.index()));
             claims.add(each.claim());
         }
@@ -81,9 +84,11 @@ final class BatchCall implements BatchProcessor.Handler {
             arguments[shape.visibility()] = visibility(acquired);
         }
         invocation.proceed();
+        // What the method returns is ignored: there is no result of one message that could be kept.
+        return CompletableFuture.completedFuture(null);
     }
 
-    private BatchVisibility visibility(List<ClaimedItem> acquired) {
+    private BatchVisibility visibility(List<ClaimedDelivery> acquired) {
         return RenewingVisibility.ofAll(acquired.stream()
                 .<Message<?>>map(each -> batch.messages().get(each.index()))
                 .toList());

@@ -1,12 +1,11 @@
 package io.exactlyonce.listener.method;
 
-import io.exactlyonce.listener.message.ReceivedMessage;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Binds the message to the thread while its listener method is called. It delegates, since the copy constructor loses the
+ * Binds the message, or the batch, to the thread while its listener method is called. It delegates, since the copy constructor loses the
  * original's argument resolvers.
  */
 final class DeliveryHandlerMethod extends InvocableHandlerMethod {
@@ -22,16 +21,16 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArguments) throws Exception {
-        ReceivedMessage received = ReceivedMessage.require(message);
-        new CurrentMessage(received, message, method).bind();
+        CurrentDeliveries current = CurrentDeliveries.of(message, method);
+        current.bind();
         try {
             return original.invoke(message, providedArguments);
         } catch (RuntimeException failure) {
-            throw CurrentMessage.take() == null || !UnfitArguments.mayQuoteContent(failure)
+            throw CurrentDeliveries.take() == null || !UnfitArguments.mayQuoteContent(failure)
                     ? failure
-                    : UnfitArguments.withoutContent(received, method, message.getHeaders(), failure);
+                    : UnfitArguments.withoutContent(current.named(), method, message.getHeaders(), failure);
         } finally {
-            CurrentMessage.unbind();
+            CurrentDeliveries.unbind();
         }
     }
 }

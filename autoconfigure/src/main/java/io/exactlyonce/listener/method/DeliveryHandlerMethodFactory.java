@@ -58,6 +58,6 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 declared.annotation().onAbandoned(),
                 batch,
                 read.transaction());
-        return batch ? new BatchHandlerMethod(handler, read) : new DeliveryHandlerMethod(handler, read);
+        return new DeliveryHandlerMethod(handler, read);
     }
 }

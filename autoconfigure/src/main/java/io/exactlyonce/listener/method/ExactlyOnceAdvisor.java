@@ -2,8 +2,7 @@ package io.exactlyonce.listener.method;
 
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -36,15 +35,11 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
     /**
      * Makes an advisor.
      *
-     * @param processor for handlers that return when their work is done; resolved at the first message
-     * @param asyncProcessor for handlers that return futures; resolved at the first message
+     * @param pipeline takes deliveries to handlers; resolved at the first message
      * @param classProxies whether proxies are subclasses, also of beans with interfaces
      */
-    public ExactlyOnceAdvisor(
-            Supplier<DeliveryProcessor> processor,
-            Supplier<AsyncDeliveryProcessor> asyncProcessor,
-            BooleanSupplier classProxies) {
-        super(new ListenerPointcut(classProxies), new ExactlyOnceInterceptor(processor, asyncProcessor));
+    public ExactlyOnceAdvisor(Supplier<DeliveryPipeline> pipeline, BooleanSupplier classProxies) {
+        super(new ListenerPointcut(classProxies), new ExactlyOnceInterceptor(pipeline));
         setOrder(ORDER);
     }
 

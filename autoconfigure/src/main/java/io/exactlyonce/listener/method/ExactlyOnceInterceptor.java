@@ -3,60 +3,61 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
-import java.util.Objects;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /** The aspect: claims the key of the current message around its listener method. */
 final class ExactlyOnceInterceptor implements MethodInterceptor {
 
-    private final Supplier<DeliveryProcessor> processor;
-    private final Supplier<AsyncDeliveryProcessor> asyncProcessor;
+    private final Supplier<DeliveryPipeline> pipeline;
 
-    /** Processors are resolved at the first message: advice is made before ordinary beans may be. */
-    ExactlyOnceInterceptor(Supplier<DeliveryProcessor> processor, Supplier<AsyncDeliveryProcessor> asyncProcessor) {
-        this.processor = processor;
-        this.asyncProcessor = asyncProcessor;
+    /** The pipeline is resolved at the first message: advice is made before ordinary beans may be. */
+    ExactlyOnceInterceptor(Supplier<DeliveryPipeline> pipeline) {
+        this.pipeline = pipeline;
     }
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        CurrentBatch batch = CurrentBatch.take();
-        if (batch != null) {
-            return handle(batch, invocation);
-        }
-        CurrentMessage current = CurrentMessage.take();
+        CurrentDeliveries current = CurrentDeliveries.take();
         if (current == null) {
             throw new IllegalStateException(
                     "%s was called without a delivery, so there is nothing to claim; only its queue may call it"
                             .formatted(ClassUtils.getQualifiedMethodName(invocation.getMethod())));
         }
-        ListenerMethod method = current.method();
-        Delivery delivery = current.received().delivery();
+        BatchSignature shape = current.method().batch();
+        if (shape == null) {
+            return handle(current.messages().get(0), current.method(), invocation);
+        }
+        new BatchCall(current, shape, invocation).process(pipeline.get());
+        return current.method().nothing();
+    }
+
+    private @Nullable Object handle(Message<?> message, ListenerMethod method, MethodInvocation invocation)
+            throws Throwable {
+        ReceivedMessage received = ReceivedMessage.require(message);
+        Delivery delivery = received.delivery();
         ClaimSpec handling;
         try {
-            handling = method.handling(current.received(), current.message(), invocation.getArguments());
+            handling = method.handling(received, message, invocation.getArguments());
         } catch (InvalidKeyException unusable) {
             KeyExpression.logUnusable(delivery, unusable);
             return method.nothing();
         }
-        MethodHandler handler = new MethodHandler(method, invocation);
+        CompletableFuture<@Nullable Object> recorded = pipeline.get()
+                .process(List.of(Attempt.single(delivery, handling)), new MethodHandler(method, invocation));
         if (method.isAsync()) {
-            return asyncProcessor.get().process(delivery, handling, handler);
+            return recorded;
         }
-        Object result = processor.get().process(delivery, handling, handler);
+        Object result = recorded.join();
         return result == null ? method.nothing() : result;
-    }
-
-    /** What the method returns is ignored: there is no result of one message that could be kept. */
-    private @Nullable Object handle(CurrentBatch batch, MethodInvocation invocation) throws Throwable {
-        BatchSignature shape = Objects.requireNonNull(batch.method().batch());
-        new BatchCall(batch, shape, invocation).process(processor.get().batches());
-        return batch.method().nothing();
     }
 }

@@ -1,12 +1,15 @@
 package io.exactlyonce.listener.method;
 
-import io.exactlyonce.Claim;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
+import io.exactlyonce.delivery.pipeline.Handler;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** A call of a listener method, to be gone on with under its claim. */
-final class MethodHandler implements DeliveryProcessor.Handler {
+/** A call of a listener method that takes single messages, to be continued under the message's claim. */
+final class MethodHandler implements Handler {
 
     private final ListenerMethod method;
     private final MethodInvocation invocation;
@@ -17,9 +20,12 @@ final class MethodHandler implements DeliveryProcessor.Handler {
     }
 
     @Override
-    public @Nullable Object handle(Claim claim) throws Throwable {
-        method.pass(claim, invocation.getArguments());
-        return method.requireFuture(invocation.proceed());
+    public CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable {
+        method.pass(claimed.get(0).claim(), invocation.getArguments());
+        Object returned = method.requireFuture(invocation.proceed());
+        return method.isAsync() && returned instanceof CompletionStage<?> stage
+                ? stage
+                : CompletableFuture.completedFuture(returned);
     }
 
     @Override

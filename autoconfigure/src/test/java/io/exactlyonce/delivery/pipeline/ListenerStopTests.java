@@ -8,7 +8,6 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
-import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -334,7 +333,7 @@ class ListenerStopTests {
             return new Acquired(1, 1, false);
         });
 
-        assertThatThrownBy(() -> rig.batches().process(items(batch), acquired -> {
+        assertThatThrownBy(() -> rig.process(items(batch), acquired -> {
                     throw new AssertionError("The handler was called");
                 }))
                 .isInstanceOf(ClaimLostException.class);
@@ -347,9 +346,9 @@ class ListenerStopTests {
     @Test
     void messageThatWasReturnedKeepsBackTheRestOfItsGroupWhichTheStopHasNotComeToYet() throws Throwable {
         List<Delivery> batch = receive(2);
-        assertThat(batch.get(0).bar()).isTrue();
+        assertThat(batch.get(0).holdBack()).isTrue();
 
-        rig.batches().process(items(batch, "group"), acquired -> {
+        rig.process(items(batch, "group"), acquired -> {
             throw new AssertionError("The handler was called");
         });
 
@@ -361,7 +360,7 @@ class ListenerStopTests {
     void batchThatIsRunningGoesOn() throws Throwable {
         List<Delivery> batch = receive(2);
 
-        rig.batches().process(items(batch), acquired -> {
+        rig.process(items(batch), acquired -> {
             stop.begin();
             acquired.forEach(item -> item.claim().ensureHeld());
         });
@@ -407,8 +406,10 @@ class ListenerStopTests {
     void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
         Delivery delivery = rig.receive();
         CompletableFuture<Object> work = new CompletableFuture<>();
-        CompletableFuture<Object> recorded = new AsyncDeliveryProcessor(rig.processor(), Runnable::run, Runnable::run)
-                .process(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), claim -> work);
+        CompletableFuture<Object> recorded = rig.pipeline()
+                .process(
+                        List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                        claimed -> work);
 
         stop.begin();
         rig.tickFor(Duration.ofSeconds(45));
@@ -423,15 +424,15 @@ class ListenerStopTests {
                 .isEmpty();
     }
 
-    private static List<BatchItem> items(List<Delivery> batch) {
+    private static List<Attempt> items(List<Delivery> batch) {
         return items(batch, "");
     }
 
-    private static List<BatchItem> items(List<Delivery> batch, String group) {
-        List<BatchItem> items = new ArrayList<>();
+    private static List<Attempt> items(List<Delivery> batch, String group) {
+        List<Attempt> items = new ArrayList<>();
         for (Delivery delivery : batch) {
             ClaimKey key = new ClaimKey("orders", delivery.receiptHandle());
-            items.add(new BatchItem(delivery, group, new ClaimSpec(key, null, InDoubtPolicy.RERUN)));
+            items.add(Attempt.ofBatch(delivery, group, new ClaimSpec(key, null, InDoubtPolicy.RERUN)));
         }
         return items;
     }

@@ -11,9 +11,11 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -128,17 +130,18 @@ class SettlingAcknowledgementHandlerTests {
     }
 
     private void process() throws Throwable {
-        new DeliveryProcessor(
+        var unused = new DeliveryPipeline(
                         store,
                         new ClaimSettings("worker", null),
                         backoff,
                         TestResults.writing(Object::toString),
                         nobody,
                         clock,
-                        () -> 0)
+                        () -> 0,
+                        new FutureThreads(Runnable::run, Runnable::run))
                 .process(
-                        delivery,
-                        new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN),
-                        claim -> null);
+                        List.of(Attempt.single(
+                                delivery, new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN))),
+                        claimed -> CompletableFuture.completedFuture(null));
     }
 }

@@ -14,9 +14,9 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
-import io.exactlyonce.delivery.pipeline.AsyncDeliveryProcessor;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -84,17 +84,16 @@ class ExactlyOnceInterceptorTests {
     private final FakeClock clock = new FakeClock();
     private final DeliveryObserver nobody = new DeliveryObserver() {};
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
-    private final DeliveryProcessor processor = new DeliveryProcessor(
+    private final List<Runnable> completions = new ArrayList<>();
+    private final DeliveryPipeline pipeline = new DeliveryPipeline(
             store,
             new ClaimSettings("worker", null),
             backoff,
             TestResults.writing(Object::toString),
             nobody,
             clock,
-            () -> 0);
-    private final List<Runnable> completions = new ArrayList<>();
-    private final AsyncDeliveryProcessor asyncProcessor =
-            new AsyncDeliveryProcessor(processor, completions::add, Runnable::run);
+            () -> 0,
+            new FutureThreads(completions::add, Runnable::run));
     private final Delivery delivery = ListenerRig.delivery();
     private Deliveries deliveries;
     private final Listener target = new Listener();
@@ -108,15 +107,14 @@ class ExactlyOnceInterceptorTests {
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> processor, () -> asyncProcessor, () -> true));
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> pipeline, () -> true));
         proxy = (Listener) proxies.getProxy();
         target.self = proxy;
     }
 
     @AfterEach
     void unbind() {
-        CurrentMessage.unbind();
-        CurrentBatch.unbind();
+        CurrentDeliveries.unbind();
     }
 
     @Test
@@ -164,7 +162,7 @@ class ExactlyOnceInterceptorTests {
     void futureEndsAfterItsHandlersWhenTheCompletionIsRecorded() throws Exception {
         bind("fulfilLater");
         CompletableFuture<Integer> returned = proxy.fulfilLater("A-1").toCompletableFuture();
-        assertThat(CurrentMessage.take()).isNull();
+        assertThat(CurrentDeliveries.take()).isNull();
 
         target.later.complete(7);
         assertThat(returned).isNotDone();
@@ -318,13 +316,14 @@ class ExactlyOnceInterceptorTests {
                             .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
                 })
                 .toList();
-        CurrentBatch.of(MessageBuilder.withPayload(messages).build(), read("batch"))
+        CurrentDeliveries.of(MessageBuilder.withPayload(messages).build(), read("batch"))
                 .bind();
     }
 
     private void bind(String method) {
-        new CurrentMessage(new ReceivedMessage(delivery, null, "", "body"), ListenerRig.message(Map.of()), read(method))
-                .bind();
+        Message<String> message =
+                new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        CurrentDeliveries.of(message, read(method)).bind();
     }
 
     private ListenerMethod read(String name) {

@@ -57,9 +57,6 @@ public final class ListenerRig {
                 () -> {
                     throw new IllegalStateException();
                 },
-                () -> {
-                    throw new IllegalStateException();
-                },
                 () -> true);
     }
 }

@@ -40,7 +40,7 @@ class UnfitArgumentsTests {
 
         /** As its proxy does first of all. */
         void failing(String payload) {
-            CurrentMessage.take();
+            CurrentDeliveries.take();
             throw new MessagingException("the handler's own");
         }
     }

@@ -1,21 +1,21 @@
 package io.exactlyonce.test.contract;
 
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
-import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.test.contract.Worker.ClaimedAction;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** How the engine takes a delivery through claim, handler and completion. */
 enum Way {
     SINGLE {
         @Override
-        void process(
-                DeliveryProcessor processor, Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler)
-                throws Throwable {
-            processor.process(delivery, handling, handler);
+        Attempt attempt(Delivery delivery, ClaimSpec handling) {
+            return Attempt.single(delivery, handling);
         }
 
         @Override
@@ -26,14 +26,8 @@ enum Way {
     /** Batches have no results. */
     BATCH {
         @Override
-        void process(
-                DeliveryProcessor processor, Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler)
-                throws Throwable {
-            processor
-                    .batches()
-                    .process(
-                            List.of(new BatchItem(delivery, "", handling)),
-                            acquired -> handler.handle(acquired.get(0).claim()));
+        Attempt attempt(Delivery delivery, ClaimSpec handling) {
+            return Attempt.ofBatch(delivery, "", handling);
         }
 
         @Override
@@ -46,9 +40,16 @@ enum Way {
         return values()[ThreadLocalRandom.current().nextInt(values().length)];
     }
 
-    abstract void process(
-            DeliveryProcessor processor, Delivery delivery, ClaimSpec handling, DeliveryProcessor.Handler handler)
-            throws Throwable;
+    void process(DeliveryPipeline pipeline, Delivery delivery, ClaimSpec handling, ClaimedAction action)
+            throws Throwable {
+        pipeline.process(
+                        List.of(attempt(delivery, handling)),
+                        claimed -> CompletableFuture.completedFuture(
+                                action.run(claimed.get(0).claim())))
+                .join();
+    }
+
+    abstract Attempt attempt(Delivery delivery, ClaimSpec handling);
 
     /** Returns what a key is that was completed by a handler which returned 1. */
     abstract AlreadyCompleted completed();

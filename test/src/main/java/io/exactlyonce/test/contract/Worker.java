@@ -1,5 +1,6 @@
 package io.exactlyonce.test.contract;
 
+import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStore;
@@ -12,7 +13,8 @@ import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.pipeline.DeliveryProcessor;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.QueueVisibility;
@@ -48,14 +50,21 @@ final class Worker {
     private final AtomicLong ahead = new AtomicLong();
     private final RenewalSupervisor supervisor;
     private final Deliveries deliveries;
-    private final DeliveryProcessor processor;
+    private final DeliveryPipeline pipeline;
 
     Worker(Way way, ClaimStore store) {
         this.way = way;
         supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
-        processor = new DeliveryProcessor(
-                store, new ClaimSettings("worker", Claims.LEASE), BACKOFF, RESULTS, NOTHING, this::now, () -> 0);
+        pipeline = new DeliveryPipeline(
+                store,
+                new ClaimSettings("worker", Claims.LEASE),
+                BACKOFF,
+                RESULTS,
+                NOTHING,
+                this::now,
+                () -> 0,
+                new FutureThreads(Runnable::run, Runnable::run));
     }
 
     private long now() {
@@ -70,9 +79,9 @@ final class Worker {
     }
 
     /** Handles a delivery. What its handler throws, and the loss of its claim, is no business of the caller's. */
-    void process(Delivery delivery, ClaimKey key, InDoubtPolicy doubt, DeliveryProcessor.Handler handler) {
+    void process(Delivery delivery, ClaimKey key, InDoubtPolicy doubt, ClaimedAction action) {
         try {
-            way.process(processor, delivery, new ClaimSpec(key, null, doubt), handler);
+            way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
         } catch (HandlerFailure | ClaimLostException decided) {
             // The engine has decided what that means for the delivery.
         } catch (RuntimeException | Error unexpected) {
@@ -97,6 +106,12 @@ final class Worker {
             ahead.addAndGet(TICK.toNanos());
             supervisor.tick();
         }
+    }
+
+    /** What a handler does under its claim; returns its result. */
+    @FunctionalInterface
+    interface ClaimedAction {
+        Object run(Claim claim) throws Throwable;
     }
 
     /** A handler fails by itself, and has had no effect. */

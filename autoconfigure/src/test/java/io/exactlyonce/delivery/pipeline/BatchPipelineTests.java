@@ -16,7 +16,6 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.delivery.BatchItem;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -37,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Batches of a standard queue: who is handed to the handler, and what becomes of each message. */
-class BatchProcessorTests {
+class BatchPipelineTests {
 
     private final DeliveryRig rig = new DeliveryRig();
     private final List<Delivery> deliveries = new ArrayList<>();
@@ -70,7 +69,7 @@ class BatchProcessorTests {
     void handlerSeesTheClaimOfEachMessage() throws Throwable {
         answer(new Acquired(1, 5, false), new Acquired(3, 17, true));
 
-        rig.batches().process(items("a", "b"), acquired -> {
+        rig.process(items("a", "b"), acquired -> {
             assertThat(acquired.get(0).claim().key()).isEqualTo("a");
             assertThat(acquired.get(1).claim().key()).isEqualTo("b");
             assertThat(acquired.get(1).claim().attempt()).isEqualTo(3);
@@ -129,11 +128,11 @@ class BatchProcessorTests {
 
     @Test
     void messageWithoutAUsableKeyIsReturnedAndTheOthersAreHandled() throws Throwable {
-        List<BatchItem> items = items("a", "b");
+        List<Attempt> items = items("a", "b");
         Delivery keyless = receive();
-        List<BatchItem> all = List.of(items.get(0), new BatchItem(keyless, "", null), items.get(1));
+        List<Attempt> all = List.of(items.get(0), Attempt.ofBatch(keyless, "", null), items.get(1));
 
-        rig.batches().process(all, this::handle);
+        rig.process(all, this::handle);
 
         assertThat(handed).containsExactly(0, 2);
         assertThat(rig.store.claims()).hasSize(2);
@@ -144,7 +143,7 @@ class BatchProcessorTests {
 
     @Test
     void batchOfMessagesWithoutKeysAsksTheStoreForNothing() throws Throwable {
-        rig.batches().process(List.of(new BatchItem(receive(), "", null)), this::handle);
+        rig.process(List.of(Attempt.ofBatch(receive(), "", null)), this::handle);
 
         assertThat(handed).isEmpty();
         assertThat(rig.store.claimCalls()).isZero();
@@ -155,7 +154,7 @@ class BatchProcessorTests {
         BatchItemFailures failures = new BatchItemFailures();
         failures.add(1, new IOException("no carrier"));
 
-        assertThatThrownBy(() -> rig.batches().process(items("a", "b", "c"), failing(failures)))
+        assertThatThrownBy(() -> rig.process(items("a", "b", "c"), failing(failures)))
                 .isSameAs(failures);
 
         assertThat(rig.store.releases())
@@ -175,7 +174,7 @@ class BatchProcessorTests {
             return requested;
         });
 
-        assertThatThrownBy(() -> rig.batches().process(items("a", "b"), failing(BatchItemFailures.of(1))))
+        assertThatThrownBy(() -> rig.process(items("a", "b"), failing(BatchItemFailures.of(1))))
                 .isInstanceOf(BatchItemFailures.class);
         rig.tickFor(Duration.ofSeconds(12));
 
@@ -205,7 +204,7 @@ class BatchProcessorTests {
     void namedItemIsFoundBehindOnesThatTheHandlerDidNotGet() {
         answer(new AlreadyCompleted(null), new Acquired(1, 1, false), new Acquired(1, 1, false));
 
-        assertThatThrownBy(() -> rig.batches().process(items("a", "b", "c"), failing(BatchItemFailures.of(1))))
+        assertThatThrownBy(() -> rig.process(items("a", "b", "c"), failing(BatchItemFailures.of(1))))
                 .isInstanceOf(BatchItemFailures.class);
 
         assertThat(rig.store.releases())
@@ -216,8 +215,8 @@ class BatchProcessorTests {
 
     @Test
     void namedItemsAreFoundInAProxysWrapper() {
-        assertThatThrownBy(() -> rig.batches()
-                        .process(items("a", "b"), failing(new UndeclaredThrowableException(BatchItemFailures.of(0)))))
+        assertThatThrownBy(() -> rig.process(
+                        items("a", "b"), failing(new UndeclaredThrowableException(BatchItemFailures.of(0)))))
                 .isInstanceOf(UndeclaredThrowableException.class);
 
         assertThat(acknowledged()).containsExactly(1);
@@ -237,8 +236,7 @@ class BatchProcessorTests {
     private void assertAllFailAt(Exception thrown) {
         deliveries.clear();
         int releases = rig.store.releases().size();
-        assertThatThrownBy(() -> rig.batches().process(items("a", "b"), failing(thrown)))
-                .isSameAs(thrown);
+        assertThatThrownBy(() -> rig.process(items("a", "b"), failing(thrown))).isSameAs(thrown);
 
         assertThat(rig.store.releases())
                 .hasSize(releases + 2)
@@ -298,7 +296,7 @@ class BatchProcessorTests {
 
     @Test
     void claimThatIsLostInTheMiddleInterruptsTheHandlerOnceAndEachMessageIsJudgedByItsOwn() {
-        assertThatThrownBy(() -> rig.batches().process(items("a", "b", "c"), acquired -> {
+        assertThatThrownBy(() -> rig.process(items("a", "b", "c"), acquired -> {
                     rig.store.onRenew(requested -> without(requested, "b"));
                     rig.clock.advance(Duration.ofSeconds(10));
                     rig.supervisor.tick();
@@ -322,7 +320,7 @@ class BatchProcessorTests {
     /** Nobody knows how far it came with which message. */
     @Test
     void handlerThatHeedsTheInterruptLeavesADoubtOnAllMessages() {
-        assertThatThrownBy(() -> rig.batches().process(items("a", "b"), acquired -> {
+        assertThatThrownBy(() -> rig.process(items("a", "b"), acquired -> {
                     deliveries.get(0).stopHandler();
                     new CountDownLatch(1).await(10, TimeUnit.SECONDS);
                 }))
@@ -354,7 +352,7 @@ class BatchProcessorTests {
 
     @Test
     void batchWhoseListenerHasStoppedIsNotBegun() {
-        List<BatchItem> items = items("a", "b");
+        List<Attempt> items = items("a", "b");
         deliveries.forEach(Delivery::abandon);
 
         assertThatThrownBy(() -> process(items)).isInstanceOf(CancellationException.class);
@@ -365,18 +363,17 @@ class BatchProcessorTests {
 
     @Test
     void messagesAreLeftWhenTheirBatchIsDone() throws Throwable {
-        rig.batches()
-                .process(
-                        items("a", "b"),
-                        acquired -> assertThat(deliveries)
-                                .noneMatch(delivery -> delivery.left().isDone()));
+        rig.process(
+                items("a", "b"),
+                acquired -> assertThat(deliveries)
+                        .noneMatch(delivery -> delivery.left().isDone()));
 
         assertThat(deliveries).allMatch(delivery -> delivery.left().isDone());
     }
 
     @Test
     void deliveryIsMeasuredForEachMessageAndTheHandlerOnce() throws Throwable {
-        rig.batches().process(items("a", "b"), acquired -> rig.clock.advance(Duration.ofSeconds(3)));
+        rig.process(items("a", "b"), acquired -> rig.clock.advance(Duration.ofSeconds(3)));
         acknowledged();
         deliveries.forEach(rig.deliveries::acknowledged);
 
@@ -386,7 +383,7 @@ class BatchProcessorTests {
 
     @Test
     void windowsAndLeasesOfAllMessagesAreRenewedWhileTheHandlerRuns() throws Throwable {
-        rig.batches().process(items("a", "b"), acquired -> {
+        rig.process(items("a", "b"), acquired -> {
             rig.tickFor(Duration.ofSeconds(60));
             acquired.forEach(item -> item.claim().ensureHeld());
         });
@@ -396,15 +393,15 @@ class BatchProcessorTests {
                 .allSatisfy(renewals -> assertThat(renewals).hasSize(2));
     }
 
-    private void process(List<BatchItem> items) throws Throwable {
-        rig.batches().process(items, this::handle);
+    private void process(List<Attempt> items) throws Throwable {
+        rig.process(items, this::handle);
     }
 
-    private void handle(List<ClaimedItem> acquired) {
+    private void handle(List<ClaimedDelivery> acquired) {
         acquired.forEach(item -> handed.add(item.index()));
     }
 
-    private static BatchProcessor.Handler failing(Exception thrown) {
+    private static DeliveryRig.BatchHandler failing(Exception thrown) {
         return acquired -> {
             throw thrown;
         };
@@ -413,11 +410,11 @@ class BatchProcessorTests {
     /** To come again would be the end of the one, untried. */
     @Test
     void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {
-        List<BatchItem> items = new ArrayList<>(items("a"));
+        List<Attempt> items = new ArrayList<>(items("a"));
         Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
         Delivery last = rig.receive(lastReceive, "last", 1);
         deliveries.add(last);
-        items.add(new BatchItem(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));
+        items.add(Attempt.ofBatch(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));
         for (int attempt = 0; attempt < 5; attempt++) {
             rig.store.onClaim(() -> {
                 throw new IllegalStateException("connection refused");
@@ -442,12 +439,12 @@ class BatchProcessorTests {
         assertThat(acknowledged()).containsExactly(0, 1);
     }
 
-    private List<BatchItem> items(String... keys) {
-        List<BatchItem> items = new ArrayList<>();
+    private List<Attempt> items(String... keys) {
+        List<Attempt> items = new ArrayList<>();
         for (String key : keys) {
             Delivery delivery = receive();
             deliveries.add(delivery);
-            items.add(new BatchItem(delivery, "", new ClaimSpec(key(key), null, InDoubtPolicy.RERUN)));
+            items.add(Attempt.ofBatch(delivery, "", new ClaimSpec(key(key), null, InDoubtPolicy.RERUN)));
         }
         return items;
     }

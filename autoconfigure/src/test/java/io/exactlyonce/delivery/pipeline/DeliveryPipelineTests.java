@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class DeliveryProcessorTests {
+class DeliveryPipelineTests {
 
     private final DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();

@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class AsyncHandlerCallTests {
+class FutureHandlerTests {
 
     /** Notes how often it is cancelled, and ends by that only if it is told to. */
     private static final class Work extends CompletableFuture<Object> {
@@ -76,6 +76,19 @@ class AsyncHandlerCallTests {
         assertThat(delivery.left()).isDone();
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(45));
+        assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    /** That thread may block, as it does for a method that returns when its work is done. */
+    @Test
+    void futureThatHasEndedWhenItsMethodReturnsIsRecordedByTheThreadThatCalledIt() throws Throwable {
+        work.complete("charged");
+
+        assertThat(process(claim -> work)).isCompletedWithValue("charged");
+
+        assertThat(completions).isEmpty();
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
@@ -272,14 +285,14 @@ class AsyncHandlerCallTests {
     /** The effect may have happened: neither release the key nor expose the message. */
     @Test
     void futureThatEndsAfterTheApplicationHasStoppedIsLeftToItsLease() throws Throwable {
-        AsyncDeliveryProcessor stopped = new AsyncDeliveryProcessor(
-                rig.processor(),
+        DeliveryPipeline stopped = rig.pipeline(
                 task -> {
                     throw new RejectedExecutionException("stopped");
                 },
                 cancellations::add);
-        CompletableFuture<Object> recorded =
-                stopped.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), claim -> work);
+        CompletableFuture<Object> recorded = stopped.process(
+                List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                claimed -> work);
 
         work.complete("charged");
 
@@ -375,14 +388,14 @@ class AsyncHandlerCallTests {
         assertThat(rig.store.claims()).isEmpty();
     }
 
-    private CompletableFuture<Object> process(DeliveryProcessor.Handler handler) throws Throwable {
+    private CompletableFuture<Object> process(DeliveryRig.SingleHandler handler) throws Throwable {
         return process(delivery, InDoubtPolicy.RERUN, handler);
     }
 
-    private CompletableFuture<Object> process(Delivery received, InDoubtPolicy doubt, DeliveryProcessor.Handler handler)
+    private CompletableFuture<Object> process(Delivery received, InDoubtPolicy doubt, DeliveryRig.SingleHandler handler)
             throws Throwable {
-        return new AsyncDeliveryProcessor(rig.processor(), completions::add, cancellations::add)
-                .process(received, new ClaimSpec(DeliveryRig.KEY, null, doubt), handler);
+        return rig.pipeline(completions::add, cancellations::add)
+                .process(List.of(Attempt.single(received, new ClaimSpec(DeliveryRig.KEY, null, doubt))), handler);
     }
 
     private ClaimId claimed() {

@@ -15,7 +15,7 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class HandlerCallTests {
+class HandlerStageTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 

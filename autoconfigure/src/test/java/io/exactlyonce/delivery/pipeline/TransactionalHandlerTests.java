@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.UnexpectedRollbackException;
 
-class TransactionalDeliveryTests {
+class TransactionalHandlerTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
@@ -48,11 +48,11 @@ class TransactionalDeliveryTests {
         return acquired;
     };
 
-    private Object process(ClaimTransaction transaction, DeliveryProcessor.Handler handler) throws Throwable {
+    private Object process(ClaimTransaction transaction, DeliveryRig.SingleHandler handler) throws Throwable {
         return process(delivery, transaction, handler);
     }
 
-    private Object process(Delivery received, ClaimTransaction transaction, DeliveryProcessor.Handler handler)
+    private Object process(Delivery received, ClaimTransaction transaction, DeliveryRig.SingleHandler handler)
             throws Throwable {
         return rig.process(received, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, transaction), handler);
     }
@@ -166,7 +166,9 @@ class TransactionalDeliveryTests {
         StoreCircuitBreaker breaker = rig.breakers.of(unanswered);
         for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
             assertThat(breaker.permitsPolling()).isTrue();
-            assertThat(process(unanswered, DeliveryRig::neverCalled)).isNull();
+            Delivery received = deliveryAt(failure);
+            assertThat(process(received, unanswered, DeliveryRig::neverCalled)).isNull();
+            renewNoMore(received);
         }
 
         assertThat(breaker.permitsPolling()).isFalse();
@@ -180,6 +182,17 @@ class TransactionalDeliveryTests {
         assertThat(rig.returns()).as("kept invisible").containsExactly(30, 30, 30, 30);
         assertThat(rig.waiting).containsExactly(1);
         assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    /** Returns the test's own delivery first, and then more. */
+    private Delivery deliveryAt(int index) {
+        return index == 0 ? delivery : rig.receive(rig.orders, "handle " + index, 1);
+    }
+
+    private void renewNoMore(Delivery received) {
+        if (received != delivery) {
+            rig.deliveries.acknowledgementFailed(received);
+        }
     }
 
     /** To come again would be its end, untried. */
@@ -278,7 +291,7 @@ class TransactionalDeliveryTests {
         assertThat(rig.store.parkings()).isEmpty();
     }
 
-    private void processParkingFor(Class<? extends Throwable> type, DeliveryProcessor.Handler handler)
+    private void processParkingFor(Class<? extends Throwable> type, DeliveryRig.SingleHandler handler)
             throws Throwable {
         InDoubtPolicy parking = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(type));
         rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, parking, granting), handler);
@@ -287,7 +300,8 @@ class TransactionalDeliveryTests {
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFails() {
         for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
-            assertThatThrownBy(() -> process(rig.breakers.guard(granting, "manager"), claim -> {
+            Delivery handled = deliveryAt(failure);
+            assertThatThrownBy(() -> process(handled, rig.breakers.guard(granting, "manager"), claim -> {
                         throw new ClaimStoreUnavailableException("of another store", new IllegalStateException());
                     }))
                     .isInstanceOf(ClaimStoreUnavailableException.class);

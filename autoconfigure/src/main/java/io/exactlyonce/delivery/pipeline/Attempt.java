@@ -1,0 +1,189 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.Disposition;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One delivery's attempt on its way through the pipeline: its claim, and how its handler ended. Used by the thread that
+ * processes it, then by the one that records it.
+ */
+public final class Attempt {
+
+    private final Delivery delivery;
+    private final String group;
+    private final @Nullable ClaimSpec spec;
+    private final boolean keepsResult;
+
+    private @Nullable ClaimRequest request;
+    private @Nullable LeasedClaim claim;
+    private @Nullable Object result;
+    private @Nullable FailedAttempt failure;
+    private @Nullable String replayed;
+    private boolean begun;
+
+    private Attempt(Delivery delivery, String group, @Nullable ClaimSpec spec, boolean keepsResult) {
+        this.delivery = delivery;
+        this.group = group;
+        this.spec = spec;
+        this.keepsResult = keepsResult;
+    }
+
+    /** A delivery that comes alone, whose handler's result is kept. */
+    public static Attempt single(Delivery delivery, ClaimSpec spec) {
+        return new Attempt(delivery, "", spec, true);
+    }
+
+    /**
+     * A delivery of a batch: there is no result of one message that could be kept.
+     *
+     * @param group the message's group on a FIFO queue, empty on a standard one
+     * @param spec what the listener asks for, or {@code null} if the message has no usable key: it is returned with backoff
+     */
+    public static Attempt ofBatch(Delivery delivery, String group, @Nullable ClaimSpec spec) {
+        return new Attempt(delivery, group, spec, false);
+    }
+
+    Delivery delivery() {
+        return delivery;
+    }
+
+    String group() {
+        return group;
+    }
+
+    ClaimSpec spec() {
+        return Objects.requireNonNull(spec);
+    }
+
+    /** Begins, unless the listener has stopped; whatever happens from here on, the message comes again unless it is recorded. */
+    boolean begin(Disposition retry) {
+        begun = delivery.enter();
+        if (begun) {
+            delivery.decide(retry);
+        }
+        return begun;
+    }
+
+    void leave() {
+        if (begun) {
+            delivery.leave();
+        }
+    }
+
+    /** Returns whether its key can be claimed: it has one, and its listener has not stopped. */
+    boolean isClaimable() {
+        return begun && spec != null;
+    }
+
+    boolean isTransactional() {
+        return spec != null && spec.transaction() != null;
+    }
+
+    void ask(ClaimRequest asked) {
+        request = asked;
+    }
+
+    ClaimRequest request() {
+        return Objects.requireNonNull(request);
+    }
+
+    ClaimId id() {
+        return request().id();
+    }
+
+    /** @param asked when the claim was asked for, by the monotonic clock */
+    void acquire(Acquired acquired, long asked, ClaimWriter writer) {
+        delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        claim = new LeasedClaim(id(), acquired, delivery.renewal()::isHeld, writer);
+        delivery.renewal().hold(id(), request().lease(), asked, delivery::stopHandler);
+    }
+
+    boolean isAcquired() {
+        return claim != null;
+    }
+
+    /** Returns whether its handler may be called: a pause, a late answer or a reconciler may have used up the lease. */
+    boolean isHeld() {
+        return isAcquired() && delivery.isReadyForHandler();
+    }
+
+    LeasedClaim claim() {
+        return Objects.requireNonNull(claim);
+    }
+
+    ClaimLostException lost(String reason) {
+        return claim().lost(reason);
+    }
+
+    /** Gives its claim up before the handler was called, without a doubt. */
+    ClaimEnd.Released giveBack(String reason) {
+        hadNoEffect();
+        delivery.renewal().letGo();
+        delivery.withdrawHandler();
+        claim = null;
+        return new ClaimEnd.Released(id(), reason, false);
+    }
+
+    /** Makes its message visible as soon as its batch is done: an earlier one of its group comes first. */
+    void yieldToItsGroup() {
+        delivery.decide(new Disposition.Return(Duration.ZERO));
+    }
+
+    /** The effect has happened: from here on the message is deleted or abandoned, but not returned. */
+    void done(@Nullable Object returned) {
+        result = keepsResult ? returned : null;
+        delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
+    }
+
+    /** @param stopped whether it was stopped from outside, so that it may have had effects that it could not report */
+    void fail(Throwable thrown, boolean stopped) {
+        failure = new FailedAttempt(id(), thrown, stopped);
+    }
+
+    @Nullable FailedAttempt failure() {
+        return failure;
+    }
+
+    /** Its handler was not called, or in a transaction that was rolled back. */
+    void hadNoEffect() {
+        if (!delivery.step(DeliveryState.CLAIMED, DeliveryState.FAILED)) {
+            delivery.step(DeliveryState.HANDLING, DeliveryState.FAILED);
+        }
+    }
+
+    void recorded() {
+        delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
+    }
+
+    /** An earlier attempt has completed the key. */
+    void duplicate(@Nullable String json) {
+        replayed = json;
+    }
+
+    /** Returns what the caller of the listener's method is answered with. */
+    @Nullable Object answer(Handler handler) {
+        String json = replayed;
+        return json == null ? result : handler.replay(json);
+    }
+
+    @Nullable Object result() {
+        return result;
+    }
+
+    /** Names the delivery only: a payload is no business of a log's. */
+    @Override
+    public String toString() {
+        return delivery.toString();
+    }
+}

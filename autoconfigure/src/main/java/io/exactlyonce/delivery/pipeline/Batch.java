@@ -1,0 +1,53 @@
+package io.exactlyonce.delivery.pipeline;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The attempts that go through the pipeline together, and what went wrong with them: told by one exception. */
+final class Batch {
+
+    private final List<Attempt> attempts;
+    private final List<Throwable> failures = new ArrayList<>();
+    private final List<Attempt> done = new ArrayList<>();
+    private final List<Attempt> failed = new ArrayList<>();
+
+    Batch(List<Attempt> attempts) {
+        this.attempts = attempts;
+    }
+
+    List<Attempt> attempts() {
+        return attempts;
+    }
+
+    /** All have been processed, and how that ended is on record as far as it was possible. */
+    void leave() {
+        attempts.forEach(Attempt::leave);
+    }
+
+    /** Returns those whose effect has happened. */
+    List<Attempt> done() {
+        return done;
+    }
+
+    List<Attempt> failed() {
+        return failed;
+    }
+
+    void addFailure(Throwable failure) {
+        failures.add(failure);
+    }
+
+    /** Puts what the handler threw before everything else. */
+    void addHandlersFailure(Throwable thrown) {
+        failures.add(0, thrown);
+    }
+
+    void throwIfAny() throws Throwable {
+        if (failures.isEmpty()) {
+            return;
+        }
+        Throwable first = failures.get(0);
+        failures.stream().filter(another -> another != first).forEach(first::addSuppressed);
+        throw first;
+    }
+}

@@ -1,0 +1,192 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The way of deliveries, from the moment that a thread has been given them until how they ended is on record. Every step
+ * takes a list: a message that comes alone is a list of one, and a method that returns when its work is done is a future
+ * that has ended.
+ *
+ * <ol>
+ *   <li>Begin: those of a stopped listener are left out; the rest comes again unless it is recorded.
+ *   <li>Claim: all keys in one call ({@link ClaimStage}). What acquires no key waits, is deleted or comes again.
+ *   <li>Admit: whose lease is over, or whose group has been stopped, is not handled ({@link GroupOrder}).
+ *   <li>Handle: reconciler, then handler, once ({@link HandlerStage}).
+ *   <li>Record: completions, then parkings and releases ({@link RecordStage}).
+ * </ol>
+ *
+ * <p>What becomes of each is done when it leaves its listener ({@link Deliveries#settle}).
+ *
+ * <p>Guaranteed: the handler is called once at most, only with deliveries whose keys are claimed, in their order; a
+ * delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one; each is
+ * judged by its own claim, as if it had come alone. The claim is held until a handler's future has ended and that is on
+ * record. A handler that must stop is interrupted, once, as long as its method has not returned; then its future is
+ * cancelled, once. A future that ends by that alone says nothing about the work behind it, so that its claim is not
+ * released, but left to the end of its lease.
+ *
+ * <p>Not guaranteed: that the effects of a handler whose process dies before its completion is recorded happen only
+ * once; the next attempt is told by {@link io.exactlyonce.Claim#isAmbiguous()}.
+ */
+public final class DeliveryPipeline {
+
+    private static final Logger log = LoggerFactory.getLogger(DeliveryPipeline.class);
+
+    private final ClaimWriter writer;
+    private final ClaimStage claims;
+    private final HandlerStage handlers;
+    private final RecordStage records;
+    private final TransactionalHandler transactions;
+    private final RetryBackoff backoff;
+    private final Jitter jitter;
+    private final FutureThreads threads;
+
+    /**
+     * @param store keeps the claims
+     * @param settings on what terms keys are claimed
+     * @param backoff how long deliveries stay away that failed
+     * @param results writes handlers' results
+     * @param observer learns of claims and handlers
+     * @param clock monotonic, in nanoseconds
+     * @param jitter spreads the backoff
+     * @param threads for handlers that return futures
+     */
+    public DeliveryPipeline(
+            ClaimStore store,
+            ClaimSettings settings,
+            RetryBackoff backoff,
+            StoredResults results,
+            DeliveryObserver observer,
+            NanoClock clock,
+            Jitter jitter,
+            FutureThreads threads) {
+        this.writer = new ClaimWriter(store);
+        this.claims = new ClaimStage(writer, settings, observer, clock);
+        this.handlers = new HandlerStage(writer, threads.cancellations(), observer, clock);
+        this.records = new RecordStage(writer, results);
+        this.transactions = new TransactionalHandler(writer, claims, handlers, records, observer);
+        this.backoff = backoff;
+        this.jitter = jitter;
+        this.threads = threads;
+    }
+
+    /**
+     * Handles deliveries of one subscription.
+     *
+     * @param attempts the deliveries, in their order
+     * @return ends when the outcome is recorded: at once unless the handler's future goes on. Then it has the result of a
+     *     delivery that came alone: the handler's, for a duplicate what the handler replays of it, else {@code null}
+     * @throws io.exactlyonce.ClaimLostException if a claim was lost before or while the handler ran, and the handler threw
+     *     nothing; a result is discarded
+     * @throws Throwable what the handler threw; the rest of what went wrong is suppressed in it
+     */
+    public CompletableFuture<@Nullable Object> process(List<Attempt> attempts, Handler handler) throws Throwable {
+        Batch batch = new Batch(attempts);
+        boolean goesOn = false;
+        try {
+            List<Attempt> begun = begin(attempts);
+            if (attempts.size() == 1 && attempts.get(0).isTransactional()) {
+                transactions.handle(attempts.get(0), handler);
+                return CompletableFuture.completedFuture(answer(batch, handler));
+            }
+            claims.claim(begun.stream().filter(Attempt::isClaimable).toList());
+            CompletableFuture<Void> ended = handle(batch, handler);
+            goesOn = !ended.isDone();
+            return goesOn
+                    ? recordWhen(ended, batch, handler)
+                    : CompletableFuture.completedFuture(record(batch, handler));
+        } finally {
+            if (!goesOn) {
+                batch.leave();
+            }
+        }
+    }
+
+    private CompletableFuture<Void> handle(Batch batch, Handler handler) {
+        List<Attempt> admitted = GroupOrder.admit(batch.attempts(), batch, writer);
+        return admitted.isEmpty() ? CompletableFuture.completedFuture(null) : handlers.handle(batch, admitted, handler);
+    }
+
+    private List<Attempt> begin(List<Attempt> attempts) {
+        List<Attempt> begun = attempts.stream()
+                .filter(attempt -> attempt.begin(retry(attempt.delivery())))
+                .toList();
+        if (begun.isEmpty()) {
+            throw new CancellationException("%s was not begun: its listener has stopped"
+                    .formatted(
+                            attempts.size() == 1
+                                    ? attempts.get(0)
+                                    : "A batch of %d messages".formatted(attempts.size())));
+        }
+        return begun;
+    }
+
+    private Disposition retry(Delivery delivery) {
+        return new Disposition.Return(backoff.after(delivery.receiveCount(), jitter.next()));
+    }
+
+    private @Nullable Object record(Batch batch, Handler handler) throws Throwable {
+        records.record(batch);
+        batch.throwIfAny();
+        return answer(batch, handler);
+    }
+
+    private static @Nullable Object answer(Batch batch, Handler handler) {
+        return batch.attempts().size() == 1 ? batch.attempts().get(0).answer(handler) : null;
+    }
+
+    /** Records on a thread that may block: the one that ends the future belongs to the application. */
+    private CompletableFuture<@Nullable Object> recordWhen(
+            CompletableFuture<Void> ended, Batch batch, Handler handler) {
+        CompletableFuture<@Nullable Object> recorded = new CompletableFuture<>();
+        var unused = ended.thenRun(() -> {
+            try {
+                threads.completions().execute(() -> recordInto(recorded, batch, handler));
+            } catch (RejectedExecutionException stopped) {
+                leaveToLeases(batch);
+                batch.leave();
+                recorded.completeExceptionally(stopped);
+            }
+        });
+        return recorded;
+    }
+
+    private void recordInto(CompletableFuture<@Nullable Object> recorded, Batch batch, Handler handler) {
+        Object result;
+        try {
+            result = record(batch, handler);
+        } catch (Throwable failure) {
+            batch.leave();
+            recorded.completeExceptionally(failure);
+            return;
+        }
+        batch.leave();
+        recorded.complete(result);
+    }
+
+    /** The application has stopped. The effect may have happened, and that cannot be recorded any more. */
+    private static void leaveToLeases(Batch batch) {
+        for (Attempt attempt : batch.attempts()) {
+            Delivery delivery = attempt.delivery();
+            log.warn("{}: its handler ended after the application had stopped; nothing is recorded of it", delivery);
+            delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
+            delivery.renewal().letGo();
+        }
+    }
+}

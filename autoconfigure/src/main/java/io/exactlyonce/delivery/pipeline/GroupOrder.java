@@ -1,0 +1,76 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.delivery.ClaimWriter;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Says which deliveries a handler may be given, asked in their order. On a FIFO queue a message that stays in its queue
+ * stops the later ones of its group, which must not overtake it: their claims are given back, and they are visible again
+ * when their batch is done. The messages of a standard queue have no group, and stop no other.
+ */
+final class GroupOrder {
+
+    private final Batch batch;
+    private final Set<String> stoppedGroups = new HashSet<>();
+    private final List<ClaimEnd.Released> givenBack = new ArrayList<>();
+
+    GroupOrder(Batch batch) {
+        this.batch = batch;
+    }
+
+    /**
+     * Admits deliveries right before their handler is called. The claims of the rest are given back, which takes time: so
+     * those that are admitted are asked again after it.
+     */
+    static List<Attempt> admit(List<Attempt> attempts, Batch batch, ClaimWriter writer) {
+        GroupOrder order = new GroupOrder(batch);
+        List<Attempt> admitted = attempts.stream().filter(order::admits).toList();
+        if (order.givenBack().isEmpty()) {
+            return admitted;
+        }
+        writer.release(order.givenBack());
+        return admit(admitted, batch, writer);
+    }
+
+    boolean admits(Attempt attempt) {
+        if (stoppedGroups.contains(attempt.group())) {
+            sendBack(attempt);
+            return false;
+        }
+        if (attempt.isHeld()) {
+            return true;
+        }
+        if (attempt.isAcquired()) {
+            batch.addFailure(attempt.lost(
+                    "its lease was over, its time was up, or its listener had stopped, before the handler was called"));
+            givenBack.add(attempt.giveBack(FailedAttempt.NOT_CALLED));
+        }
+        stopGroupOf(attempt);
+        return false;
+    }
+
+    /** A message is not handled; unless its key is completed, or its queue gives it up now, the rest of its group waits. */
+    void stopGroupOf(Attempt attempt) {
+        if (!attempt.group().isEmpty() && !attempt.delivery().leavesItsQueue()) {
+            stoppedGroups.add(attempt.group());
+        }
+    }
+
+    private void sendBack(Attempt attempt) {
+        if (attempt.isAcquired()) {
+            givenBack.add(attempt.giveBack("an earlier message of its group comes first"));
+        }
+        if (!attempt.delivery().isAcknowledged()) {
+            attempt.yieldToItsGroup();
+        }
+    }
+
+    /** Returns the claims of those that are not admitted although they acquired their keys. */
+    List<ClaimEnd.Released> givenBack() {
+        return givenBack;
+    }
+}

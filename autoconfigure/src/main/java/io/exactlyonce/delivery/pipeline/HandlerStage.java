@@ -1,0 +1,170 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.FutureRun;
+import io.exactlyonce.delivery.HandlerRun;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls handlers, each once at most, with the deliveries whose keys are held, and notes how it went with each of them.
+ *
+ * <ol>
+ *   <li>The listener's timeout begins, one for all that follows.
+ *   <li>Keys that are in doubt are reconciled.
+ *   <li>Deliveries are admitted again, since that may have taken long.
+ *   <li>The handler is called. All its deliveries share the run: what stops one of them interrupts it, once, or cancels the
+ *       future that it returned.
+ *   <li>When the handler's work has ended, the timeout does.
+ * </ol>
+ */
+final class HandlerStage {
+
+    private static final Logger log = LoggerFactory.getLogger(HandlerStage.class);
+
+    private final ClaimWriter writer;
+    private final Executor cancellations;
+    private final DeliveryObserver observer;
+    private final NanoClock clock;
+
+    HandlerStage(ClaimWriter writer, Executor cancellations, DeliveryObserver observer, NanoClock clock) {
+        this.writer = writer;
+        this.cancellations = cancellations;
+        this.observer = observer;
+        this.clock = clock;
+    }
+
+    /**
+     * Calls the handler.
+     *
+     * @param admitted at least one
+     * @return completes when the handler's work has ended, and never with a failure: those are noted
+     */
+    CompletableFuture<Void> handle(Batch batch, List<Attempt> admitted, Handler handler) {
+        long begun = clock.nanoTime();
+        admitted.forEach(attempt -> attempt.delivery().limitHandler());
+        CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
+        try {
+            List<Attempt> ready = GroupOrder.admit(new ReconcileStep(batch, writer).reconcile(admitted), batch, writer);
+            if (!ready.isEmpty()) {
+                ended = call(batch, ready, handler);
+            }
+        } finally {
+            if (ended.isDone()) {
+                end(batch, admitted, begun);
+            } else {
+                ended = ended.whenComplete((done, never) -> end(batch, admitted, begun));
+            }
+        }
+        return ended;
+    }
+
+    /** Calls a handler whose claim is held otherwise, by a transaction; returns its result. */
+    @Nullable Object callAlone(Attempt attempt, LeasedClaim claim, HandlerRun run, Handler handler) throws Throwable {
+        long begun = clock.nanoTime();
+        try (run) {
+            return handler.handle(List.of(new ClaimedDelivery(0, claim)))
+                    .toCompletableFuture()
+                    .join();
+        } finally {
+            attempt.delivery().leaveHandler();
+            observer.handled(attempt.delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
+        }
+    }
+
+    /** No timeout counts while the outcome waits for a thread; but work that may go on is renewed no more. */
+    private void end(Batch batch, List<Attempt> admitted, long begun) {
+        admitted.stream()
+                .filter(attempt -> !batch.failed().contains(attempt) || attempt.failure() != null)
+                .forEach(attempt -> attempt.delivery().leaveHandler());
+        try {
+            observer.handled(admitted.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
+        } catch (Throwable failure) {
+            batch.addFailure(failure);
+        }
+    }
+
+    private CompletableFuture<Void> call(Batch batch, List<Attempt> ready, Handler handler) {
+        HandlerRun run = new HandlerRun();
+        ready.forEach(attempt -> attempt.delivery().enterHandler(run));
+        FutureRun work;
+        try (run) {
+            work = new FutureRun(
+                    handler.handle(ready.stream()
+                            .map(attempt -> new ClaimedDelivery(batch.attempts().indexOf(attempt), attempt.claim()))
+                            .toList()),
+                    cancellations);
+        } catch (Throwable thrown) {
+            judge(batch, ready, thrown, run.wasInterrupted());
+            return CompletableFuture.completedFuture(null);
+        }
+        ready.forEach(attempt -> attempt.delivery().goOn(work));
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        work.whenEnded((result, failure) -> {
+            if (failure == null) {
+                done(batch, ready, result);
+            } else if (work.mayGoOn(failure)) {
+                leaveToLease(batch, ready, failure);
+            } else {
+                judge(batch, ready, failure, work.wasCancelled());
+            }
+            ended.complete(null);
+        });
+        return ended;
+    }
+
+    private static void done(Batch batch, List<Attempt> ready, @Nullable Object result) {
+        for (Attempt attempt : ready) {
+            attempt.done(result);
+            batch.done().add(attempt);
+        }
+    }
+
+    private static void leaveToLease(Batch batch, List<Attempt> ready, Throwable cancelled) {
+        batch.addHandlersFailure(cancelled);
+        for (Attempt attempt : ready) {
+            log.warn(
+                    "{}: its handler's future was cancelled, which does not tell whether its work has stopped; {}"
+                            + " can be claimed again when its lease ends",
+                    attempt.delivery(),
+                    attempt.id().key());
+            batch.failed().add(attempt);
+        }
+    }
+
+    private static void judge(Batch batch, List<Attempt> ready, Throwable thrown, boolean stopped) {
+        batch.addHandlersFailure(thrown);
+        Map<Integer, Throwable> named = named(thrown, ready.size());
+        for (int index = 0; index < ready.size(); index++) {
+            Attempt attempt = ready.get(index);
+            Throwable failure = named.isEmpty() ? thrown : named.get(index);
+            if (failure == null) {
+                attempt.done(null);
+                batch.done().add(attempt);
+            } else {
+                attempt.fail(failure, stopped);
+                batch.failed().add(attempt);
+            }
+        }
+    }
+
+    /** Returns what failed with which delivery; nothing if the exception fails all: it names none, or one that is not there. */
+    private static Map<Integer, Throwable> named(Throwable thrown, int size) {
+        if (!(InDoubtPolicy.unwrap(thrown) instanceof BatchItemFailures items)) {
+            return Map.of();
+        }
+        Map<Integer, Throwable> named = items.failures();
+        boolean allThere = named.keySet().stream().allMatch(index -> index < size);
+        return allThere ? named : Map.of();
+    }
+}

@@ -1,0 +1,120 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.HandlerRun;
+import io.exactlyonce.delivery.OutcomePolicy;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks a listener's reconciler about the keys that are in doubt, each in a run of its own, so that what stops another
+ * delivery meanwhile keeps that one from the handler only.
+ */
+final class ReconcileStep {
+
+    private static final Logger log = LoggerFactory.getLogger(ReconcileStep.class);
+
+    private final Batch batch;
+    private final ClaimWriter writer;
+
+    ReconcileStep(Batch batch, ClaimWriter writer) {
+        this.batch = batch;
+        this.writer = writer;
+    }
+
+    /** Returns those that the handler is to be called for, if they are admitted again: this may have taken long. */
+    List<Attempt> reconcile(List<Attempt> admitted) {
+        GroupOrder order = new GroupOrder(batch);
+        List<Attempt> ready = new ArrayList<>();
+        for (Attempt attempt : admitted) {
+            if (order.admits(attempt)) {
+                Reconciler reconciler = attempt.spec().doubt().reconciler();
+                if (reconciler == null || !attempt.claim().isAmbiguous() || isToBeRun(attempt, reconciler, order)) {
+                    ready.add(attempt);
+                }
+            }
+        }
+        writer.release(order.givenBack());
+        return ready;
+    }
+
+    private boolean isToBeRun(Attempt attempt, Reconciler reconciler, GroupOrder order) {
+        HandlerRun run = attempt.delivery().enterHandler(new HandlerRun());
+        boolean isToBeRun = false;
+        try (run) {
+            isToBeRun = ask(attempt, reconciler)
+                    .<Next>match(
+                            done -> () -> {
+                                attempt.done(done.result());
+                                batch.done().add(attempt);
+                                return false;
+                            },
+                            runAgain -> () -> true,
+                            park -> () -> {
+                                throw new ParkRequest(park.reason());
+                            })
+                    .go();
+        } catch (ParkRequest request) {
+            OutcomePolicy.parked(attempt.delivery(), attempt.id().key());
+            fail(attempt, request, run, order);
+        } catch (Throwable failure) {
+            batch.addFailure(failure);
+            fail(attempt, failure, run, order);
+        }
+        if (!isToBeRun) {
+            attempt.delivery().leaveHandler();
+        }
+        return isToBeRun;
+    }
+
+    private void fail(Attempt attempt, Throwable failure, HandlerRun run, GroupOrder order) {
+        attempt.fail(failure, run.wasInterrupted());
+        batch.failed().add(attempt);
+        order.stopGroupOf(attempt);
+    }
+
+    private static Reconciliation ask(Attempt attempt, Reconciler reconciler) {
+        ClaimKey key = attempt.spec().key();
+        Reconciliation answer;
+        try {
+            answer = reconciler.reconcile(attempt.delivery().subscription().listener(), key.scope(), attempt.claim());
+        } catch (Throwable failure) {
+            throw new ReconciliationFailure(failure);
+        }
+        if (answer == null) {
+            throw new ReconciliationFailure(new NullPointerException("The reconciler answered null"));
+        }
+        log.info(
+                "{}, attempt {}: the reconciler answered {}",
+                key,
+                attempt.claim().attempt(),
+                answer.getClass().getSimpleName());
+        return answer;
+    }
+
+    /** What follows from the answer: returns whether the handler is to be called. */
+    @FunctionalInterface
+    private interface Next {
+        boolean go();
+    }
+
+    /** The reconciler leaves the key to a person. */
+    @SuppressWarnings("serial")
+    static final class ParkRequest extends RuntimeException {
+        ParkRequest(String reason) {
+            super(reason, null, false, false);
+        }
+    }
+
+    /** Carries what the reconciler threw past the code that looks at what the handler throws. */
+    static final class ReconciliationFailure extends RuntimeException {
+        ReconciliationFailure(Throwable cause) {
+            super("The reconciler failed: " + cause, cause);
+        }
+    }
+}

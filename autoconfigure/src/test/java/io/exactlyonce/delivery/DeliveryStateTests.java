@@ -1,0 +1,163 @@
+package io.exactlyonce.delivery;
+
+import static io.exactlyonce.delivery.DeliveryState.ABANDONED;
+import static io.exactlyonce.delivery.DeliveryState.CLAIMED;
+import static io.exactlyonce.delivery.DeliveryState.CLAIMING;
+import static io.exactlyonce.delivery.DeliveryState.DELETING;
+import static io.exactlyonce.delivery.DeliveryState.FAILED;
+import static io.exactlyonce.delivery.DeliveryState.GONE;
+import static io.exactlyonce.delivery.DeliveryState.HANDLED;
+import static io.exactlyonce.delivery.DeliveryState.HANDLING;
+import static io.exactlyonce.delivery.DeliveryState.HELD_BACK;
+import static io.exactlyonce.delivery.DeliveryState.RECEIVED;
+import static io.exactlyonce.delivery.DeliveryState.RECORDED;
+import static io.exactlyonce.delivery.DeliveryState.RETURNED;
+import static io.exactlyonce.delivery.DeliveryState.WAITING;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The picture in docs/guarantees.md, arrow by arrow. */
+class DeliveryStateTests {
+
+    private static final Map<DeliveryState, Set<DeliveryState>> ARROWS = new EnumMap<>(Map.ofEntries(
+            Map.entry(RECEIVED, Set.of(CLAIMING, HELD_BACK, RETURNED, ABANDONED)),
+            Map.entry(HELD_BACK, Set.of(RETURNED, ABANDONED)),
+            Map.entry(CLAIMING, Set.of(CLAIMED, RECORDED, WAITING, RETURNED, ABANDONED)),
+            Map.entry(CLAIMED, Set.of(HANDLING, FAILED, RETURNED, ABANDONED)),
+            Map.entry(HANDLING, Set.of(HANDLED, FAILED, ABANDONED)),
+            Map.entry(HANDLED, Set.of(RECORDED, ABANDONED)),
+            Map.entry(FAILED, Set.of(RETURNED, ABANDONED)),
+            Map.entry(RECORDED, Set.of(DELETING, GONE)),
+            Map.entry(WAITING, Set.of(DELETING, RETURNED, ABANDONED)),
+            Map.entry(DELETING, Set.of(GONE)),
+            Map.entry(RETURNED, Set.of()),
+            Map.entry(ABANDONED, Set.of()),
+            Map.entry(GONE, Set.of())));
+
+    private final DeliveryRig rig = new DeliveryRig();
+
+    static Stream<Arguments> pairs() {
+        return Arrays.stream(DeliveryState.values())
+                .flatMap(from -> Arrays.stream(DeliveryState.values()).map(to -> Arguments.of(from, to)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pairs")
+    void stepIsTakenOnceIfThereIsAnArrowAndRefusedOtherwise(DeliveryState from, DeliveryState to) {
+        Delivery delivery = in(from);
+
+        if (ARROWS.get(from).contains(to)) {
+            assertThat(delivery.step(from, to)).isTrue();
+            assertThat(delivery.state()).isEqualTo(to);
+            assertThat(delivery.step(from, to)).as("a second time").isFalse();
+        } else {
+            assertThatIllegalArgumentException().isThrownBy(() -> delivery.step(from, to));
+            assertThat(delivery.state()).isEqualTo(from);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("pairs")
+    void stepFromAnotherStateIsNotTaken(DeliveryState from, DeliveryState actual) {
+        if (from == actual) {
+            return;
+        }
+        Delivery delivery = in(actual);
+
+        for (DeliveryState to : ARROWS.get(from)) {
+            assertThat(delivery.step(from, to)).isFalse();
+        }
+        assertThat(delivery.state()).isEqualTo(actual);
+    }
+
+    /** The effect has happened: until that is on record, neither release the key nor expose the message. */
+    @Test
+    void messageWhoseEffectIsNotOnRecordIsNeverReturned() {
+        assertThat(reachableFrom(HANDLED)).containsExactlyInAnyOrder(RECORDED, DELETING, GONE, ABANDONED);
+    }
+
+    @Test
+    void messageIsDeletedOnlyOnceItsKeyIsCompleted() {
+        assertThat(ARROWS.keySet().stream().filter(state -> ARROWS.get(state).contains(DELETING)))
+                .containsExactlyInAnyOrder(RECORDED, WAITING);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void deliveryEndsFromAnyState(DeliveryState state) {
+        assertThat(reachableFrom(state).stream().anyMatch(end -> ARROWS.get(end).isEmpty())
+                        || ARROWS.get(state).isEmpty())
+                .isTrue();
+
+        Delivery delivery = in(state);
+        delivery.end();
+
+        assertThat(ARROWS.get(delivery.state())).isEmpty();
+        assertThat(delivery.gone()).isCompletedWithValue(delivery.state() == GONE);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void deliveryLeavesItsPipelineOnce(DeliveryState state) {
+        Delivery delivery = in(state);
+        boolean hasLeft = List.of(WAITING, DELETING, RETURNED, ABANDONED, GONE).contains(state);
+
+        assertThat(delivery.settle().isPresent()).isEqualTo(!hasLeft);
+        assertThat(delivery.settle()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HANDLING", "HANDLED"})
+    void settlingAbandonsAnEffectThatIsNotOnRecord(DeliveryState state) {
+        assertThat(in(state).settle()).contains(ABANDONED);
+    }
+
+    private Set<DeliveryState> reachableFrom(DeliveryState state) {
+        Set<DeliveryState> reached = EnumSet.noneOf(DeliveryState.class);
+        Deque<DeliveryState> next = new ArrayDeque<>(ARROWS.get(state));
+        while (!next.isEmpty()) {
+            DeliveryState one = next.pop();
+            if (reached.add(one)) {
+                next.addAll(ARROWS.get(one));
+            }
+        }
+        return reached;
+    }
+
+    private Delivery in(DeliveryState state) {
+        Delivery delivery = rig.receive();
+        DeliveryState now = RECEIVED;
+        for (DeliveryState next : way(state)) {
+            assertThat(delivery.step(now, next)).isTrue();
+            now = next;
+        }
+        return delivery;
+    }
+
+    private static List<DeliveryState> way(DeliveryState state) {
+        return switch (state) {
+            case RECEIVED -> List.of();
+            case HELD_BACK, CLAIMING, RETURNED, ABANDONED -> List.of(state);
+            case CLAIMED, WAITING, RECORDED -> List.of(CLAIMING, state);
+            case HANDLING, FAILED -> List.of(CLAIMING, CLAIMED, state);
+            case HANDLED -> List.of(CLAIMING, CLAIMED, HANDLING, state);
+            case DELETING -> List.of(CLAIMING, RECORDED, state);
+            case GONE -> List.of(CLAIMING, RECORDED, DELETING, state);
+        };
+    }
+}
