@@ -1,10 +1,10 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;

@@ -1,7 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.StoredResults;

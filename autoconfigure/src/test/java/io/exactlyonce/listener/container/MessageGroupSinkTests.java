@@ -85,6 +85,7 @@ class MessageGroupSinkTests {
     private CompletableFuture<Message<String>> process(Message<String> message) {
         Delivery delivery = delivery(message);
         if (delivery.messageId().equals("a1")) {
+            delivery.enter();
             delivery.decide(new Disposition.AwaitStore(new ClaimRequest(
                     new ClaimKey("orders", "a1"), UUID.randomUUID(), "worker", Duration.ofSeconds(30))));
             return CompletableFuture.completedFuture(message);
