@@ -131,7 +131,7 @@ public final class ClaimWriter {
                     .filter(claim -> !parked.contains(claim))
                     .forEach(lost -> log.warn("{} is not parked: another worker took the key over", lost.key()));
         } catch (RuntimeException failure) {
-            log.error("ClaimEnd.Parked {} failed; it is in doubt when its lease ends", keys, failure);
+            log.error("Parking {} failed; it is in doubt when its lease ends", keys, failure);
         }
     }
 

@@ -59,6 +59,9 @@ final class HandlerStage {
             if (!ready.isEmpty()) {
                 ended = call(batch, ready, handler);
             }
+        } catch (Throwable failure) {
+            // What has happened until now is recorded.
+            batch.addFailure(failure);
         } finally {
             if (ended.isDone()) {
                 end(batch, admitted, begun);
@@ -111,14 +114,19 @@ final class HandlerStage {
         ready.forEach(attempt -> attempt.delivery().goOn(work));
         CompletableFuture<Void> ended = new CompletableFuture<>();
         work.whenEnded((result, failure) -> {
-            if (failure == null) {
-                done(batch, ready, result);
-            } else if (work.mayGoOn(failure)) {
-                leaveToLease(batch, ready, failure);
-            } else {
-                judge(batch, ready, failure, work.wasCancelled());
+            try {
+                if (failure == null) {
+                    done(batch, ready, result);
+                } else if (work.mayGoOn(failure)) {
+                    leaveToLease(batch, ready, failure);
+                } else {
+                    judge(batch, ready, failure, work.wasCancelled() || run.wasInterrupted());
+                }
+            } catch (Throwable unjudged) {
+                batch.addFailure(unjudged);
+            } finally {
+                ended.complete(null);
             }
-            ended.complete(null);
         });
         return ended;
     }

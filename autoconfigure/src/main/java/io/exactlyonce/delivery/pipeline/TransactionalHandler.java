@@ -127,7 +127,7 @@ final class TransactionalHandler {
                         outcome.getClass().getSimpleName());
             }
         } catch (RuntimeException unanswered) {
-            log.error("ClaimEnd.Parked {} failed; its handler will be called again", request.key(), unanswered);
+            log.error("Parking {} failed; its handler will be called again", request.key(), unanswered);
         }
     }
 

@@ -79,6 +79,37 @@ class FutureHandlerTests {
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
+    /** An exception of the application's may fail while its causes are asked for. */
+    @Test
+    void deliveryEndsAlthoughItsFuturesFailureCannotBeJudged() throws Throwable {
+        CompletableFuture<Object> recorded = process(claim -> work);
+
+        work.completeExceptionally(new RuntimeException("unreadable") {
+            @Override
+            public synchronized Throwable getCause() {
+                throw new IllegalStateException("no cause can be read");
+            }
+        });
+        runAll(completions);
+
+        assertThat(recorded).isCompletedExceptionally();
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.completions()).isEmpty();
+    }
+
+    @Test
+    void methodThatIsInterruptedAndReturnsAFailedFutureLeavesADoubt() {
+        assertThatThrownBy(() -> process(claim -> {
+                    Thread.currentThread().interrupt();
+                    delivery.stopHandler();
+                    assertThat(Thread.interrupted()).isTrue();
+                    return CompletableFuture.failedFuture(new IOException("gave up"));
+                }))
+                .isInstanceOf(IOException.class);
+
+        assertThat(rig.store.releases()).singleElement().matches(ClaimEnd.Released::ambiguous);
+    }
+
     /** That thread may block, as it does for a method that returns when its work is done. */
     @Test
     void futureThatHasEndedWhenItsMethodReturnsIsRecordedByTheThreadThatCalledIt() throws Throwable {
