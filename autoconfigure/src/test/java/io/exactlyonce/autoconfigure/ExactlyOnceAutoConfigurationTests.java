@@ -103,7 +103,7 @@ class ExactlyOnceAutoConfigurationTests {
     }
 
     @Test
-    void claimsAreNotCoalescedIfNobodyWantsIt() {
+    void claimsAreNotCoalescedIfSwitchedOff() {
         runner.withPropertyValues("exactly-once.claim.coalescing.enabled=false")
                 .run(context -> assertThat(context).hasSingleBean(PostgresClaimStore.class));
     }

@@ -74,7 +74,7 @@ class JacksonResultSerializerTests {
         assertThat(guarded.toJson(new Receipt("r1", List.of()))).doesNotContain(Receipt.class.getName());
     }
 
-    /** Whoever can write the table, or has a handler return what was sent, is answered with an exception at most. */
+    /** An attacker who can write the table, or has a handler return what was sent, causes an exception at most. */
     @ParameterizedTest
     @MethodSource("hostileJson")
     void hostileTextIsRefused(String json) {

@@ -39,7 +39,7 @@ class StartUpCheckTests {
     }
 
     @Test
-    void slowCheckKeepsNobodyWaitingButThoseWhoAwaitIt() throws Exception {
+    void slowCheckKeepsNoThreadWaitingButThoseThatAwaitIt() throws Exception {
         slow.begin();
         underWay.await();
         CompletableFuture<Void> first = CompletableFuture.runAsync(slow::await);
@@ -53,7 +53,7 @@ class StartUpCheckTests {
     }
 
     @Test
-    void everybodyAsksForOneCheck() {
+    void allCallersShareOneCheck() {
         answer.countDown();
 
         slow.begin();
@@ -74,7 +74,7 @@ class StartUpCheckTests {
     }
 
     @Test
-    void failureIsEverybodysAndDoesNotPassByChanceTheNextTime() {
+    void failureIsToldToAllCallersAndDoesNotPassByChanceTheNextTime() {
         StartUpCheck failing = new StartUpCheck(() -> {
             if (runs.incrementAndGet() == 1) {
                 throw new IllegalArgumentException("a replica");
@@ -98,7 +98,7 @@ class StartUpCheckTests {
     }
 
     @Test
-    void interruptEndsTheWaitAndLeavesTheCheckToOthers() {
+    void interruptEndsTheWaitAndLeavesTheCheckToOtherCallers() {
         Thread.currentThread().interrupt();
 
         assertThatThrownBy(slow::await)
@@ -122,7 +122,7 @@ class StartUpCheckTests {
     }
 
     @Test
-    void closingTellsThoseWhoWait() throws Exception {
+    void closingTellsCallersThatWait() throws Exception {
         CompletableFuture<Throwable> waiting = CompletableFuture.supplyAsync(() -> catchThrowable(slow::await));
         underWay.await();
 

@@ -62,7 +62,7 @@ public final class GatedStore implements ClaimStore {
         return batch;
     }
 
-    /** Tells whether a batch has arrived that nobody has asked for yet. */
+    /** Returns whether a batch has arrived that no caller has taken yet. */
     public boolean hasArrived() {
         return !arrived.isEmpty();
     }
@@ -84,7 +84,7 @@ public final class GatedStore implements ClaimStore {
                 recorded, batch.claims().stream().map(GatedStore::outcome).toList(), stayLocked);
     }
 
-    /** Each key's own outcome, so that a test sees whose answer somebody got. */
+    /** Each key's own outcome, so that a test sees whose answer a caller got. */
     public static ClaimOutcome outcome(ClaimRequest request) {
         return new ClaimOutcome.Acquired(1, Math.abs((long) request.key().hashCode()) + 1, false);
     }

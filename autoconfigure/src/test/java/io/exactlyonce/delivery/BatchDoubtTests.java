@@ -109,7 +109,7 @@ class BatchDoubtTests {
     }
 
     @Test
-    void slowReconciliationHandsOverNobodyWhoseLeaseItUsedUp() {
+    void slowReconciliationHandsOverNoMessageWhoseLeaseItUsedUp() {
         reconcile((listener, scope, claim) -> {
             rig.clock.advance(Duration.ofSeconds(25));
             return Reconciliation.runAgain();
@@ -128,7 +128,7 @@ class BatchDoubtTests {
     }
 
     @Test
-    void messageThatIsStoppedWhileAnothersReconcilerLooksIsLeftOutAndDisturbsNobody() {
+    void messageThatIsStoppedWhileAnothersReconcilerLooksIsLeftOutAndDisturbsNoOther() {
         reconcile((listener, scope, claim) -> {
             deliveries.get(0).stopHandler();
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -354,7 +354,7 @@ class BatchDoubtTests {
     }
 
     @Test
-    void messageThatItsQueueGivesUpNowStopsNobody() throws Throwable {
+    void messageThatItsQueueGivesUpNowStopsNoOther() throws Throwable {
         subscription = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 3);
         receiveCount = 3;
         List<Attempt> items = new ArrayList<>(fifo("a/1", "a/2"));

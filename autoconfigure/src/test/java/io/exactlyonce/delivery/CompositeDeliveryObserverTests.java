@@ -68,7 +68,7 @@ class CompositeDeliveryObserverTests {
 
     @ParameterizedTest
     @MethodSource
-    void whateverAnObserverThrowsReachesNobodyElse(Throwable thrown) {
+    void whateverAnObserverThrowsReachesNoOtherObserver(Throwable thrown) {
         CompositeDeliveryObserver others =
                 new CompositeDeliveryObserver(List.of(new Throwing(thrown), new Recording(told)));
 
@@ -78,7 +78,7 @@ class CompositeDeliveryObserverTests {
         assertThat(others.failures()).isOne();
     }
 
-    static Stream<Throwable> whateverAnObserverThrowsReachesNobodyElse() {
+    static Stream<Throwable> whateverAnObserverThrowsReachesNoOtherObserver() {
         return Stream.of(
                 new IllegalStateException("broken observer"),
                 new NoClassDefFoundError("a registry of another version"),

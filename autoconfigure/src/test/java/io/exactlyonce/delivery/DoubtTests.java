@@ -425,7 +425,7 @@ class DoubtTests {
         assertThat(rig.deliveries.settle(last)).isTrue();
     }
 
-    /** What the reconciler has found has happened, whoever holds the key by now; the store decides. */
+    /** What the reconciler has found has happened, also where another worker holds the key by now; the store decides. */
     @Test
     void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerLooked() throws Throwable {
         inDoubt();

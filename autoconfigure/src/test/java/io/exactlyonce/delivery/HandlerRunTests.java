@@ -32,7 +32,7 @@ class HandlerRunTests {
     }
 
     @Test
-    void closeTakesBackAnInterruptThatNobodyNoticed() {
+    void closeTakesBackAnInterruptThatTheHandlerDidNotNotice() {
         run.interrupt();
         run.close();
 
@@ -50,7 +50,7 @@ class HandlerRunTests {
     }
 
     @Test
-    void closeLeavesSomebodyElsesInterrupt() {
+    void closeLeavesAnInterruptOfTheApplication() {
         Thread.currentThread().interrupt();
         run.close();
 

@@ -91,7 +91,7 @@ class StoreOutageTests {
     }
 
     @Test
-    void probeResumesListenersAlthoughNobodyWaits(CapturedOutput output) {
+    void probeResumesListenersAlthoughNoDeliveryWaits(CapturedOutput output) {
         rig.breaker.subscribe(rig.orders);
         failClaims(3);
 

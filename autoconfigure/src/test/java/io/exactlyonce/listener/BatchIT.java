@@ -151,7 +151,7 @@ class BatchIT {
     }
 
     @Test
-    void messageWithoutAKeyEndsNobodyElsesBatch() {
+    void messageWithoutAKeyEndsNoOtherMessagesBatch() {
         SQS.send(standard, Order.json("o1", 0));
         SQS.send(standard, Order.json(" ", 0));
         SQS.send(standard, Order.json("o2", 0));

@@ -141,16 +141,16 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     private SqsContainerOptions options(Consumer<SqsContainerOptionsBuilder> configured) {
-        DeliveryObserver nobody = new DeliveryObserver() {};
+        DeliveryObserver noObserver = new DeliveryObserver() {};
         FakeClock clock = new FakeClock();
         RenewalSupervisor supervisor = new RenewalSupervisor(
-                new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+                new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
         RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
-        Deliveries deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
+        Deliveries deliveries = new Deliveries(supervisor, noObserver, backoff, clock, () -> 0, 10);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
                         () -> new ListenerEngine(
-                                deliveries, new StoreCircuitBreakers(nobody), nobody, clock, readiness))
+                                deliveries, new StoreCircuitBreakers(noObserver), noObserver, clock, readiness))
                 .prepare(SqsMessageListenerContainerFactory.builder()
                         .sqsAsyncClient(new NoClient())
                         .configure(configured)

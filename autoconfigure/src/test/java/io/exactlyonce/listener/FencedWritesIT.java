@@ -53,7 +53,7 @@ class FencedWritesIT {
         }
     }
 
-    /** Somebody else has the key by the time at which the handler begins. */
+    /** Another worker has the key by the time at which the handler begins. */
     static class Robbed extends Shop {
         private final String database;
 

@@ -44,8 +44,8 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * Messages of somebody who means harm, among genuine ones, to listeners of every kind. Each is handled once, under a claim
- * of its own key in its own queue's scope, or ends in the dead-letter queue; and none takes another one with it.
+ * An attacker's messages among genuine ones, to listeners of every kind. Each is handled once, under a claim of its own
+ * key in its own queue's scope, or ends in the dead-letter queue; and none takes another one with it.
  *
  * <p>{@code -Dhostile.seed=...} repeats a run, {@code -Dhostile.count=...} makes it longer.
  */
@@ -173,7 +173,7 @@ class HostileInputIT {
     }
 
     @BeforeEach
-    void pretendThatSomebodyElseHasClaims() {
+    void pretendThatAnotherWorkerHasAClaim() {
         application
                 .database()
                 .sql("DELETE FROM exactly_once_claim WHERE scope = 'payments'")
@@ -181,7 +181,7 @@ class HostileInputIT {
         application.database().sql("""
                         INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
                                                         lease_until, first_claimed_at, claimed_at)
-                        VALUES ('payments', 'o1', 'HELD', gen_random_uuid(), 'somebody', 1, 1, false, now(), now(), now())
+                        VALUES ('payments', 'o1', 'HELD', gen_random_uuid(), 'other', 1, 1, false, now(), now(), now())
                         """).update();
     }
 
@@ -286,7 +286,7 @@ class HostileInputIT {
                         .sql("SELECT scope || '/' || key || owner FROM exactly_once_claim WHERE status <> 'COMPLETED'")
                         .query(String.class)
                         .list())
-                .containsExactly("payments/o1somebody");
+                .containsExactly("payments/o1other");
     }
 
     private void assertNothingOfItInMeters() {

@@ -11,7 +11,7 @@ import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What somebody sends who means harm; the same for the same seed. */
+/** What an attacker sends; the same for the same seed. */
 public final class HostileMessages {
 
     /** Begins a line that no log may have. */

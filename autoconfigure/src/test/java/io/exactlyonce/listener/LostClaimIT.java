@@ -50,7 +50,7 @@ class LostClaimIT {
             } catch (ClaimLostException lost) {
                 events.add("lost");
             }
-            // Returns as if nothing had happened: the result must be discarded all the same.
+            // Returns as if nothing had happened: the result must still be discarded.
         }
     }
 

@@ -29,7 +29,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** Deliveries whose key somebody else holds: another handler of ours, or a worker of which only its claim is seen. */
+/** Deliveries whose key is held elsewhere: by another handler of ours, or a worker of which only its claim is seen. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class WaitingIT {

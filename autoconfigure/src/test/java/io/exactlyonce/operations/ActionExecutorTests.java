@@ -139,7 +139,7 @@ class ActionExecutorTests {
     }
 
     @Test
-    void absentResultIsReplayedOnlyToThoseWhoWantNone() {
+    void absentResultIsReplayedOnlyToCallersThatWantNone() {
         rig.store.onClaim(() -> new AlreadyCompleted(null));
         rig.store.onClaim(() -> new AlreadyCompleted(null));
 

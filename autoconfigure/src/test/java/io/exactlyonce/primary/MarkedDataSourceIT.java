@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Somebody else's pool: its settings stay, but what it lends out must prove to lead to a primary. */
+/** A pool of the application's: its settings stay, but what it lends out must prove to lead to a primary. */
 class MarkedDataSourceIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();

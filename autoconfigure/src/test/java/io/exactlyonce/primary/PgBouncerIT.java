@@ -46,7 +46,7 @@ class PgBouncerIT {
         }
     }
 
-    /** Whether somebody else's pool does it makes no difference. */
+    /** A pool of the application's makes no difference. */
     @Test
     void markedPoolThatMixesThemUpIsRefused() throws Exception {
         try (var bouncer = ConnectionProxy.pgBouncer("transaction", POOL_SIZE)) {

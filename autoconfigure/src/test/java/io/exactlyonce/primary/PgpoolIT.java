@@ -39,7 +39,7 @@ class PgpoolIT {
         try (var pgpool = ConnectionProxy.pgpool(replica, READS_GO_TO_REPLICA)) {
             var plain = new JdbcTemplate(SERVER.dataSource(pgpool.lead(URL)));
             assertThat(plain.queryForObject("SELECT pg_is_in_recovery()", Boolean.class))
-                    .as("the guard that everybody writes")
+                    .as("the usual guard")
                     .isFalse();
             assertThat(plain.queryForObject("SELECT current_setting('transaction_read_only')", String.class))
                     .as("where plain reads go")

@@ -49,7 +49,7 @@ class PrimaryPinnedDataSourceIT {
     }
 
     @Test
-    void replicaIsRefusedBeforeAnyoneGetsAConnection() {
+    void replicaIsRefusedBeforeACallerGetsAConnection() {
         try (PrimaryPinnedDataSource pool = pool(replicaUrl)) {
             assertThatThrownBy(pool::getConnection)
                     .isInstanceOf(SQLException.class)
@@ -138,12 +138,12 @@ class PrimaryPinnedDataSourceIT {
 
     @Test
     void unknownUserIsReportedAsUnreachable() {
-        try (PrimaryPinnedDataSource pool = pool(URL, "nobody")) {
+        try (PrimaryPinnedDataSource pool = pool(URL, "stranger")) {
             assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
                     .isInstanceOfSatisfying(
                             PrimaryUnavailableException.class,
                             unavailable -> assertThat(unavailable.reason()).isEqualTo(Reason.UNREACHABLE))
-                    .hasMessageContaining("\"nobody\" does not exist");
+                    .hasMessageContaining("\"stranger\" does not exist");
         }
     }
 

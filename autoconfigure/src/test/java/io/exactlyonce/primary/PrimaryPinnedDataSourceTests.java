@@ -56,9 +56,9 @@ class PrimaryPinnedDataSourceTests {
         }
     }
 
-    /** Callers that write claims of others with theirs may be interrupted: that must be told from a failure of the database. */
+    /** A caller that writes other callers' claims, too, may be interrupted: that must be told from a failed database. */
     @Test
-    void interruptOfWhoeverWaitsIsTheCauseAndIsKept() throws Exception {
+    void interruptOfAWaitingCallerIsTheCauseAndIsKept() throws Exception {
         CountDownLatch open = new CountDownLatch(1);
         try (var pool = new PrimaryPinnedDataSource(target(), new SlowDriver(open), 1, SynchronousCommit.ON)) {
             Thread.currentThread().interrupt();

@@ -131,7 +131,7 @@ class RoutingIT {
         }
     }
 
-    /** What Pgpool-II's users meet: the guard that everybody writes passes, while plain reads are stale. */
+    /** What Pgpool-II's users meet: the usual guard passes, while plain reads are stale. */
     @Test
     void standInIsAsBlindAsTheRealProxy() {
         var jdbc = new JdbcTemplate(new SplittingDataSource(PRIMARY, replica));

@@ -467,7 +467,7 @@ class RenewalSupervisorTests {
     }
 
     @Test
-    void pauseBeyondTheLeaseRevivesItIfNobodyTookTheKeyOver() {
+    void pauseBeyondTheLeaseRevivesItIfNoWorkerTookTheKeyOver() {
         leaseExecutor = submitted::add;
         Renewal renewal = start("handle");
         hold(renewal, clock.nanoTime());

@@ -246,7 +246,7 @@ class CoalescingClaimStoreTests {
     }
 
     @Test
-    void emptyCallAsksNobody() {
+    void emptyCallAsksNoStore() {
         assertThat(rig.coalescer.renew(List.of())).isEmpty();
         assertThat(rig.store.entries()).isEmpty();
     }

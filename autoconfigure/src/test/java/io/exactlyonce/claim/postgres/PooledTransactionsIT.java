@@ -111,7 +111,7 @@ class PooledTransactionsIT {
      * What shares the claims' sessions shares their isolation level; a user of the claims' own keeps sessions apart.
      */
     @Test
-    void isolationLevelThatIsStricterByDefaultIsLoweredForThoseWhoShareTheClaimsUser() {
+    void isolationLevelThatIsStricterByDefaultIsLoweredForClientsThatShareTheClaimsUser() {
         String url = SERVER.createDatabase();
         JdbcTemplate database = new JdbcTemplate(SERVER.dataSource(url));
         database.execute("ALTER DATABASE %s SET default_transaction_isolation = 'serializable'"

@@ -69,7 +69,7 @@ class KeyWatcherTests {
     }
 
     @Test
-    void nobodyLooksWhenNobodyWaits() throws Throwable {
+    void noLookIsTakenWhenNoDeliveryWaits() throws Throwable {
         Delivery handled = rig.receive();
         rig.process(handled, claim -> null);
         rig.deliveries.settle(handled);
@@ -291,7 +291,7 @@ class KeyWatcherTests {
     }
 
     @Test
-    void ofThoseWhoWaitForOneKeyOneGoesFirst() throws Throwable {
+    void ofDeliveriesThatWaitForOneKeyOneGoesFirst() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);
         waitFor(DeliveryRig.KEY, "two", 1);
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);

@@ -132,7 +132,7 @@ class TransactionProbeTests {
 
     /** No delivery waits any more, for example since the listener has turned its deliveries away. */
     @Test
-    void pausedListenerIsResumedAlthoughNobodyWaits() throws Throwable {
+    void pausedListenerIsResumedAlthoughNoDeliveryWaits() throws Throwable {
         for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
             rig.deliveries
                     .waiters()
@@ -201,7 +201,7 @@ class TransactionProbeTests {
 
     /** A probe waits for a connection for as long as the application's pool allows. */
     @Test
-    void slowProbeStallsNobodyAndNoOtherBeginsMeanwhile() throws Throwable {
+    void slowProbeStallsNoDeliveryAndNoOtherBeginsMeanwhile() throws Throwable {
         rig.probeThreads = probes::add;
         waitForManager();
 

@@ -29,11 +29,11 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 class CompletingAcknowledgementExecutorTests {
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final DeliveryObserver noObserver = new DeliveryObserver() {};
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
-            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor, nobody, new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock, () -> 0, 10);
+            supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock, () -> 0, 10);
     private final CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> renewed);

@@ -161,7 +161,7 @@ class FlushingAcknowledgementProcessorTests {
         Message<String> late = message();
         processor.setAcknowledgementExecutor(messages -> {
             if (sent.isEmpty()) {
-                // Whoever does this has seen the listener run.
+                // The caller has seen the listener run.
                 processor.doOnAcknowledge(late);
             }
             sent.addAll(messages);

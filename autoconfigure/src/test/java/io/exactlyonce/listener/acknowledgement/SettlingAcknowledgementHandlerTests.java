@@ -36,11 +36,11 @@ class SettlingAcknowledgementHandlerTests {
 
     private final ScriptedStore store = new ScriptedStore();
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final DeliveryObserver noObserver = new DeliveryObserver() {};
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
     private final Deliveries deliveries = new Deliveries(
-            new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0),
-            nobody,
+            new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0),
+            noObserver,
             backoff,
             clock,
             () -> 0,
@@ -79,7 +79,7 @@ class SettlingAcknowledgementHandlerTests {
         assertThat(acknowledged).containsExactly(message);
     }
 
-    /** An interceptor may fail after the handler; the effect is on record all the same. */
+    /** An interceptor may fail after the handler; the effect is on record nevertheless. */
     @Test
     void completedDeliveryIsAcknowledgedAlthoughItsPipelineFailed() throws Throwable {
         process();
@@ -135,7 +135,7 @@ class SettlingAcknowledgementHandlerTests {
                         new ClaimSettings("worker", null),
                         backoff,
                         TestResults.writing(Object::toString),
-                        nobody,
+                        noObserver,
                         clock,
                         () -> 0,
                         new FutureThreads(Runnable::run, Runnable::run))

@@ -19,7 +19,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 class AttributeSanitizerTests {
 
-    /** Its initializer tells that somebody has loaded it. */
+    /** Its initializer tells that the class was loaded. */
     static final class Gadget extends Number {
 
         private static final long serialVersionUID = 1;
@@ -58,7 +58,7 @@ class AttributeSanitizerTests {
                 .messageId(UUID.randomUUID().toString())
                 .receiptHandle("handle")
                 .body("body")
-                .attributes(Map.of(MessageSystemAttributeName.SENDER_ID, "somebody"))
+                .attributes(Map.of(MessageSystemAttributeName.SENDER_ID, "stranger"))
                 .messageAttributes(attributes)
                 .build();
     }
@@ -105,7 +105,7 @@ class AttributeSanitizerTests {
 
         assertThat(headers)
                 .containsEntry(SqsHeaders.SQS_RECEIPT_HANDLE_HEADER, "handle")
-                .containsEntry(SqsHeaders.MessageSystemAttributes.SQS_SENDER_ID, "somebody");
+                .containsEntry(SqsHeaders.MessageSystemAttributes.SQS_SENDER_ID, "stranger");
         assertThat(headers.get(SqsHeaders.SQS_SOURCE_DATA_HEADER)).isInstanceOf(Message.class);
     }
 

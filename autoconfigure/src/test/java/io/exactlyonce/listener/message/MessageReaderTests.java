@@ -39,14 +39,14 @@ class MessageReaderTests {
     record Order(String orderId) {}
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final DeliveryObserver noObserver = new DeliveryObserver() {};
     private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), queue);
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
-            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor, nobody, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock, () -> 0, 10);
+            supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock, () -> 0, 10);
 
     private static Message message(String body, Map<String, MessageAttributeValue> attributes) {
         return Message.builder()

@@ -82,7 +82,7 @@ class ExactlyOnceInterceptorTests {
 
     private final ScriptedStore store = new ScriptedStore();
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final DeliveryObserver noObserver = new DeliveryObserver() {};
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
     private final List<Runnable> completions = new ArrayList<>();
     private final DeliveryPipeline pipeline = new DeliveryPipeline(
@@ -90,7 +90,7 @@ class ExactlyOnceInterceptorTests {
             new ClaimSettings("worker", null),
             backoff,
             TestResults.writing(Object::toString),
-            nobody,
+            noObserver,
             clock,
             () -> 0,
             new FutureThreads(completions::add, Runnable::run));
@@ -102,8 +102,8 @@ class ExactlyOnceInterceptorTests {
     @BeforeEach
     void prepare() {
         RenewalSupervisor supervisor =
-                new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
-        deliveries = new Deliveries(supervisor, nobody, backoff, clock, () -> 0, 10);
+                new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
+        deliveries = new Deliveries(supervisor, noObserver, backoff, clock, () -> 0, 10);
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);

@@ -129,7 +129,7 @@ class HandlerTimeoutIT {
     }
 
     @Test
-    void handlerThatEndsLateButBeforeAnybodyTookOverIsCompleted() {
+    void handlerThatEndsLateButBeforeAnotherWorkerTookOverIsCompleted() {
         try (TestApplication application = start(Stubborn.class)) {
             Stubborn listener = application.bean(Stubborn.class);
             SQS.send(queue, "o1");
