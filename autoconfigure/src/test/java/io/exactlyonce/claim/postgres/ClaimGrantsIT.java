@@ -13,9 +13,9 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaException;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
-import io.exactlyonce.claim.postgres.schema.ClaimTableMissingException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
@@ -109,7 +109,11 @@ class ClaimGrantsIT {
         database.jdbc().execute(revocation + " FROM " + user);
 
         assertThatThrownBy(this::useEverything)
-                .isInstanceOfAny(DataAccessException.class, ClaimTableMissingException.class, AssertionError.class);
+                .isInstanceOfAny(DataAccessException.class, ClaimSchemaException.class, AssertionError.class)
+                .matches(
+                        failure -> !(failure instanceof ClaimSchemaException schema)
+                                || schema.reason() == ClaimSchemaException.Reason.MISSING,
+                        "tells of the table only that it is missing");
     }
 
     @Test

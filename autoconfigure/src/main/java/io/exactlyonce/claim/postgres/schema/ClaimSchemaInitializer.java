@@ -76,7 +76,7 @@ public final class ClaimSchemaInitializer extends DataSourceScriptDatabaseInitia
             transaction.executeWithoutResult(status -> migrate(scripts));
         } catch (DataAccessException failure) {
             if (isLockTimeout(failure)) {
-                throw new ClaimTableLockedException(ClaimSchema.database(jdbc), PATIENCE, found, failure);
+                throw ClaimSchemaException.locked(ClaimSchema.database(jdbc), PATIENCE, found, failure);
             }
             throw failure;
         }

@@ -33,17 +33,16 @@ public final class ClaimSchemaValidator {
     /**
      * Checks the table.
      *
-     * @throws ClaimTableMissingException if it is missing
-     * @throws ClaimTableOutdatedException if it is of an earlier version
+     * @throws ClaimSchemaException if it is missing or of an earlier version
      * @throws org.springframework.dao.DataAccessException if it cannot be used as it is
      */
     public void verify() {
         int found = ClaimSchema.found(jdbc);
         if (found == 0) {
-            throw new ClaimTableMissingException(ClaimSchema.TABLE, ClaimSchema.database(jdbc));
+            throw ClaimSchemaException.missing(ClaimSchema.database(jdbc));
         }
         if (found < ClaimSchema.needed()) {
-            throw new ClaimTableOutdatedException(ClaimSchema.TABLE, ClaimSchema.database(jdbc), found);
+            throw ClaimSchemaException.outdated(ClaimSchema.database(jdbc), found);
         }
         jdbc.update(INSERT_NOTHING);
         jdbc.update(UPDATE_NOTHING);

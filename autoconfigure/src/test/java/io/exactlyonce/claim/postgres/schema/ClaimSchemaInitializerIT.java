@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaException.Reason;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -64,7 +65,8 @@ class ClaimSchemaInitializerIT {
     @Test
     void missingTableIsReportedWithDatabaseAndRemedy() {
         assertThatThrownBy(probe::verify)
-                .isInstanceOfSatisfying(ClaimTableMissingException.class, missing -> {
+                .isInstanceOfSatisfying(ClaimSchemaException.class, missing -> {
+                    assertThat(missing.reason()).isEqualTo(Reason.MISSING);
                     assertThat(missing.table()).isEqualTo("exactly_once_claim");
                     assertThat(missing.database()).contains(url.substring(url.lastIndexOf('/') + 1));
                 })
@@ -143,7 +145,8 @@ class ClaimSchemaInitializerIT {
         initialize(DatabaseInitializationMode.NEVER);
 
         assertThatThrownBy(probe::verify)
-                .isInstanceOfSatisfying(ClaimTableOutdatedException.class, outdated -> {
+                .isInstanceOfSatisfying(ClaimSchemaException.class, outdated -> {
+                    assertThat(outdated.reason()).isEqualTo(Reason.OUTDATED);
                     assertThat(outdated.found()).isOne();
                     assertThat(outdated.needed()).isEqualTo(2);
                     assertThat(outdated.remedy())
@@ -170,7 +173,9 @@ class ClaimSchemaInitializerIT {
         whileLocked(
                 "SELECT 1 FROM exactly_once_claim",
                 () -> assertThatThrownBy(() -> initialize(DatabaseInitializationMode.ALWAYS))
-                        .isInstanceOf(ClaimTableLockedException.class)
+                        .isInstanceOfSatisfying(
+                                ClaimSchemaException.class,
+                                locked -> assertThat(locked.reason()).isEqualTo(Reason.LOCKED))
                         .hasMessageContaining("Version 1 of table exactly_once_claim")
                         .hasMessageContaining("could not be brought to version 2 within 3 s")
                         .hasMessageContaining("pg_stat_activity"));
