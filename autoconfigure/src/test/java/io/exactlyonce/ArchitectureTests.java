@@ -56,6 +56,7 @@ class ArchitectureTests {
             entry("claim.postgres.schema", List.of("")),
             entry("claim.postgres", List.of("", "claim", "claim.postgres.jdbc", "primary")),
             entry("claim.postgres.retention", List.of("claim", "claim.postgres.jdbc", "claim.postgres.schema", "time")),
+            entry("claim.postgres.startup", List.of("claim.postgres.schema", "primary", "primary.replica")),
             entry(
                     "claim.postgres.transaction",
                     List.of("claim", "claim.postgres", "claim.postgres.jdbc", "claim.postgres.schema", "primary")),

@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;

@@ -2,6 +2,8 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.retention.RetentionLifecycle;
+import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +34,7 @@ class RetentionConfiguration {
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
         return new RetentionLifecycle(
-                retention::sweep,
+                retention,
                 database::isReady,
                 cleanup.interval(),
                 () -> ThreadLocalRandom.current().nextDouble());

@@ -1,4 +1,4 @@
-package io.exactlyonce.autoconfigure;
+package io.exactlyonce.claim.postgres.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

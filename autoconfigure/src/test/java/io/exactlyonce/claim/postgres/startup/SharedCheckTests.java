@@ -1,4 +1,4 @@
-package io.exactlyonce.autoconfigure;
+package io.exactlyonce.claim.postgres.startup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package io.exactlyonce.autoconfigure;
+package io.exactlyonce.claim.postgres.retention;
 
 import io.exactlyonce.time.Jitter;
 import java.time.Duration;
@@ -17,7 +17,7 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  * Sweeps expired claims away from time to time, on a thread of its own, while the application runs. Nothing waits for it;
  * it stops before the pool closes.
  */
-final class RetentionLifecycle implements SmartLifecycle {
+public final class RetentionLifecycle implements SmartLifecycle {
 
     /** A batch takes milliseconds. One that hangs ends with its connection, and undone. */
     private static final Duration LONGEST_STOP = Duration.ofSeconds(1);
@@ -36,10 +36,15 @@ final class RetentionLifecycle implements SmartLifecycle {
     private volatile @Nullable ScheduledExecutorService thread;
 
     /**
+     * @param sweeper what deletes expired claims
      * @param ready whether there is a table: an application that claims nothing does not connect for this either
      * @param interval time between two sweeps, on average
      * @param random from 0 inclusive to 1 exclusive
      */
+    public RetentionLifecycle(ClaimSweeper sweeper, BooleanSupplier ready, Duration interval, Jitter random) {
+        this(sweeper::sweep, ready, interval, random);
+    }
+
     RetentionLifecycle(Sweep sweep, BooleanSupplier ready, Duration interval, Jitter random) {
         this.sweep = sweep;
         this.ready = ready;

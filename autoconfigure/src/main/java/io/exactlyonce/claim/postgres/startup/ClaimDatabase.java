@@ -1,4 +1,4 @@
-package io.exactlyonce.autoconfigure;
+package io.exactlyonce.claim.postgres.startup;
 
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
@@ -14,7 +14,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * rest of the start: containers look their queues up meanwhile. An application without exactly-once listeners opens no
  * connection.
  */
-final class ClaimDatabase implements AutoCloseable {
+public final class ClaimDatabase implements AutoCloseable {
 
     private final PrimaryPinnedDataSource dataSource;
     private final DatabaseInitializationMode mode;
@@ -22,24 +22,30 @@ final class ClaimDatabase implements AutoCloseable {
     private final SharedCheck ready = new SharedCheck(this::check);
     private final StartUpCheck start = new StartUpCheck(this::requireReady);
 
-    ClaimDatabase(PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode, ReplicaLagMonitor replicas) {
+    /**
+     * @param dataSource where claims live
+     * @param mode {@code ALWAYS} to create the table, {@code NEVER} to leave the database alone
+     * @param replicas watched as soon as claims can be kept
+     */
+    public ClaimDatabase(
+            PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode, ReplicaLagMonitor replicas) {
         this.dataSource = dataSource;
         this.mode = mode;
         this.replicas = replicas;
     }
 
     /** Begins, and does not wait. */
-    void beginCheck() {
+    public void beginCheck() {
         start.begin();
     }
 
     /** Returns when claims can be kept, or throws why they cannot: what {@link #requireReady()} threw once. */
-    void awaitCheck() {
+    public void awaitCheck() {
         start.await();
     }
 
     /** Makes sure now, together with all threads that ask meanwhile. What has failed is tried again. */
-    void requireReady() {
+    public void requireReady() {
         ready.require();
     }
 
@@ -51,7 +57,7 @@ final class ClaimDatabase implements AutoCloseable {
     }
 
     /** Returns whether there are listeners, and claims can be kept. */
-    boolean isReady() {
+    public boolean isReady() {
         return ready.hasPassed();
     }
 

@@ -1,4 +1,4 @@
-package io.exactlyonce.autoconfigure;
+package io.exactlyonce.claim.postgres.startup;
 
 import java.time.Duration;
 import java.util.concurrent.CancellationException;

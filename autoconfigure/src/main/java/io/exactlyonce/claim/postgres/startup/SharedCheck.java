@@ -1,4 +1,4 @@
-package io.exactlyonce.autoconfigure;
+package io.exactlyonce.claim.postgres.startup;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
