@@ -56,11 +56,6 @@ public final class BenchmarkDatabase implements AutoCloseable {
         }
     }
 
-    /** Returns the server's version. */
-    public String version() throws SQLException {
-        return server.version();
-    }
-
     @Override
     public void close() throws IOException {
         pool.close();

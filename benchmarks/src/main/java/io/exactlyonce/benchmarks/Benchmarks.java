@@ -8,26 +8,33 @@ import io.exactlyonce.benchmarks.drain.RowScenario;
 import io.exactlyonce.benchmarks.inflight.InFlightScenario;
 import io.exactlyonce.benchmarks.latency.LatencyScenario;
 import io.exactlyonce.benchmarks.process.Conversation;
+import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.benchmarks.process.Role;
 import io.exactlyonce.benchmarks.process.SqsProcess;
+import io.exactlyonce.benchmarks.report.Circumstances;
+import io.exactlyonce.benchmarks.report.Findings;
+import io.exactlyonce.benchmarks.report.Report;
 import io.exactlyonce.benchmarks.startup.StartUpScenario;
 import io.exactlyonce.benchmarks.volume.VolumeScenario;
 import io.exactlyonce.benchmarks.worker.Worker;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the scenarios whose letters it is given, all of them by default, and writes {@code results.json}. With
- * {@code -Dbench.short} it measures for a moment only, to see that everything works.
+ * Runs the scenarios whose letters it is given, all of them by default, and writes a report of what they find. With
+ * {@code -Dbench.quick} contestants and turns are fewer; with {@code -Dbench.short} it measures for a moment only, to see that
+ * everything works.
  */
 public final class Benchmarks {
 
@@ -42,12 +49,15 @@ public final class Benchmarks {
             "h", new StartUpScenario(),
             "i", new MetricsScenario()));
 
+    /** Those of the quick form, the most important ones first. */
+    private static final List<String> QUICK = List.of("a", "b", "d", "e", "h");
+
     /** Where times are not judged, scenarios need not have the machine to themselves. */
     private static final int AT_A_TIME_IF_SHORT = 2;
 
     private Benchmarks() {}
 
-    /** Entry point; {@code -Dbench.results} says where the results go. */
+    /** Entry point; {@code -Dbench.results} says where the figures go, and {@code report.md} beside them. */
     public static void main(String[] arguments) throws Exception {
         List<String> all = List.of(arguments);
         if (all.contains(Role.SQS.argument())) {
@@ -62,39 +72,68 @@ public final class Benchmarks {
     }
 
     private static void measure(List<String> arguments) throws Exception {
-        List<String> letters = arguments.isEmpty() ? List.copyOf(SCENARIOS.keySet()) : arguments;
-        List<Scenario> scenarios = letters.stream().map(Benchmarks::scenario).toList();
-        Plan plan = Plan.ofSystemProperty();
-        Map<String, Double> results = new TreeMap<>();
+        Plan plan = Plan.ofSystemProperties();
+        List<Findings> all =
+                letters(arguments, plan).stream().map(Findings::new).toList();
+        Report report = new Report(
+                Circumstances.of(Clock.systemUTC(), postgresVersion()),
+                all,
+                Path.of(System.getProperty("bench.results", "benchmarks/target/results.json")));
         ExecutorService executor = Executors.newFixedThreadPool(plan.isShort() ? AT_A_TIME_IF_SHORT : 1);
         try {
-            for (Future<Map<String, Double>> ended : executor.invokeAll(scenarios.stream()
-                    .map(scenario -> (Callable<Map<String, Double>>) () -> scenario.run(plan))
+            for (Future<Void> ended : executor.invokeAll(all.stream()
+                    .map(findings -> (Callable<Void>) () -> run(plan, findings, report))
                     .toList())) {
-                results.putAll(ended.get());
+                ended.get();
             }
         } finally {
             executor.shutdownNow();
         }
-        results.values().removeIf(ratio -> ratio.isNaN());
-        write(results, Path.of(System.getProperty("bench.results", "benchmarks/target/results.json")));
+        report.figures().forEach((name, value) -> System.out.printf("%-44s %10.2f%n", name, value));
+        System.out.println(report.text());
+        requireNoFailure(all);
     }
 
-    private static Scenario scenario(String letter) {
-        Scenario scenario = SCENARIOS.get(letter);
-        if (scenario == null) {
+    private static List<String> letters(List<String> arguments, Plan plan) {
+        List<String> letters = arguments.isEmpty()
+                ? plan.choose(List.copyOf(SCENARIOS.keySet()), QUICK, List.copyOf(SCENARIOS.keySet()))
+                : arguments;
+        letters.stream().filter(letter -> !SCENARIOS.containsKey(letter)).forEach(letter -> {
             throw new IllegalArgumentException(
                     "There is no scenario %s; choose from %s".formatted(letter, SCENARIOS.keySet()));
-        }
-        return scenario;
+        });
+        return letters;
     }
 
-    private static void write(Map<String, Double> results, Path file) throws Exception {
-        results.forEach((name, ratio) -> System.out.printf("%-44s %10.2f%n", name, ratio));
-        Files.createDirectories(file.toAbsolutePath().getParent());
-        JsonMapper json =
-                JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
-        Files.writeString(file, json.writeValueAsString(results) + System.lineSeparator());
-        System.out.println(file.toAbsolutePath());
+    private static String postgresVersion() throws Exception {
+        try (Postgres postgres = new Postgres()) {
+            return postgres.version();
+        }
+    }
+
+    /** What one scenario fails at does not cost the findings of the rest; all are written as soon as it ends. */
+    private static @Nullable Void run(Plan plan, Findings findings, Report report) throws Exception {
+        System.out.printf("%n## (%s)%n", findings.letter());
+        long startNanos = System.nanoTime();
+        try {
+            Objects.requireNonNull(SCENARIOS.get(findings.letter())).run(plan, findings);
+        } catch (Exception e) {
+            findings.failed(e);
+        } finally {
+            findings.ended(Duration.ofNanos(System.nanoTime() - startNanos));
+            report.write();
+        }
+        return null;
+    }
+
+    private static void requireNoFailure(List<Findings> all) {
+        List<Findings> failed =
+                all.stream().filter(findings -> findings.failure().isPresent()).toList();
+        if (!failed.isEmpty()) {
+            IllegalStateException failure = new IllegalStateException(
+                    "Scenarios failed: " + failed.stream().map(Findings::letter).collect(Collectors.joining(", ")));
+            failed.forEach(findings -> findings.failure().ifPresent(failure::addSuppressed));
+            throw failure;
+        }
     }
 }

@@ -9,10 +9,10 @@ public interface Contestant {
     /**
      * Works for a while, and checks its own work.
      *
-     * @return units of work per second
+     * @return what it reached, most often units of work per second
      * @throws IllegalStateException if the work was not done right, by a contestant that promises that
      */
-    double run(Turn turn) throws Exception;
+    Reading run(Turn turn) throws Exception;
 
     /** Gets ready to work, as far as that takes work. */
     default void warmUp(Turn turn) throws Exception {

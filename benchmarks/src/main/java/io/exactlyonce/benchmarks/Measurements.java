@@ -1,17 +1,21 @@
 package io.exactlyonce.benchmarks;
 
+import io.exactlyonce.benchmarks.load.RepeatRule.Attempts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** What contestants reached in each round. */
 public final class Measurements {
 
-    private final Map<Contestant, List<Double>> rates = new LinkedHashMap<>();
+    private final Map<Contestant, List<Attempts<Reading>>> turns = new LinkedHashMap<>();
 
     private Measurements() {}
 
@@ -24,36 +28,58 @@ public final class Measurements {
         }
         for (int round = 1; round <= plan.rounds(); round++) {
             for (Contestant contestant : contestants) {
-                double rate = contestant.run(plan.turn());
-                measurements.add(contestant, rate);
+                Attempts<Reading> turn = plan.repeats().take(() -> contestant.run(plan.turn()));
+                measurements
+                        .turns
+                        .computeIfAbsent(contestant, first -> new ArrayList<>())
+                        .add(turn);
                 // Shows progress; kept apart from the tables.
-                System.err.printf("round %d: %s: %,.0f%n", round, contestant.name(), rate);
+                System.err.printf(
+                        "round %d: %s: %,.0f; load from elsewhere, %%: %s%n",
+                        round, contestant.name(), turn.counted().reading().value(), turn.loads());
             }
         }
         return measurements;
     }
 
-    private void add(Contestant contestant, double rate) {
-        rates.computeIfAbsent(contestant, name -> new ArrayList<>()).add(rate);
+    /** Returns the median of the ratios of two contestants' values in the same round. */
+    public double ratio(Contestant one, Contestant other) {
+        return ratio(one, other, Reading::value);
     }
 
-    /** Returns the median of the ratios of two contestants' rates in the same round. */
-    public double ratio(Contestant one, Contestant other) {
-        List<Double> first = of(one);
-        List<Double> second = of(other);
+    /** Returns the median of the ratios of two contestants' further figures in the same round. */
+    public double ratio(Contestant one, Contestant other, String figure) {
+        return ratio(
+                one, other, reading -> Objects.requireNonNull(reading.figures().get(figure), figure));
+    }
+
+    private double ratio(Contestant one, Contestant other, ToDoubleFunction<Reading> figure) {
+        List<Double> first = of(one, figure);
+        List<Double> second = of(other, figure);
         return median(IntStream.range(0, first.size())
                 .mapToObj(round -> first.get(round) / second.get(round))
                 .toList());
     }
 
-    /** Returns the median of a contestant's rates. */
+    /** Returns the median of a contestant's values. */
     public double median(Contestant contestant) {
         return median(of(contestant));
     }
 
+    /** Returns the median of a contestant's further figures of a name. */
+    public double median(Contestant contestant, String figure) {
+        return median(of(contestant, reading -> reading.figures().getOrDefault(figure, Double.NaN)));
+    }
+
     /** Returns what a contestant reached in each round. */
     public List<Double> of(Contestant contestant) {
-        return Objects.requireNonNull(rates.get(contestant), contestant.name());
+        return of(contestant, Reading::value);
+    }
+
+    private List<Double> of(Contestant contestant, ToDoubleFunction<Reading> figure) {
+        return Objects.requireNonNull(turns.get(contestant), contestant.name()).stream()
+                .map(turn -> figure.applyAsDouble(turn.counted().reading()))
+                .toList();
     }
 
     /** Returns the value in the middle, or between the two in the middle. */
@@ -64,28 +90,43 @@ public final class Measurements {
     }
 
     /**
-     * Returns a table in Markdown: each contestant's median, lowest and highest rate, and its ratio to the first one.
+     * Returns a table in Markdown: each contestant's median, lowest and highest value, its ratio to the first one, the medians
+     * of its further figures, and how busy the machine was besides.
      *
      * @param unit what is counted
      */
     public String table(String unit) {
-        Contestant first = rates.keySet().iterator().next();
-        return "| %s | median | min | max | ratio to the first | not done right |%n|---|---|---|---|---|---|%n"
-                        .formatted(unit)
-                + rates.keySet().stream()
-                        .map(contestant -> row(contestant, ratio(contestant, first)))
+        Contestant first = turns.keySet().iterator().next();
+        Set<String> figures = turns.values().stream()
+                .flatMap(List::stream)
+                .flatMap(turn -> turn.counted().reading().figures().keySet().stream())
+                .sorted()
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        String more = figures.stream().map(figure -> figure + " | ").collect(Collectors.joining());
+        return "| %s | median | min | max | ratio to the first | %snot done right | load from elsewhere, %% |%n|%s%n"
+                        .formatted(unit, more, "---|".repeat(7 + figures.size()))
+                + turns.keySet().stream()
+                        .map(contestant -> row(contestant, ratio(contestant, first), figures))
                         .collect(Collectors.joining());
     }
 
-    private String row(Contestant contestant, double ratio) {
+    private String row(Contestant contestant, double ratio, Set<String> figures) {
         List<Double> values = of(contestant);
-        return "| %s | %,.0f | %,.0f | %,.0f | %.2f | %s |%n"
+        return "| %s | %,.0f | %,.0f | %,.0f | %.2f | %s%s | %s |%n"
                 .formatted(
                         contestant.name(),
                         median(values),
                         values.stream().min(Double::compare).orElseThrow(),
                         values.stream().max(Double::compare).orElseThrow(),
                         ratio,
-                        contestant.faults());
+                        figures.stream()
+                                .map(figure -> "%s | ".formatted(number(median(contestant, figure))))
+                                .collect(Collectors.joining()),
+                        contestant.faults(),
+                        turns.get(contestant).stream().map(Attempts::loads).collect(Collectors.joining(", ")));
+    }
+
+    private static String number(double value) {
+        return Double.isNaN(value) ? "" : "%,.0f".formatted(value);
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks;
 
+import io.exactlyonce.benchmarks.load.RepeatRule;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -7,24 +8,57 @@ import java.util.stream.Stream;
 /**
  * How much a scenario measures.
  *
+ * @param form how much is asked for
  * @param rounds turns of each contestant
  * @param warmUp of each contestant, not counted
  * @param turn of each contestant in each round
+ * @param repeats what becomes of turns on a busy machine
  */
-public record Plan(int rounds, Turn warmUp, Turn turn) {
+public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule repeats) {
 
-    /** Proves that the benchmarks work, and no more. */
-    public static final Plan SHORT =
-            new Plan(1, new Turn(Duration.ofMillis(500), 300), new Turn(Duration.ofSeconds(1), 1_000));
+    /** How much is asked for. */
+    public enum Form {
+        /** Proves that the benchmarks work, and no more. */
+        SHORT,
+        /** Ratios of the contestants that matter most, in a few minutes a scenario. */
+        QUICK,
+        /** All contestants, long enough for figures that can be published. */
+        FULL
+    }
 
-    /** Good for ratios. */
-    public static final Plan FULL = new Plan(
-            Integer.getInteger("bench.rounds", 5),
-            new Turn(Duration.ofSeconds(8), Integer.getInteger("bench.warm-up", 60_000)),
-            new Turn(Duration.ofSeconds(5), Integer.getInteger("bench.messages", 20_000)));
+    static Plan ofSystemProperties() {
+        if (System.getProperty("bench.short") != null) {
+            return new Plan(
+                    Form.SHORT,
+                    1,
+                    new Turn(Duration.ofMillis(500), 300),
+                    new Turn(Duration.ofSeconds(1), 1_000),
+                    RepeatRule.NEVER);
+        }
+        return System.getProperty("bench.quick") != null
+                ? measuring(
+                        Form.QUICK, 3, new Turn(Duration.ofSeconds(4), 20_000), new Turn(Duration.ofSeconds(3), 10_000))
+                : measuring(
+                        Form.FULL, 5, new Turn(Duration.ofSeconds(8), 60_000), new Turn(Duration.ofSeconds(5), 20_000));
+    }
 
-    static Plan ofSystemProperty() {
-        return System.getProperty("bench.short") == null ? FULL : SHORT;
+    private static Plan measuring(Form form, int rounds, Turn warmUp, Turn turn) {
+        return new Plan(
+                form,
+                Integer.getInteger("bench.rounds", rounds),
+                new Turn(warmUp.length(), Integer.getInteger("bench.warm-up", warmUp.messages())),
+                new Turn(turn.length(), Integer.getInteger("bench.messages", turn.messages())),
+                RepeatRule.ofSystemProperties());
+    }
+
+    /** Returns the same with another number of rounds. */
+    public Plan withRounds(int other) {
+        return new Plan(form, other, warmUp, turn, repeats);
+    }
+
+    /** Returns the same with other numbers of messages. */
+    public Plan withMessages(int warmingUp, int messages) {
+        return new Plan(form, rounds, new Turn(warmUp.length(), warmingUp), new Turn(turn.length(), messages), repeats);
     }
 
     /** Returns how many messages listeners may have at a time, one after the other. */
@@ -36,8 +70,17 @@ public record Plan(int rounds, Turn warmUp, Turn turn) {
         return Stream.of(wanted.split(",")).map(Integer::valueOf).toList();
     }
 
+    /** Returns one of three, by how much is asked for. */
+    public <T> T choose(T ifShort, T ifQuick, T ifFull) {
+        return switch (form) {
+            case SHORT -> ifShort;
+            case QUICK -> ifQuick;
+            case FULL -> ifFull;
+        };
+    }
+
     /** Returns whether this proves no more than that the benchmarks work. */
     public boolean isShort() {
-        return equals(SHORT);
+        return form == Form.SHORT;
     }
 }

@@ -1,14 +1,14 @@
 package io.exactlyonce.benchmarks;
 
-import java.util.Map;
+import io.exactlyonce.benchmarks.report.Findings;
 
 /** A question, and the contestants that are measured to answer it. */
 public interface Scenario {
 
     /**
-     * Measures, and prints what it measured.
+     * Measures.
      *
-     * @return ratios by their names in {@code results.json}
+     * @param findings takes tables, and figures by their names in {@code results.json}
      */
-    Map<String, Double> run(Plan plan) throws Exception;
+    void run(Plan plan, Findings findings) throws Exception;
 }

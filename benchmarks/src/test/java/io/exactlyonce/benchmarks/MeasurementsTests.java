@@ -2,15 +2,21 @@ package io.exactlyonce.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.benchmarks.load.RepeatRule;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class MeasurementsTests {
 
-    private static final Plan PLAN =
-            new Plan(3, new Turn(Duration.ofMillis(1), 1), new Turn(Duration.ofSeconds(1), 1_000));
+    private static final Plan PLAN = new Plan(
+            Plan.Form.FULL,
+            3,
+            new Turn(Duration.ofMillis(1), 1),
+            new Turn(Duration.ofSeconds(1), 1_000),
+            RepeatRule.NEVER);
 
     private final List<String> turns = new ArrayList<>();
     private final Contestant ours = contestant("ours", 999, 30, 100, 20);
@@ -38,9 +44,30 @@ class MeasurementsTests {
 
         assertThat(measured.ratio(ours, theirs)).isEqualTo(3);
         assertThat(measured.table("keys/s"))
-                .contains("| keys/s | median | min | max |")
-                .contains("| ours | 30 | 20 | 100 | 1.00 |")
-                .contains("| theirs | 10 | 10 | 10 | 0.33 |");
+                .startsWith("| keys/s | median | min | max | ratio to the first | us | not done right | load from")
+                .contains("| ours | 30 | 20 | 100 | 1.00 | 15 |")
+                .contains("| theirs | 10 | 10 | 10 | 0.33 | 5 |");
+    }
+
+    @Test
+    void furtherFiguresAreComparedRoundByRound() throws Exception {
+        Measurements measured = Measurements.of(List.of(ours, theirs), PLAN);
+
+        assertThat(measured.median(ours, "us")).isEqualTo(15);
+        assertThat(measured.ratio(theirs, ours, "us")).isEqualTo(10.0 / 30);
+    }
+
+    @Test
+    void rowsOfTheTableHaveAsManyCellsAsItsHead() throws Exception {
+        List<String> lines = Measurements.of(List.of(ours, theirs), PLAN)
+                .table("keys/s")
+                .lines()
+                .toList();
+
+        assertThat(lines)
+                .hasSize(4)
+                .allSatisfy(
+                        line -> assertThat(line.chars().filter(c -> c == '|')).hasSize(9));
     }
 
     @Test
@@ -58,9 +85,10 @@ class MeasurementsTests {
             }
 
             @Override
-            public double run(Turn turn) {
+            public Reading run(Turn turn) {
                 turns.add("%s %s %d".formatted(name, turn.length(), turn.messages()));
-                return rates[taken++];
+                double rate = rates[taken++];
+                return new Reading(rate, Map.of("us", rate / 2));
             }
         };
     }

@@ -5,6 +5,7 @@ import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Measurements;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
+import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 import java.util.Map;
 
@@ -12,15 +13,14 @@ import java.util.Map;
 public final class ClaimEngineScenario implements Scenario {
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
+    public void run(Plan plan, Findings findings) throws Exception {
         try (BenchmarkDatabase database = new BenchmarkDatabase()) {
-            System.out.printf("%nd: claim and complete, keys a second; PostgreSQL %s, durable%n", database.version());
-            return measure(database, plan);
+            measure(database, plan, findings);
         }
     }
 
-    private static Map<String, Double> measure(BenchmarkDatabase database, Plan plan) throws Exception {
-        RawStatements raw = RawStatements.find(database);
+    private static void measure(BenchmarkDatabase database, Plan plan, Findings findings) throws Exception {
+        RawStatements raw = RawStatements.find(database, findings);
         Contestant single8 = raw.single(8);
         Contestant single16 = raw.single(16);
         Contestant batch50 = raw.batchOfFifty(8);
@@ -30,10 +30,10 @@ public final class ClaimEngineScenario implements Scenario {
         Contestant engine128 = new EngineThreads(database, 128);
         Measurements measured =
                 Measurements.of(List.of(engine1, single8, engine10, single16, engine64, batch50, engine128), plan);
-        System.out.print(measured.table("keys/s"));
-        return Map.of(
+        findings.table("Claim and complete, keys a second; PostgreSQL durable", measured.table("keys/s"));
+        findings.figures(Map.of(
                 "d_vs_pgbench_single", measured.ratio(engine64, single16),
                 "d_vs_pgbench_single_10_threads", measured.ratio(engine10, single8),
-                "d_vs_pgbench_batch50", measured.ratio(engine64, batch50));
+                "d_vs_pgbench_batch50", measured.ratio(engine64, batch50)));
     }
 }

@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -57,14 +58,14 @@ final class DriverLoops implements RawStatements {
             }
 
             @Override
-            public double run(Turn turn) throws Exception {
+            public Reading run(Turn turn) throws Exception {
                 database.reset();
                 long startNanos = System.nanoTime();
                 long pairs =
                         runClients(clients, keys, startNanos + turn.length().toNanos());
                 long nanos = System.nanoTime() - startNanos;
                 database.requireAllCompleted();
-                return pairs * keys * 1e9 / nanos;
+                return Reading.of(pairs * keys * 1e9 / nanos);
             }
         };
     }

@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 
 /** The claim engine on an empty table. */
@@ -21,7 +22,7 @@ final class EngineThreads implements Contestant {
     }
 
     @Override
-    public double run(Turn turn) throws Exception {
+    public Reading run(Turn turn) throws Exception {
         database.reset();
         ClaimThreads.Result result =
                 new ClaimThreads(database.pool(), BenchmarkDatabase.CONNECTIONS, threads).run(turn.length());
@@ -29,6 +30,6 @@ final class EngineThreads implements Contestant {
             throw new IllegalStateException(
                     "The table has another number of completed claims than %d".formatted(result.pairs()));
         }
-        return result.perSecond();
+        return Reading.of(result.perSecond());
     }
 }

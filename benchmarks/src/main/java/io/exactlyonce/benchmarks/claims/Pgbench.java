@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import java.io.File;
 import java.io.IOException;
@@ -69,11 +70,11 @@ final class Pgbench implements RawStatements {
             }
 
             @Override
-            public double run(Turn turn) throws Exception {
+            public Reading run(Turn turn) throws Exception {
                 database.reset();
                 double rate = keys * transactionsPerSecond(file, clients, turn.length());
                 database.requireAllCompleted();
-                return rate;
+                return Reading.of(rate);
             }
         };
     }

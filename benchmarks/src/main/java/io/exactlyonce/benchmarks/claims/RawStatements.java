@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.report.Findings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -16,12 +17,11 @@ interface RawStatements {
     Contestant batchOfFifty(int clients) throws IOException;
 
     /** Finds pgbench; without it the JDBC driver has to do, and its names say so. */
-    static RawStatements find(BenchmarkDatabase database) {
+    static RawStatements find(BenchmarkDatabase database, Findings findings) {
         Optional<Path> pgbench = Pgbench.find();
         if (pgbench.isEmpty()) {
-            System.out.println(
-                    "pgbench is missing (Debian: apt-get install postgresql): a loop over the JDBC driver stands"
-                            + " in for it, which is slower");
+            findings.note("pgbench is missing (Debian: apt-get install postgresql): a loop over the JDBC driver stands"
+                    + " in for it, which is slower");
             return new DriverLoops(database);
         }
         return new Pgbench(pgbench.get(), database);

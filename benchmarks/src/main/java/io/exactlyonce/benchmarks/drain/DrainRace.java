@@ -3,6 +3,7 @@ package io.exactlyonce.benchmarks.drain;
 import io.exactlyonce.benchmarks.Measurements;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,14 +22,21 @@ final class DrainRace {
     }
 
     /**
-     * Measures, and prints a table.
+     * Measures, and makes a table.
      *
+     * @param findings takes the table
      * @param title stands above the table
      * @param prefix of the queues' and databases' names
      * @param duplicates each how manieth message is one; 0 for none
      */
     static DrainRace run(
-            Servers servers, String title, String prefix, List<Listener> listeners, int duplicates, Plan plan)
+            Servers servers,
+            Findings findings,
+            String title,
+            String prefix,
+            List<Listener> listeners,
+            int duplicates,
+            Plan plan)
             throws Exception {
         List<DrainingListener> contestants = new ArrayList<>();
         try {
@@ -37,7 +45,7 @@ final class DrainRace {
                 contestants.add(new DrainingListener(servers, listener, prefix + "_" + contestants.size(), duplicates));
             }
             DrainRace race = new DrainRace(contestants, Measurements.of(contestants, plan));
-            System.out.printf("%n%s%n%n%s", title, race.measured.table("messages/s"));
+            findings.table(title, race.measured.table("messages/s"));
             return race;
         } finally {
             close(contestants);

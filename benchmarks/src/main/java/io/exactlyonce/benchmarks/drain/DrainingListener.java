@@ -1,6 +1,7 @@
 package io.exactlyonce.benchmarks.drain;
 
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.process.ChildJvm;
 import io.exactlyonce.benchmarks.process.Servers;
@@ -52,7 +53,7 @@ final class DrainingListener implements Contestant, AutoCloseable {
     }
 
     @Override
-    public double run(Turn turn) throws Exception {
+    public Reading run(Turn turn) throws Exception {
         Orders orders = Orders.of(++turns, turn.messages(), duplicates);
         TimeUnit.NANOSECONDS.sleep(stoppedAt + LAST_POLL - System.nanoTime());
         servers.postgres().empty(queue);
@@ -60,7 +61,7 @@ final class DrainingListener implements Contestant, AutoCloseable {
         Drain.Result result = worker.ask(Task.of(new Drain(turn.messages(), orders.different())), Drain.Result.class);
         stoppedAt = System.nanoTime();
         check(result);
-        return result.rate();
+        return Reading.of(result.rate());
     }
 
     private void check(Drain.Result result) {

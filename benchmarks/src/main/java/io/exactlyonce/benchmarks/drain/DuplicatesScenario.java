@@ -11,6 +11,7 @@ import static io.exactlyonce.benchmarks.worker.Protection.TWO_COMMITS;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -22,7 +23,7 @@ public final class DuplicatesScenario implements Scenario {
     private static final int EACH_FIFTH = 5;
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
+    public void run(Plan plan, Findings findings) throws Exception {
         List<Listener> listeners = Stream.of(PLAIN, EXTERNAL, DATABASE, TWO_COMMITS, NAIVE, METADATA_STORE, SHED_LOCK)
                 .filter(protection -> !plan.isShort() || protection == EXTERNAL || protection == NAIVE)
                 .map(protection -> Listener.of(protection, CONCURRENCY))
@@ -30,16 +31,17 @@ public final class DuplicatesScenario implements Scenario {
         try (Servers servers = Servers.start()) {
             DrainRace race = DrainRace.run(
                     servers,
-                    "c: each fifth message a duplicate, no-op handler, concurrency %d, platform threads"
+                    findings,
+                    "Each fifth message a duplicate, no-op handler, concurrency %d, platform threads"
                             .formatted(CONCURRENCY),
                     "c",
                     listeners,
                     EACH_FIFTH,
                     plan);
-            return Map.of(
+            findings.figures(Map.of(
                     "c_external_vs_plain", race.ratio(EXTERNAL.label(), PLAIN.label()),
                     "c_database_vs_plain", race.ratio(DATABASE.label(), PLAIN.label()),
-                    "c_external_vs_two_commits", race.ratio(EXTERNAL.label(), TWO_COMMITS.label()));
+                    "c_external_vs_two_commits", race.ratio(EXTERNAL.label(), TWO_COMMITS.label())));
         }
     }
 }

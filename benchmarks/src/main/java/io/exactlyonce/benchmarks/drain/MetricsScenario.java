@@ -5,6 +5,7 @@ import static io.exactlyonce.benchmarks.worker.Protection.EXTERNAL;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 import java.util.Map;
 
@@ -16,19 +17,20 @@ public final class MetricsScenario implements Scenario {
             "spring.autoconfigure.exclude=io.exactlyonce.autoconfigure.ExactlyOnceMetricsAutoConfiguration";
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
+    public void run(Plan plan, Findings findings) throws Exception {
         Listener without =
                 Listener.of(EXTERNAL, CONCURRENCY).named("without meters").with(OFF);
         Listener with = Listener.of(EXTERNAL, CONCURRENCY).named("with meters");
         try (Servers servers = Servers.start()) {
             DrainRace race = DrainRace.run(
                     servers,
-                    "i: meters, no-op handler, EXTERNAL, concurrency %d".formatted(CONCURRENCY),
+                    findings,
+                    "Meters, no-op handler, EXTERNAL, concurrency %d".formatted(CONCURRENCY),
                     "i",
                     List.of(without, with),
                     0,
                     plan);
-            return Map.of("i_metrics_on_vs_off", race.ratio(with.name(), without.name()));
+            findings.figures(Map.of("i_metrics_on_vs_off", race.ratio(with.name(), without.name())));
         }
     }
 }

@@ -12,11 +12,11 @@ import static io.exactlyonce.benchmarks.worker.Protection.TWO_COMMITS;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.benchmarks.worker.Protection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -33,29 +33,28 @@ public final class NoOpScenario implements Scenario {
             Stream.of(METADATA_STORE, SHED_LOCK).map(Protection::label).collect(Collectors.toSet());
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
-        Map<String, Double> ratios = new TreeMap<>();
+    public void run(Plan plan, Findings findings) throws Exception {
         try (Servers servers = Servers.start()) {
             for (int concurrency : plan.concurrencies()) {
-                ratios.putAll(platformThreads(servers, plan, concurrency));
-                if (!plan.isShort()) {
-                    ratios.putAll(virtualThreadsIfThere(servers, plan, concurrency));
+                findings.figures(platformThreads(servers, findings, plan, concurrency));
+                if (plan.form() == Plan.Form.FULL) {
+                    findings.figures(virtualThreadsIfThere(servers, findings, plan, concurrency));
                 }
             }
         }
-        return ratios;
     }
 
-    private static Map<String, Double> virtualThreadsIfThere(Servers servers, Plan plan, int concurrency)
-            throws Exception {
+    private static Map<String, Double> virtualThreadsIfThere(
+            Servers servers, Findings findings, Plan plan, int concurrency) throws Exception {
         if (Runtime.version().feature() >= FIRST_JAVA_WITH_VIRTUAL_THREADS) {
-            return virtualThreads(servers, plan, concurrency);
+            return virtualThreads(servers, findings, plan, concurrency);
         }
-        System.out.printf("%na: Java %s has no virtual threads%n", Runtime.version());
+        findings.note("Java %s has no virtual threads".formatted(Runtime.version()));
         return Map.of();
     }
 
-    private static Map<String, Double> platformThreads(Servers servers, Plan plan, int concurrency) throws Exception {
+    private static Map<String, Double> platformThreads(Servers servers, Findings findings, Plan plan, int concurrency)
+            throws Exception {
         // The short form of (b) and (c) has these two.
         List<Listener> listeners = ALL.stream()
                 .filter(protection -> !plan.isShort() || (protection != DATABASE && protection != NAIVE))
@@ -63,7 +62,8 @@ public final class NoOpScenario implements Scenario {
                 .toList();
         DrainRace race = DrainRace.run(
                 servers,
-                "a: no-op handler, concurrency %d, platform threads".formatted(concurrency),
+                findings,
+                "No-op handler, concurrency %d, platform threads".formatted(concurrency),
                 "a_c" + concurrency,
                 listeners,
                 0,
@@ -78,13 +78,15 @@ public final class NoOpScenario implements Scenario {
                 "a_vs_best_peer" + suffix, race.ratioToBest(ours, PEERS::contains));
     }
 
-    private static Map<String, Double> virtualThreads(Servers servers, Plan plan, int concurrency) throws Exception {
+    private static Map<String, Double> virtualThreads(Servers servers, Findings findings, Plan plan, int concurrency)
+            throws Exception {
         List<Listener> listeners = Stream.of(PLAIN, EXTERNAL)
                 .map(protection -> Listener.of(protection, concurrency).with("spring.threads.virtual.enabled=true"))
                 .toList();
         DrainRace race = DrainRace.run(
                 servers,
-                "a: no-op handler, concurrency %d, virtual threads".formatted(concurrency),
+                findings,
+                "No-op handler, concurrency %d, virtual threads".formatted(concurrency),
                 "a_virtual_c" + concurrency,
                 listeners,
                 0,

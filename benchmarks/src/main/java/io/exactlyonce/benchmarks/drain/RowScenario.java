@@ -8,26 +8,24 @@ import static io.exactlyonce.benchmarks.worker.Protection.TWO_COMMITS;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** (b): all contestants drain a queue with a handler that writes one row. */
 public final class RowScenario implements Scenario {
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
-        Map<String, Double> ratios = new TreeMap<>();
+    public void run(Plan plan, Findings findings) throws Exception {
         try (Servers servers = Servers.start()) {
             for (int concurrency : plan.concurrencies()) {
-                ratios.putAll(race(servers, plan, concurrency, concurrency == 100 ? "" : "_c" + concurrency));
+                findings.figures(race(servers, findings, plan, concurrency));
             }
         }
-        return ratios;
     }
 
-    private static Map<String, Double> race(Servers servers, Plan plan, int concurrency, String suffix)
+    private static Map<String, Double> race(Servers servers, Findings findings, Plan plan, int concurrency)
             throws Exception {
         List<Listener> listeners = Stream.of(PLAIN, DATABASE, EXTERNAL, TWO_COMMITS)
                 .filter(protection -> !plan.isShort() || protection == PLAIN || protection == DATABASE)
@@ -35,11 +33,13 @@ public final class RowScenario implements Scenario {
                 .toList();
         DrainRace race = DrainRace.run(
                 servers,
-                "b: a handler that writes one row, concurrency %d, platform threads".formatted(concurrency),
+                findings,
+                "A handler that writes one row, concurrency %d, platform threads".formatted(concurrency),
                 "b_c" + concurrency,
                 listeners,
                 0,
                 plan);
+        String suffix = concurrency == 100 ? "" : "_c" + concurrency;
         String plain = PLAIN.label();
         return Map.of(
                 "b_database_vs_plain" + suffix, race.ratio(DATABASE.label(), plain),

@@ -2,7 +2,9 @@ package io.exactlyonce.benchmarks.inflight;
 
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
+import io.exactlyonce.benchmarks.load.LoadSample;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.benchmarks.worker.Hold;
 import io.exactlyonce.benchmarks.worker.Protection;
 import java.sql.Connection;
@@ -11,11 +13,14 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** (f): many deliveries in flight at the same time, each for many windows; all contestants in the same minutes. */
 public final class InFlightScenario implements Scenario {
 
-    private static final Hold FULL = new Hold(10_000, 5, 60);
+    /** {@code -Dbench.minutes=20} asks for more. */
+    private static final Hold FULL = new Hold(10_000, Integer.getInteger("bench.minutes", 5), 60);
+
     private static final int WINDOW_SECONDS = 30;
     private static final Hold SHORT = new Hold(200, 1, 12);
     private static final int SHORT_WINDOW_SECONDS = 10;
@@ -23,7 +28,7 @@ public final class InFlightScenario implements Scenario {
     private static final String OURS = "f_external";
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
+    public void run(Plan plan, Findings findings) throws Exception {
         Hold hold = plan.isShort() ? SHORT : FULL;
         int window = plan.isShort() ? SHORT_WINDOW_SECONDS : WINDOW_SECONDS;
         try (Servers servers = Servers.start();
@@ -39,10 +44,15 @@ public final class InFlightScenario implements Scenario {
             // Once before, so that what only the first messages need is not counted.
             holdAtTheSameTime(all, new Hold(hold.messages() / 10, 0, 0));
             long before = transactions(servers);
+            LoadSample begin = LoadSample.now();
             holdAtTheSameTime(all, hold);
+            double load = LoadSample.now().elsewherePercentSince(begin);
             double transactions = transactions(servers) - before;
-            print(hold, window, all, transactions);
-            return Map.of(
+            tell(findings, hold, window, all);
+            findings.note(
+                    "SQL transactions of ours, claims and completions included: %,.0f, %.3f per delivery. Load from elsewhere: %.0f %%."
+                            .formatted(transactions, transactions / hold.messages(), load));
+            findings.figures(Map.of(
                     "f_sqs_requests_vs_timer",
                     ours.median(Hold.Part::changes) / timers.median(Hold.Part::changes),
                     "f_sqs_requests_vs_extender",
@@ -58,7 +68,7 @@ public final class InFlightScenario implements Scenario {
                     "f_heap_bytes_per_delivery_timer",
                     timers.heapBytes() - plain.heapBytes(),
                     "f_sql_transactions_per_delivery",
-                    transactions / hold.messages());
+                    transactions / hold.messages()));
         }
     }
 
@@ -72,17 +82,13 @@ public final class InFlightScenario implements Scenario {
         }
     }
 
-    private static void print(Hold hold, int window, List<HoldingWorker> workers, double transactions) {
-        System.out.printf(
-                "%nf: %,d deliveries in flight for %d s, window %d s, each part %d s%n%n",
-                hold.messages(), hold.parts() * hold.partSeconds(), window, hold.partSeconds());
-        System.out.printf(
-                "| | SQS requests each part | CPU, %% of one core | heap, bytes per delivery | not done right |%n"
-                        + "|---|---|---|---|---|%n");
-        workers.forEach(worker -> System.out.print(worker.row()));
-        System.out.printf(
-                "%nSQL transactions of ours, claims and completions included: %,.0f, %.3f per delivery%n",
-                transactions, transactions / hold.messages());
+    private static void tell(Findings findings, Hold hold, int window, List<HoldingWorker> workers) {
+        findings.table(
+                "%,d deliveries in flight for %d s, window %d s, each part %d s"
+                        .formatted(hold.messages(), hold.parts() * hold.partSeconds(), window, hold.partSeconds()),
+                "| | SQS requests each part | CPU, %% of one core | heap, bytes per delivery | not done right |%n|---|---|---|---|---|%n"
+                                .formatted()
+                        + workers.stream().map(HoldingWorker::row).collect(Collectors.joining()));
     }
 
     /** PostgreSQL's own count, which comes a little late. */

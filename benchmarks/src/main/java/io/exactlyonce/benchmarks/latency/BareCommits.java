@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.latency;
 
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.process.Postgres;
 import java.sql.Connection;
@@ -48,7 +49,7 @@ final class BareCommits implements Contestant {
     }
 
     @Override
-    public double run(Turn turn) throws Exception {
+    public Reading run(Turn turn) throws Exception {
         try (Connection connection = postgres.dataSource(database).getConnection();
                 PreparedStatement claim = connection.prepareStatement(CLAIM);
                 PreparedStatement complete = connection.prepareStatement(COMPLETE)) {
@@ -56,7 +57,7 @@ final class BareCommits implements Contestant {
             for (Pace pace = new Pace(turn.messages()); pace.await(); ) {
                 micros.add(pair(claim, complete));
             }
-            return Measurements.median(micros);
+            return Reading.of(Measurements.median(micros));
         }
     }
 

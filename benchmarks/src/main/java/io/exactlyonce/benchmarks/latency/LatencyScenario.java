@@ -4,8 +4,8 @@ import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Measurements;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
-import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.benchmarks.worker.Protection;
 import java.util.List;
 import java.util.Map;
@@ -19,24 +19,21 @@ public final class LatencyScenario implements Scenario {
     private static final int SHORT_MESSAGES = 20;
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
-        int messages = plan.isShort() ? SHORT_MESSAGES : MESSAGES;
-        Turn turn = new Turn(plan.turn().length(), messages);
+    public void run(Plan plan, Findings findings) throws Exception {
+        Plan paced = plan.choose(
+                plan.withMessages(SHORT_MESSAGES, SHORT_MESSAGES),
+                plan.withMessages(WARM_UP / 2, MESSAGES),
+                plan.withMessages(WARM_UP, MESSAGES));
         try (Servers servers = Servers.start();
                 PacedListener plain = new PacedListener(servers, Protection.PLAIN, "e_plain");
                 PacedListener ours = new PacedListener(servers, Protection.EXTERNAL, "e_external");
                 PacedListener byHand = new PacedListener(servers, Protection.TWO_COMMITS, "e_two_commits")) {
             BareCommits bare = new BareCommits(servers.postgres(), "e_two_commits");
-            Turn warmUp = new Turn(turn.length(), plan.isShort() ? SHORT_MESSAGES : WARM_UP);
-            Measurements measured =
-                    Measurements.of(List.of(plain, ours, byHand, bare), new Plan(plan.rounds(), warmUp, turn));
-            System.out.printf(
-                    "%ne: microseconds from receive to deletion, one message each 20 ms%n%n%s",
+            Measurements measured = Measurements.of(List.of(plain, ours, byHand, bare), paced);
+            findings.table(
+                    "Microseconds from receive to deletion, one message each 20 ms",
                     measured.table("p50, microseconds"));
-            System.out.printf(
-                    "%n| p99, microseconds | |%n|---|---|%n| %s | %,.0f |%n| %s | %,.0f |%n| %s | %,.0f |%n",
-                    plain.name(), plain.p99(), ours.name(), ours.p99(), byHand.name(), byHand.p99());
-            return Map.of(
+            findings.figures(Map.of(
                     "e_p50_vs_jdbc",
                     added(measured, ours, plain, bare),
                     "e_two_commits_p50_vs_jdbc",
@@ -44,7 +41,7 @@ public final class LatencyScenario implements Scenario {
                     "e_p50_added_micros",
                     measured.median(ours) - measured.median(plain),
                     "e_p99_added_micros",
-                    ours.p99() - plain.p99());
+                    measured.median(ours, PacedListener.P99) - measured.median(plain, PacedListener.P99)));
         }
     }
 

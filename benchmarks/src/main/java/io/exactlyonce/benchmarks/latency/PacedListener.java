@@ -1,7 +1,7 @@
 package io.exactlyonce.benchmarks.latency;
 
 import io.exactlyonce.benchmarks.Contestant;
-import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.process.ChildJvm;
 import io.exactlyonce.benchmarks.process.Servers;
@@ -11,8 +11,8 @@ import io.exactlyonce.benchmarks.worker.Protection;
 import io.exactlyonce.benchmarks.worker.Task;
 import java.io.IOException;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,11 +23,13 @@ final class PacedListener implements Contestant, AutoCloseable {
     private static final int WINDOW_SECONDS = 60;
     private static final int SETTLING = 20;
 
+    /** The 99th percentile's column. */
+    static final String P99 = "p99, microseconds";
+
     private final Servers servers;
     private final Protection protection;
     private final String queue;
     private final ChildJvm worker;
-    private final List<Double> p99s = new ArrayList<>();
 
     PacedListener(Servers servers, Protection protection, String queue) throws IOException, SQLException {
         this.servers = servers;
@@ -60,10 +62,9 @@ final class PacedListener implements Contestant, AutoCloseable {
     }
 
     @Override
-    public double run(Turn turn) throws Exception {
+    public Reading run(Turn turn) throws Exception {
         Drain.Result result = paced(turn.messages());
-        p99s.add(result.p99Micros());
-        return result.medianMicros();
+        return new Reading(result.medianMicros(), Map.of(P99, result.p99Micros()));
     }
 
     private Drain.Result paced(int messages) throws Exception {
@@ -77,11 +78,6 @@ final class PacedListener implements Contestant, AutoCloseable {
             throw new IllegalStateException("%s: %s".formatted(name(), result));
         }
         return result;
-    }
-
-    /** Returns the median of the rounds' 99th percentiles, in microseconds. */
-    double p99() {
-        return Measurements.median(p99s);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.process;
 
+import io.exactlyonce.benchmarks.load.ProcessTree;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.sql.Connection;
@@ -14,6 +15,7 @@ import javax.sql.DataSource;
 public final class Postgres implements AutoCloseable {
 
     private final EmbeddedPostgres server;
+    private final ProcessTree processes;
 
     /** Starts the server. */
     public Postgres() throws IOException {
@@ -22,6 +24,21 @@ public final class Postgres implements AutoCloseable {
                 .setServerConfig("synchronous_commit", "on")
                 .setServerConfig("max_connections", "500")
                 .start();
+        this.processes = new ProcessTree(postmaster());
+        processes.adopt();
+    }
+
+    /** The program that started it is gone: only the server itself knows. */
+    private long postmaster() throws IOException {
+        try (Connection connection = dataSource("postgres").getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet file =
+                        statement.executeQuery("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)")) {
+            file.next();
+            return file.getLong(1);
+        } catch (SQLException e) {
+            throw new IOException("PostgreSQL does not tell its process", e);
+        }
     }
 
     /** Returns the port on which the server listens. */
@@ -76,6 +93,7 @@ public final class Postgres implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
+        processes.release();
         server.close();
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.benchmarks.startup;
 
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.process.ChildJvm;
 import io.exactlyonce.benchmarks.process.Servers;
@@ -43,9 +44,9 @@ final class StartUp implements Contestant {
     }
 
     @Override
-    public double run(Turn turn) throws Exception {
+    public Reading run(Turn turn) throws Exception {
         try (ChildJvm worker = servers.restartWorker(name, protection.name(), TABLES_EXIST)) {
-            return worker.hear(Long.class);
+            return Reading.of(worker.hear(Long.class));
         }
     }
 }

@@ -4,21 +4,22 @@ import io.exactlyonce.benchmarks.Measurements;
 import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.Scenario;
 import io.exactlyonce.benchmarks.process.Servers;
+import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.benchmarks.worker.Protection;
 import java.util.List;
-import java.util.Map;
 
 /** (h): an application's start, with and without the starter. */
 public final class StartUpScenario implements Scenario {
 
     @Override
-    public Map<String, Double> run(Plan plan) throws Exception {
+    public void run(Plan plan, Findings findings) throws Exception {
         try (Servers servers = Servers.start()) {
             StartUp without = new StartUp(servers, Protection.PLAIN, "h_plain");
             StartUp with = new StartUp(servers, Protection.EXTERNAL, "h_external");
-            Measurements measured = Measurements.of(List.of(without, with), plan);
-            System.out.printf("%nh: start-up%n%n%s", measured.table("ms since the JVM's start"));
-            return Map.of("h_startup_ms", measured.median(with) - measured.median(without));
+            Measurements measured = Measurements.of(
+                    List.of(without, with), plan.withRounds(plan.choose(1, 2 * plan.rounds() - 1, plan.rounds())));
+            findings.table("Start-up", measured.table("ms since the JVM's start"));
+            findings.figure("h_startup_ms", measured.median(with) - measured.median(without));
         }
     }
 }

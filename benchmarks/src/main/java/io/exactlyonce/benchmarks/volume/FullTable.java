@@ -1,6 +1,7 @@
 package io.exactlyonce.benchmarks.volume;
 
 import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
@@ -56,7 +57,7 @@ final class FullTable implements Contestant, AutoCloseable {
     }
 
     @Override
-    public double run(Turn turn) throws Exception {
+    public Reading run(Turn turn) throws Exception {
         if (rows == 0) {
             postgres.execute(database, "TRUNCATE exactly_once_claim");
         }
@@ -65,9 +66,9 @@ final class FullTable implements Contestant, AutoCloseable {
         Thread retention = new Thread(this::deleteExpired, "retention");
         retention.start();
         try {
-            return new ClaimThreads(pool, CONNECTIONS, THREADS)
+            return Reading.of(new ClaimThreads(pool, CONNECTIONS, THREADS)
                     .run(turn.length())
-                    .perSecond();
+                    .perSecond());
         } finally {
             retention.interrupt();
             retention.join();
