@@ -1,6 +1,7 @@
 package io.exactlyonce.claim;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * What many callers want of a store at the same time: ends of claims, and new claims.
@@ -13,5 +14,22 @@ public record ClaimBatch(List<ClaimEnd> ends, List<ClaimRequest> claims) {
     public ClaimBatch {
         ends = List.copyOf(ends);
         claims = List.copyOf(claims);
+    }
+
+    /**
+     * What a store answers to a batch.
+     *
+     * @param recorded the claims whose end is recorded; the ones that are missing were not held any more, unless they are
+     *     locked
+     * @param claimed one outcome for each request, in the same order
+     * @param locked claims whose end could not be written, since another transaction keeps their rows locked; whether they
+     *     hold their keys is not known, and they can be tried again
+     */
+    public record Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed, Set<ClaimId> locked) {
+
+        /** Makes an answer to all of a batch. */
+        public Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed) {
+            this(recorded, claimed, Set.of());
+        }
     }
 }

@@ -66,8 +66,8 @@ public interface ClaimStore {
      *
      * @throws IllegalArgumentException if one of the entries can never be stored
      */
-    default ClaimBatchResult apply(ClaimBatch batch) {
-        return new ClaimBatchResult(
+    default ClaimBatch.Result apply(ClaimBatch batch) {
+        return new ClaimBatch.Result(
                 batch.ends().isEmpty() ? Set.of() : end(batch.ends()),
                 batch.claims().isEmpty() ? List.of() : claim(batch.claims()));
     }

@@ -24,7 +24,7 @@ class ClaimStoreTests {
         ClaimEnd.Released release = new ClaimEnd.Released(failed, "failed", false);
         ClaimEnd.Parked parking = new ClaimEnd.Parked(doubtful, "ask the provider", false);
 
-        ClaimBatchResult result = store.apply(new ClaimBatch(List.of(completion, release, parking), List.of(request)));
+        ClaimBatch.Result result = store.apply(new ClaimBatch(List.of(completion, release, parking), List.of(request)));
 
         assertThat(store.completions()).containsExactly(completion);
         assertThat(store.releases()).containsExactly(release);
@@ -36,7 +36,7 @@ class ClaimStoreTests {
 
     @Test
     void emptyBatchCallsNothing() {
-        ClaimBatchResult result = store.apply(new ClaimBatch(List.of(), List.of()));
+        ClaimBatch.Result result = store.apply(new ClaimBatch(List.of(), List.of()));
 
         assertThat(store.claims()).isEmpty();
         assertThat(result.recorded()).isEmpty();

@@ -73,14 +73,14 @@ public final class GatedStore implements ClaimStore {
     }
 
     @Override
-    public ClaimBatchResult apply(ClaimBatch batch) {
+    public ClaimBatch.Result apply(ClaimBatch batch) {
         List<Object> entries = new ArrayList<>(batch.ends());
         entries.addAll(batch.claims());
         pass(entries);
         Set<ClaimId> recorded = batch.ends().stream().map(ClaimEnd::claim).collect(Collectors.toSet());
         Set<ClaimId> stayLocked = recorded.stream().filter(locked::contains).collect(Collectors.toSet());
         recorded.removeAll(stayLocked);
-        return new ClaimBatchResult(
+        return new ClaimBatch.Result(
                 recorded, batch.claims().stream().map(GatedStore::outcome).toList(), stayLocked);
     }
 

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -87,6 +89,30 @@ class StoreOutageTests {
             assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalArgumentException.class);
         }
 
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+    }
+
+    @Test
+    void callsThatDoNotWaitForTheirAnswersCountLikeThoseThatDo() {
+        AsyncClaimStore answering = rig.breaker.guard(new ExecutorClaimStore(rig.store, Runnable::run));
+        for (int failure = 0; failure < 3; failure++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalArgumentException("NUL");
+            });
+            assertThat(answering.claimAsync(List.of())).isCompletedExceptionally();
+        }
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+
+        for (int failure = 0; failure < 3; failure++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+            assertThat(answering.claimAsync(List.of())).isCompletedExceptionally();
+        }
+        assertThat(rig.breaker.permitsPolling()).isFalse();
+
+        rig.store.onClaim(() -> new Acquired(1, 1, false));
+        assertThat(answering.claimAsync(List.of())).isCompleted();
         assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 

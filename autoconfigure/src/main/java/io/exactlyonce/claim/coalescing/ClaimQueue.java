@@ -13,6 +13,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -61,20 +62,41 @@ final class ClaimQueue {
     /**
      * Lets a call's entries, all claims or all ends, wait for their batch as soon as there is room.
      *
-     * @param deadline on the clock, in nanoseconds
-     * @throws ClaimStoreBusyException if there is no room until then, if the thread was interrupted meanwhile, or if the
-     *     queue is closed; then none of them waits
+     * @throws ClaimStoreBusyException if there is no room until their deadline, if the thread was interrupted meanwhile, or
+     *     if the queue is closed; then none of them waits
      */
-    void add(List<? extends PendingCall<?>> entries, long deadline) {
+    void add(List<? extends PendingCall<?>> entries) {
         lock.lock();
         try {
-            awaitRoom(entries.get(0).kind(), deadline);
-            entries.forEach(entry -> waiting(entry.kind()).add(entry));
-            if (flushing == 0 || isMuch() || watching == 0) {
-                work.signal();
-            }
+            awaitRoom(entries.get(0).kind(), entries.get(0).deadline());
+            addAll(entries);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /**
+     * Lets a call's entries wait for their batch, whether or not there is room. Their caller waits for none, and bounds by itself
+     * how many it has under way.
+     *
+     * @throws ClaimStoreBusyException if the queue is closed; then none of them waits
+     */
+    void addAnyway(List<? extends PendingCall<?>> entries) {
+        lock.lock();
+        try {
+            addAll(entries);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void addAll(List<? extends PendingCall<?>> entries) {
+        if (closed) {
+            throw closed();
+        }
+        entries.forEach(entry -> waiting(entry.kind()).add(entry));
+        if (flushing == 0 || isMuch() || watching == 0) {
+            work.signal();
         }
     }
 
@@ -92,9 +114,6 @@ final class ClaimQueue {
                 throw new ClaimStoreBusyException("Interrupted while it waited for room among waiting entries");
             }
         }
-        if (closed) {
-            throw closed();
-        }
     }
 
     /** Takes an entry back; returns whether it still waited. If not, it is on its way to the store, or answered. */
@@ -102,6 +121,37 @@ final class ClaimQueue {
         lock.lock();
         try {
             return waiting(entry.kind()).remove(entry);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes back those that have waited until their deadlines. */
+    List<PendingCall<?>> withdrawOverdue() {
+        lock.lock();
+        try {
+            long now = clock.nanoTime();
+            List<PendingCall<?>> overdue = waiting.values().stream()
+                    .flatMap(Deque::stream)
+                    .filter(entry -> entry.deadline() - now <= 0)
+                    .toList();
+            overdue.forEach(entry -> waiting(entry.kind()).remove(entry));
+            room.signalAll();
+            return overdue;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns how long it takes until the first entry that waits is overdue, in nanoseconds; empty if none waits. */
+    OptionalLong untilFirstDeadline() {
+        lock.lock();
+        try {
+            long now = clock.nanoTime();
+            return waiting.values().stream()
+                    .flatMap(Deque::stream)
+                    .mapToLong(entry -> entry.deadline() - now)
+                    .min();
         } finally {
             lock.unlock();
         }
@@ -209,16 +259,21 @@ final class ClaimQueue {
 
     /** Refuses what still waits. */
     void refuseAll() {
+        List<PendingCall<?>> refused = new ArrayList<>();
         lock.lock();
         try {
             for (Deque<PendingCall<?>> kind : waiting.values()) {
-                kind.forEach(entry -> entry.fail(closed()));
+                refused.addAll(kind);
                 kind.clear();
             }
             work.signalAll();
         } finally {
             lock.unlock();
         }
+        refused.forEach(entry -> {
+            entry.fail(closed());
+            entry.show();
+        });
     }
 
     private Deque<PendingCall<?>> waiting(Kind kind) {

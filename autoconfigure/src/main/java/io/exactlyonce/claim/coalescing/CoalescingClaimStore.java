@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.coalescing;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -21,12 +22,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
 /**
  * Puts calls of many threads together, so that they share the store's transactions: one queue, a few flushers, a future
- * per entry. Callers wait for their own answers. No entry waits for a batch to fill: a batch is what waits when a flusher is
+ * per entry. Callers wait for their own answers, or are called back. No entry waits for a batch to fill: a batch is what waits when a flusher is
  * free, so batches grow with the load.
  *
  * <p>Guaranteed, besides what the store guarantees:
@@ -42,12 +44,13 @@ import java.util.concurrent.TimeoutException;
  *
  * <p>Not guaranteed: the order of entries for different keys. When the store fails, it fails for a whole batch.
  */
-public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
+public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, AutoCloseable {
 
     private final ClaimStore store;
     private final CoalescingSettings settings;
     private final NanoClock clock;
     private final ClaimQueue queue;
+    private final QueuePatience patience;
     private volatile List<Thread> flushers = List.of();
 
     /**
@@ -60,6 +63,7 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
         this.settings = settings;
         this.clock = clock;
         this.queue = new ClaimQueue(settings, clock);
+        this.patience = new QueuePatience(queue);
     }
 
     /**
@@ -71,20 +75,49 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
      */
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return ask(requests.stream().map(PendingCall::of).toList());
+        return ask(claims(requests));
+    }
+
+    /** Does the same without waiting, neither for room nor for the answer. */
+    @Override
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+        return askAsync(claims(requests), Function.identity());
     }
 
     @Override
     public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        List<PendingCall<EndAnswer>> entries =
-                ends.stream().<PendingCall<EndAnswer>>map(PendingCall::of).toList();
-        List<EndAnswer> answers = ask(entries);
+        return recorded(ends, ask(ends(ends)));
+    }
+
+    /** Does the same without waiting, neither for room nor for the answer. */
+    @Override
+    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
+        return askAsync(ends(ends), answers -> recorded(ends, answers));
+    }
+
+    private List<PendingCall<ClaimOutcome>> claims(List<ClaimRequest> requests) {
+        long deadline = deadline();
+        return requests.stream()
+                .map(request -> PendingCall.of(request, deadline))
+                .toList();
+    }
+
+    private List<PendingCall<EndAnswer>> ends(List<? extends ClaimEnd> ends) {
+        long deadline = deadline();
+        return ends.stream().map(end -> PendingCall.of(end, deadline)).toList();
+    }
+
+    private long deadline() {
+        return clock.nanoTime() + settings.patience().toNanos();
+    }
+
+    private static Set<ClaimId> recorded(List<? extends ClaimEnd> ends, List<EndAnswer> answers) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> locked = new HashSet<>();
         for (int i = 0; i < answers.size(); i++) {
             switch (answers.get(i)) {
-                case RECORDED -> recorded.add(entries.get(i).claim());
-                case LOCKED -> locked.add(entries.get(i).claim());
+                case RECORDED -> recorded.add(ends.get(i).claim());
+                case LOCKED -> locked.add(ends.get(i).claim());
                 case LOST -> {}
             }
         }
@@ -101,7 +134,7 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
      */
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> leases) {
-        long deadline = clock.nanoTime() + settings.patience().toNanos();
+        long deadline = deadline();
         RenewalChunks chunks = new RenewalChunks();
         for (int start = 0; start < leases.size(); start += settings.maxBatch()) {
             if (start > 0 && deadline - clock.nanoTime() <= 0) {
@@ -134,16 +167,41 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
         if (entries.isEmpty()) {
             return List.of();
         }
-        if (flushers.isEmpty()) {
+        startFlushers();
+        queue.add(entries);
+        patience.watch();
+        return answers(entries, this::await);
+    }
+
+    private <A, R> CompletableFuture<R> askAsync(List<PendingCall<A>> entries, Function<List<A>, R> reply) {
+        CompletableFuture<R> replied = new CompletableFuture<>();
+        try {
             startFlushers();
+            queue.addAnyway(entries);
+            patience.watch();
+        } catch (RuntimeException refused) {
+            replied.completeExceptionally(refused);
+            return replied;
         }
-        long deadline = clock.nanoTime() + settings.patience().toNanos();
-        queue.add(entries, deadline);
+        var unused = CompletableFuture.allOf(
+                        entries.stream().map(PendingCall::shown).toArray(CompletableFuture[]::new))
+                .whenComplete((shown, failed) -> {
+                    try {
+                        replied.complete(reply.apply(answers(entries, PendingCall::getNow)));
+                    } catch (Throwable failure) {
+                        replied.completeExceptionally(failure);
+                    }
+                });
+        return replied;
+    }
+
+    /** @throws RuntimeException the first one that an entry ended with, after all of them have ended */
+    private static <A> List<A> answers(List<PendingCall<A>> entries, Function<PendingCall<A>, A> answer) {
         List<A> answers = new ArrayList<>(entries.size());
         RuntimeException failure = null;
         for (PendingCall<A> entry : entries) {
             try {
-                answers.add(await(entry, deadline));
+                answers.add(answer.apply(entry));
             } catch (RuntimeException first) {
                 failure = failure == null ? first : failure;
             }
@@ -155,22 +213,15 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
     }
 
     /**
-     * An entry that waits in the queue can leave it, when time is up or, if it is a claim, when its caller is interrupted.
-     * One that is on its way to the store is waited for, as if its caller had called the store itself: the claim may be
-     * made already.
+     * A claim that waits in the queue leaves it when its caller is interrupted. An entry that is on its way to the store is waited
+     * for, as if its caller had called the store itself: the claim may be made already.
      */
-    private <A> A await(PendingCall<A> entry, long deadline) {
+    private <A> A await(PendingCall<A> entry) {
         boolean interrupted = false;
-        boolean onItsWay = false;
         try {
             while (true) {
                 try {
-                    return onItsWay ? entry.get() : entry.get(deadline - clock.nanoTime());
-                } catch (TimeoutException tooLong) {
-                    if (queue.withdraw(entry)) {
-                        throw queue.busy();
-                    }
-                    onItsWay = true;
+                    return entry.get();
                 } catch (InterruptedException stopping) {
                     interrupted = true;
                     if (entry.kind() == Kind.CLAIM && queue.withdraw(entry)) {
@@ -186,7 +237,13 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
     }
 
     /** Not before the first call: an application without listeners needs none. */
-    private synchronized void startFlushers() {
+    private void startFlushers() {
+        if (flushers.isEmpty()) {
+            startOnce();
+        }
+    }
+
+    private synchronized void startOnce() {
         if (!flushers.isEmpty()) {
             return;
         }
@@ -204,7 +261,7 @@ public final class CoalescingClaimStore implements ClaimStore, AutoCloseable {
     @Override
     public void close() {
         queue.close();
-        long deadline = clock.nanoTime() + settings.patience().toNanos();
+        long deadline = deadline();
         try {
             for (Thread flusher : flushers) {
                 flusher.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - clock.nanoTime())));

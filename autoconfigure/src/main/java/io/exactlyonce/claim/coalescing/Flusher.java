@@ -1,7 +1,6 @@
 package io.exactlyonce.claim.coalescing;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -36,16 +35,18 @@ final class Flusher implements Runnable {
         }
     }
 
-    /** Whatever happens, the batch's callers get an answer, and its keys can go on. */
+    /**
+     * Whatever happens, the batch's callers get an answer, and its keys can go on: before the answers are shown, since what
+     * depends on them runs here.
+     */
     private void flush(List<PendingCall<?>> batch) {
         try {
             write(batch);
         } catch (Throwable inTheMiddle) {
-            // Not even the failure could be told, as when the stack is used up: entries without an answer get one
-            // below.
+            // Not even the failure could be noted, as when the stack is used up: that much is shown below.
         } finally {
             queue.returned(batch);
-            batch.forEach(PendingCall::loseUnlessAnswered);
+            batch.forEach(PendingCall::show);
         }
     }
 
@@ -66,19 +67,19 @@ final class Flusher implements Runnable {
         }
     }
 
-    private ClaimBatchResult apply(List<PendingCall<?>> batch) {
+    private ClaimBatch.Result apply(List<PendingCall<?>> batch) {
         return store.apply(new ClaimBatch(
                 PendingCall.requests(batch, ClaimEnd.class), PendingCall.requests(batch, ClaimRequest.class)));
     }
 
-    private static void answer(List<PendingCall<?>> batch, ClaimBatchResult result) {
+    private static void answer(List<PendingCall<?>> batch, ClaimBatch.Result result) {
         Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
         for (PendingCall<?> entry : batch) {
             entry.answer(entry.kind() == Kind.CLAIM ? outcomes.next() : end(entry.claim(), result));
         }
     }
 
-    private static EndAnswer end(ClaimId claim, ClaimBatchResult result) {
+    private static EndAnswer end(ClaimId claim, ClaimBatch.Result result) {
         if (result.locked().contains(claim)) {
             return EndAnswer.LOCKED;
         }

@@ -8,17 +8,26 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of a call, and the future of its answer.
+ * One entry of a call, and the future of its answer. The answer is noted first, by the one thread that has taken the entry out
+ * of the queue, and shown when the entry's whole batch is back: what depends on it then runs on that thread.
  *
  * @param <A> the answer: a {@link ClaimOutcome} for a claim, an {@link EndAnswer} for the end of one
  */
-record PendingCall<A>(Kind kind, ClaimId claim, Object request, Class<A> type, CompletableFuture<@Nullable A> answer) {
+final class PendingCall<A> {
+
+    private final Kind kind;
+    private final ClaimId claim;
+    private final Object request;
+    private final Class<A> type;
+    private final long deadline;
+    private final CompletableFuture<@Nullable A> shown = new CompletableFuture<>();
+    private @Nullable A given;
+    private @Nullable RuntimeException failure;
 
     /** What an entry is for. In a batch, earlier kinds go first: the end of a claim lets other deliveries go on. */
     enum Kind {
@@ -37,12 +46,22 @@ record PendingCall<A>(Kind kind, ClaimId claim, Object request, Class<A> type, C
         LOCKED
     }
 
-    static PendingCall<ClaimOutcome> of(ClaimRequest request) {
-        return new PendingCall<>(Kind.CLAIM, request.id(), request, ClaimOutcome.class, new CompletableFuture<>());
+    private PendingCall(Kind kind, ClaimId claim, Object request, Class<A> type, long deadline) {
+        this.kind = kind;
+        this.claim = claim;
+        this.request = request;
+        this.type = type;
+        this.deadline = deadline;
     }
 
-    static PendingCall<EndAnswer> of(ClaimEnd end) {
-        return new PendingCall<>(kindOf(end), end.claim(), end, EndAnswer.class, new CompletableFuture<>());
+    /** @param deadline until which it may wait for its batch, by the clock, in nanoseconds */
+    static PendingCall<ClaimOutcome> of(ClaimRequest request, long deadline) {
+        return new PendingCall<>(Kind.CLAIM, request.id(), request, ClaimOutcome.class, deadline);
+    }
+
+    /** @param deadline until which it may wait for its batch, by the clock, in nanoseconds */
+    static PendingCall<EndAnswer> of(ClaimEnd end, long deadline) {
+        return new PendingCall<>(kindOf(end), end.claim(), end, EndAnswer.class, deadline);
     }
 
     private static Kind kindOf(ClaimEnd end) {
@@ -55,14 +74,26 @@ record PendingCall<A>(Kind kind, ClaimId claim, Object request, Class<A> type, C
     /** Returns what the entries of a batch ask for, of one type. */
     static <R> List<R> requests(List<PendingCall<?>> batch, Class<R> type) {
         return batch.stream()
-                .map(PendingCall::request)
+                .map(entry -> entry.request)
                 .filter(type::isInstance)
                 .map(type::cast)
                 .toList();
     }
 
+    Kind kind() {
+        return kind;
+    }
+
+    ClaimId claim() {
+        return claim;
+    }
+
     ClaimKey key() {
         return claim.key();
+    }
+
+    long deadline() {
+        return deadline;
     }
 
     /** The characters that its batch has to carry beyond the usual few. */
@@ -72,41 +103,54 @@ record PendingCall<A>(Kind kind, ClaimId claim, Object request, Class<A> type, C
                 : 0;
     }
 
+    /** Completes when the answer, or why there is none, is shown. */
+    CompletableFuture<?> shown() {
+        return shown;
+    }
+
     /** Waits for the answer. */
     A get() throws InterruptedException {
         try {
-            return orLost(answer.get());
+            return orLost(shown.get());
         } catch (ExecutionException failed) {
             throw (RuntimeException) failed.getCause();
         }
     }
 
-    /** Waits for the answer, and not for longer than this. */
-    A get(long nanos) throws InterruptedException, TimeoutException {
+    /** Returns the answer once it is shown. */
+    A getNow() {
         try {
-            return orLost(answer.get(nanos, TimeUnit.NANOSECONDS));
-        } catch (ExecutionException failed) {
+            return orLost(shown.join());
+        } catch (CompletionException failed) {
             throw (RuntimeException) failed.getCause();
         }
     }
 
-    private A orLost(@Nullable A given) {
-        if (given == null) {
+    private A orLost(@Nullable A answer) {
+        if (answer == null) {
             throw new ClaimStoreUnavailableException("The store's answer was lost: out of memory or stack", null);
         }
-        return given;
+        return answer;
     }
 
-    void answer(Object given) {
-        answer.complete(type.cast(given));
+    void answer(Object answer) {
+        given = type.cast(answer);
     }
 
-    void fail(RuntimeException failure) {
-        answer.completeExceptionally(failure);
+    void fail(RuntimeException why) {
+        failure = why;
     }
 
-    /** Wakes up a caller that got no answer. It needs no memory; the caller says on its own stack what is wrong. */
-    void loseUnlessAnswered() {
-        answer.complete(null);
+    /**
+     * Shows what was noted. Of an entry of which nothing is, the answer is lost: to show that needs no memory, and who asks says
+     * on a stack of its own what is wrong.
+     */
+    void show() {
+        RuntimeException why = failure;
+        if (why != null) {
+            shown.completeExceptionally(why);
+        } else {
+            shown.complete(given);
+        }
     }
 }

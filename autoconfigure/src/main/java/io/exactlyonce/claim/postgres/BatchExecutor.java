@@ -1,7 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
@@ -43,7 +42,7 @@ public final class BatchExecutor {
         this.lockedRows = lockedRows;
     }
 
-    ClaimBatchResult apply(ClaimBatch batch) {
+    ClaimBatch.Result apply(ClaimBatch batch) {
         UnwrittenEnds ends = new UnwrittenEnds(batch.ends());
         UndecidedClaims claims = new UndecidedClaims(batch.claims());
         int all = ends.openCount() + claims.openCount();
@@ -51,7 +50,7 @@ public final class BatchExecutor {
             requireMore(round, ends.openCount() + claims.openCount(), all);
             round(ends, claims);
         }
-        return new ClaimBatchResult(ends.recorded(), claims.outcomes(), ends.locked());
+        return new ClaimBatch.Result(ends.recorded(), claims.outcomes(), ends.locked());
     }
 
     private void round(UnwrittenEnds ends, UndecidedClaims claims) {

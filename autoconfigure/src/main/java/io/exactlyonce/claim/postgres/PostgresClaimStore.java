@@ -1,7 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -94,12 +93,12 @@ public final class PostgresClaimStore implements ClaimStore {
 
     @Override
     public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        ClaimBatchResult result = apply(new ClaimBatch(List.copyOf(ends), List.of()));
+        ClaimBatch.Result result = apply(new ClaimBatch(List.copyOf(ends), List.of()));
         return ClaimsLockedException.requireNone(result.locked(), result.recorded());
     }
 
     @Override
-    public ClaimBatchResult apply(ClaimBatch batch) {
+    public ClaimBatch.Result apply(ClaimBatch batch) {
         try {
             return permits.execute(() -> uncommitted.passBy(batch, rounds::apply));
         } catch (DataIntegrityViolationException unstorable) {

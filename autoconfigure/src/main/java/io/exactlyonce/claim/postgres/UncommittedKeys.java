@@ -1,7 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -40,7 +39,7 @@ final class UncommittedKeys {
     }
 
     /** Applies a batch. If the wait times out, such keys are held elsewhere, and the rest goes without them. */
-    ClaimBatchResult passBy(ClaimBatch batch, Function<ClaimBatch, ClaimBatchResult> rounds) {
+    ClaimBatch.Result passBy(ClaimBatch batch, Function<ClaimBatch, ClaimBatch.Result> rounds) {
         try {
             return rounds.apply(batch);
         } catch (RuntimeException failure) {
@@ -62,13 +61,13 @@ final class UncommittedKeys {
         return new ClaimBatch(batch.ends(), rest);
     }
 
-    private static ClaimBatchResult withHeld(ClaimBatch batch, Set<ClaimKey> held, ClaimBatchResult rest) {
+    private static ClaimBatch.Result withHeld(ClaimBatch batch, Set<ClaimKey> held, ClaimBatch.Result rest) {
         Iterator<ClaimOutcome> decided = rest.claimed().iterator();
         List<ClaimOutcome> claimed = new ArrayList<>(batch.claims().size());
         for (ClaimRequest request : batch.claims()) {
             claimed.add(held.contains(request.key()) ? new HeldElsewhere(request.lease()) : decided.next());
         }
-        return new ClaimBatchResult(rest.recorded(), claimed, rest.locked());
+        return new ClaimBatch.Result(rest.recorded(), claimed, rest.locked());
     }
 
     private Set<ClaimKey> among(Collection<ClaimRequest> requests) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.waiting;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
@@ -74,6 +75,11 @@ public final class StoreCircuitBreaker {
         return new GuardedClaimStore(store, this);
     }
 
+    /** Returns a store whose claims tell this breaker whether the original answers. */
+    public AsyncClaimStore guard(AsyncClaimStore store) {
+        return new GuardedAsyncClaimStore(store, this);
+    }
+
     /** A listener begins to poll as the breaker permits. */
     public void subscribe(Subscription subscription) {
         lock.lock();
@@ -142,7 +148,7 @@ public final class StoreCircuitBreaker {
     }
 
     /** A claim got no answer on this way. */
-    void unanswered(RuntimeException failure) {
+    void unanswered(Throwable failure) {
         lock.lock();
         try {
             if (state == State.HALF_OPEN) {
@@ -167,7 +173,7 @@ public final class StoreCircuitBreaker {
         }
     }
 
-    private void open(String claims, RuntimeException failure) {
+    private void open(String claims, Throwable failure) {
         state = State.OPEN;
         Throwable reason = NestedExceptionUtils.getMostSpecificCause(failure);
         for (Subscription subscription : subscriptions) {

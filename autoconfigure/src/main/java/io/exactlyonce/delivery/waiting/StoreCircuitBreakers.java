@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.waiting;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -33,6 +34,11 @@ public final class StoreCircuitBreakers {
 
     /** Returns a store whose claims tell the claim store's breaker whether the original answers. */
     public ClaimStore guard(ClaimStore store) {
+        return claims.guard(store);
+    }
+
+    /** Returns a store whose claims tell the claim store's breaker whether the original answers. */
+    public AsyncClaimStore guard(AsyncClaimStore store) {
         return claims.guard(store);
     }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -192,7 +191,7 @@ class InterferenceIT {
         ClaimRequest running = request();
         other.claim(List.of(done, running));
 
-        ClaimBatchResult result = store.apply(new ClaimBatch(
+        ClaimBatch.Result result = store.apply(new ClaimBatch(
                 List.of(new ClaimEnd.Completed(done.id(), "1")),
                 List.of(request(), request(running.key()), request())));
 

@@ -8,7 +8,6 @@ import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -103,7 +102,7 @@ interface ClaimBatchContract extends StoreUnderTest {
         ClaimRequest doubtful = request(newKey());
         store().claim(List.of(done, failed, doubtful));
 
-        ClaimBatchResult result = store().apply(new ClaimBatch(
+        ClaimBatch.Result result = store().apply(new ClaimBatch(
                 List.of(
                         new ClaimEnd.Completed(done.id(), "1"),
                         new ClaimEnd.Released(failed.id(), "failed", false),

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -294,7 +293,7 @@ class PostgresClaimTransactionIT {
         DATABASE.endLease(request.id());
 
         again(claim -> {
-            ClaimBatchResult result = inAnotherThread(() -> external.apply(new ClaimBatch(
+            ClaimBatch.Result result = inAnotherThread(() -> external.apply(new ClaimBatch(
                     List.of(
                             new ClaimEnd.Completed(request.id(), "1"),
                             new ClaimEnd.Completed(done.id(), "1"),
