@@ -96,7 +96,11 @@ class ArchitectureTests {
                             "listener.container",
                             "listener.message",
                             "listener.method")),
-            entry("window", List.of("visibility")),
+            entry("window.foresight", List.of()),
+            entry("window", List.of("visibility", "window.foresight")),
+            entry(
+                    "window.watch",
+                    List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),
             entry("metrics", List.of("claim", "delivery", "primary.replica", "renewal", "visibility", "window")));
 
     @ArchTest

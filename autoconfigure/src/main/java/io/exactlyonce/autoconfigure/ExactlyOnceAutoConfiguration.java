@@ -29,6 +29,9 @@ import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.window.watch.WindowLog;
+import io.exactlyonce.window.watch.WindowObserver;
+import io.exactlyonce.window.watch.WindowWatch;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -90,6 +93,17 @@ public final class ExactlyOnceAutoConfiguration {
     @ConditionalOnProperty(name = "exactly-once.renewal.enabled", havingValue = "false")
     StaticWindowAudit exactlyOnceStaticWindowAudit() {
         return new StaticWindowAudit();
+    }
+
+    @Bean
+    WindowWatch exactlyOnceWindowWatch(ExactlyOnceProperties properties, ObjectProvider<WindowObserver> observers) {
+        return new WindowWatch(
+                properties.renewal().enabled(), observers.orderedStream().toList(), System::nanoTime);
+    }
+
+    @Bean
+    WindowLog exactlyOnceWindowLog(ExactlyOnceProperties properties) {
+        return new WindowLog(properties.renewal().enabled());
     }
 
     @Bean

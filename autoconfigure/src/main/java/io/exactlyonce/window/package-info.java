@@ -1,5 +1,6 @@
 /**
- * The visibility window against the time that deliveries take. Pure arithmetic; it uses {@code visibility} only.
+ * The visibility window against the time that deliveries take. How long it should be, by which
+ * rule. Pure arithmetic.
  */
 @NullMarked
 package io.exactlyonce.window;

@@ -1,0 +1,95 @@
+package io.exactlyonce.window.foresight;
+
+/**
+ * The share of deliveries that took longer than a bound, over an hour, six hours and a day, each with older ones counting
+ * less and less. Not thread-safe.
+ */
+final class Share {
+
+    private static final double[] MEMORY_SECONDS = {3_600, 6 * 3_600, 24 * 3_600};
+    private static final int HOUR = 0;
+    private static final int SIX_HOURS = 1;
+    private static final int DAY = 2;
+
+    /** Log-likelihood ratio from which on a larger share is not chance: once in a million looks. */
+    private static final double CERTAIN = 14;
+
+    /** Half a delivery of ten: before much is known, each twentieth delivery may have been beyond the bound. */
+    private static final double PRIOR = 0.5;
+
+    private static final double PRIOR_TOTAL = 10;
+    private static final double LEAST = 0.0003;
+
+    private final double[] totals = new double[MEMORY_SECONDS.length];
+    private final double[] beyond = new double[MEMORY_SECONDS.length];
+    private int run;
+
+    void note(boolean isBeyond) {
+        run = isBeyond ? run + 1 : 0;
+    }
+
+    void add(double elapsedSeconds, double deliveries, double slow) {
+        for (int i = 0; i < totals.length; i++) {
+            double kept = Math.exp(-elapsedSeconds / MEMORY_SECONDS[i]);
+            totals[i] = totals[i] * kept + deliveries;
+            beyond[i] = beyond[i] * kept + slow;
+        }
+    }
+
+    void forget() {
+        for (int i = 0; i < totals.length; i++) {
+            totals[i] = 0;
+            beyond[i] = 0;
+        }
+        run = 0;
+    }
+
+    /** Returns the share of the last hour. */
+    double ofHour() {
+        return totals[HOUR] == 0 ? 0 : beyond[HOUR] / totals[HOUR];
+    }
+
+    /** Returns the share of the last six hours. */
+    double ofSixHours() {
+        return totals[SIX_HOURS] == 0 ? 0 : beyond[SIX_HOURS] / totals[SIX_HOURS];
+    }
+
+    /** Returns the share that was usual over the last day. */
+    double usual() {
+        return Math.max(LEAST, (beyond[DAY] + PRIOR) / (totals[DAY] + PRIOR_TOTAL));
+    }
+
+    /**
+     * Returns whether more than a bound is beyond what chance would do to a share as large as usual, or as large as the bound.
+     *
+     * @param deliveries recent ones
+     * @param slow how many of these were beyond
+     */
+    boolean isMoreThan(double bound, double deliveries, double slow) {
+        double expected = Math.min(bound, usual());
+        return -run * Math.log(expected) >= CERTAIN
+                || evidence(slow, deliveries, expected) >= CERTAIN
+                || hoursShow(expected, CERTAIN);
+    }
+
+    /** Returns whether recent deliveries alone are too many for the usual share. */
+    boolean isUnusual(double deliveries, double slow) {
+        return evidence(slow, deliveries, usual()) >= CERTAIN;
+    }
+
+    /** Returns whether the share of the last hours is larger than the usual one. */
+    boolean grows() {
+        return hoursShow(usual(), CERTAIN);
+    }
+
+    private boolean hoursShow(double expected, double evidence) {
+        return evidence(beyond[HOUR], totals[HOUR], expected) >= evidence
+                || evidence(beyond[SIX_HOURS], totals[SIX_HOURS], expected) >= evidence;
+    }
+
+    /** By Poisson's law; nothing speaks for a larger share where it is smaller. */
+    private static double evidence(double slow, double deliveries, double expectedShare) {
+        double expected = deliveries * expectedShare;
+        return slow <= expected ? 0 : slow * Math.log(slow / expected) - (slow - expected);
+    }
+}

@@ -1,0 +1,137 @@
+package io.exactlyonce.window;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.foresight.Latencies;
+import io.exactlyonce.window.foresight.WindowForesight;
+import java.time.Duration;
+import java.util.Random;
+import java.util.function.DoubleSupplier;
+import org.junit.jupiter.api.Test;
+
+/** Distributions are those of the incidents that the rules come from. */
+class WindowAdvisorTests {
+
+    private static final VisibilityWindow WINDOW = VisibilityWindow.ofSeconds(30);
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+
+    private final Random random = new Random(1);
+
+    /** Card provider 8 to 15 s, database 10 to 12 s, mail 5 to 8 s, and what else there was: 35 to 45 s at the 95th percentile. */
+    private double order() {
+        return between(8, 15) + between(10, 12) + between(5, 8) + (random.nextInt(4) == 0 ? between(5, 12) : 0);
+    }
+
+    /** A peak near 40 s, and a tail up to 280 s. */
+    private double parcel() {
+        return random.nextInt(10) == 0 ? between(60, 280) : between(30, 50);
+    }
+
+    private double between(double from, double to) {
+        return from + random.nextDouble() * (to - from);
+    }
+
+    @Test
+    void renewedWindowIsTwiceTheMedian() {
+        WindowAdvice advice = WindowAdvisor.advise("orders", WINDOW, true, measure(2_000, this::order));
+
+        assertThat(advice.rule()).isEqualTo(WindowRule.RENEWED);
+        assertThat(advice.rule().formula()).isEqualTo("2 x p50");
+        assertThat(advice.rule().source()).contains("twice the median");
+        assertThat(advice.recommended()).isBetween(Duration.ofSeconds(58), Duration.ofSeconds(64));
+        assertThat(advice.isTooShort()).isTrue();
+        assertThat(advice.confidence()).isEqualTo(Confidence.HIGH);
+    }
+
+    @Test
+    void windowThatNothingRenewsHoldsTheTail() {
+        WindowAdvice advice = WindowAdvisor.advise("parcels", WINDOW, false, measure(20_000, this::parcel));
+
+        // The 99th percentile is a tenth of the tail below its end: 258 s.
+        assertThat(advice.recommended()).isBetween(Duration.ofSeconds(440), Duration.ofSeconds(463));
+        assertThat(advice.least()).isLessThanOrEqualTo(advice.recommended());
+        assertThat(advice.most()).isGreaterThanOrEqualTo(advice.recommended());
+        assertThat(advice.rule().formula()).isEqualTo("(p99 + 70 ms) x 1.75");
+    }
+
+    @Test
+    void guideForLongWorkersIsFollowedOnItsExample() {
+        // p99 12.5 s, network 50 ms and serialisation 20 ms, times 1.75: 22 s; its own 21 s leaves a fraction out.
+        WindowAdvice advice = WindowAdvisor.advise("jobs", WINDOW, false, measure(200, () -> 12.4));
+
+        assertThat(advice.recommended()).isEqualTo(Duration.ofSeconds(22));
+        assertThat(advice.confidence()).isEqualTo(Confidence.MEDIUM);
+        assertThat(advice.isTooShort()).isFalse();
+    }
+
+    @Test
+    void lambdaGetsSixTimesItsTimeout() {
+        WindowAdvice advice = WindowAdvisor.adviseForLambda("parcels", WINDOW, Duration.ofSeconds(300));
+
+        assertThat(advice.recommended()).isEqualTo(Duration.ofSeconds(1_800));
+        assertThat(advice.rule().source()).contains("AWS Lambda Developer Guide");
+    }
+
+    @Test
+    void adviceEndsAtTheCeilingAndSaysSo() {
+        WindowAdvice advice = WindowAdvisor.advise("films", WINDOW, false, measure(300, () -> 30_000));
+
+        assertThat(advice.recommended()).isEqualTo(Duration.ofSeconds(43_200));
+        assertThat(advice.isBeyondCeiling()).isTrue();
+    }
+
+    @Test
+    void shortestAdviceIsOneSecond() {
+        assertThat(WindowAdvisor.advise("pings", WINDOW, true, measure(300, () -> 0.002))
+                        .recommended())
+                .isEqualTo(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void withoutDeliveriesThereIsNoAdvice() {
+        WindowAdvice advice = WindowAdvisor.advise("orders", WINDOW, true, measure(0, () -> 1));
+
+        assertThat(advice.recommended()).isNull();
+        assertThat(advice.confidence()).isEqualTo(Confidence.NONE);
+        assertThat(advice.isTooShort()).isFalse();
+        assertThat(advice.terraform()).isEmpty();
+        assertThat(advice.cli()).isEmpty();
+    }
+
+    @Test
+    void confidenceIsOfTheSamplesThatTheRuleNeeds() {
+        Latencies latencies = measure(150, this::order);
+
+        assertThat(WindowAdvisor.advise("orders", WINDOW, true, latencies).confidence())
+                .isEqualTo(Confidence.MEDIUM);
+        assertThat(WindowAdvisor.advise("orders", WINDOW, false, latencies).confidence())
+                .isEqualTo(Confidence.LOW);
+    }
+
+    @Test
+    void linesCanBePasted() {
+        WindowAdvice advice = WindowAdvisor.adviseForLambda("orders.fifo", WINDOW, Duration.ofSeconds(10));
+
+        assertThat(advice.terraform())
+                .isEqualTo(
+                        """
+                resource "aws_sqs_queue" "orders_fifo" {
+                  name                       = "orders.fifo"
+                  fifo_queue                 = true
+                  visibility_timeout_seconds = 60 # 6 x timeout
+                }
+                """);
+        assertThat(advice.cli())
+                .isEqualTo("aws sqs set-queue-attributes --queue-url \"$(aws sqs get-queue-url --queue-name orders.fifo"
+                        + " --query QueueUrl --output text)\" --attributes VisibilityTimeout=60");
+    }
+
+    private static Latencies measure(int deliveries, DoubleSupplier seconds) {
+        WindowForesight foresight = new WindowForesight(WINDOW.length());
+        for (int i = 0; i < deliveries; i++) {
+            foresight.record(i * NANOS_PER_SECOND, seconds.getAsDouble());
+        }
+        return foresight.outlook(deliveries * NANOS_PER_SECOND).latencies();
+    }
+}
