@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,16 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     }
 
     @Override
+    public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
+        tell(observer -> observer.received(subscription, receiveCount, age));
+    }
+
+    @Override
+    public void inFlight(Subscription subscription, int change) {
+        tell(observer -> observer.inFlight(subscription, change));
+    }
+
+    @Override
     public void claimed(Subscription subscription, ClaimOutcome outcome) {
         tell(observer -> observer.claimed(subscription, outcome));
     }
@@ -39,6 +50,16 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     @Override
     public void delivered(Subscription subscription, Duration elapsed) {
         tell(observer -> observer.delivered(subscription, elapsed));
+    }
+
+    @Override
+    public void settled(Delivery delivery, DeliveryState state) {
+        tell(observer -> observer.settled(delivery, state));
+    }
+
+    @Override
+    public void acknowledged(Delivery delivery) {
+        tell(observer -> observer.acknowledged(delivery));
     }
 
     @Override

@@ -267,7 +267,8 @@ public final class Delivery {
         execution.goOn(begun);
     }
 
-    boolean wasHandled() {
+    /** Returns whether its handler was called, however that ended. */
+    public boolean wasHandled() {
         return execution.wasEntered();
     }
 

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Learns what happens to deliveries. Called by the threads that do the work: it must not block. What it throws is logged
@@ -13,6 +14,21 @@ public interface DeliveryObserver extends RenewalObserver {
 
     /** A listener begins to receive from a queue. */
     default void subscribed(Subscription subscription) {}
+
+    /**
+     * A message was received.
+     *
+     * @param receiveCount how often SQS has delivered it, from 1
+     * @param age since it was sent, both by the queue's clock, to the second; {@code null} if the queue did not say
+     */
+    default void received(Subscription subscription, int receiveCount, @Nullable Duration age) {}
+
+    /**
+     * The number of deliveries in flight has changed: received, and neither deleted nor returned nor abandoned yet.
+     *
+     * @param change how many more, or fewer if it is negative
+     */
+    default void inFlight(Subscription subscription, int change) {}
 
     /** The store answered a claim. */
     default void claimed(Subscription subscription, ClaimOutcome outcome) {}
@@ -26,6 +42,16 @@ public interface DeliveryObserver extends RenewalObserver {
      * returned are left out.
      */
     default void delivered(Subscription subscription, Duration elapsed) {}
+
+    /**
+     * A delivery has left its listener, and it is decided what becomes of it.
+     *
+     * @param state {@code DELETING}, {@code WAITING}, {@code RETURNED} or {@code ABANDONED}
+     */
+    default void settled(Delivery delivery, DeliveryState state) {}
+
+    /** The queue has confirmed the delete of a delivery's message. */
+    default void acknowledged(Delivery delivery) {}
 
     /** The number of deliveries of a subscription that wait for a key's holder, or for the claim store, has changed. */
     default void waiting(Subscription subscription, int deliveries) {}

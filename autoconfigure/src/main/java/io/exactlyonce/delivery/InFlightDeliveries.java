@@ -27,7 +27,9 @@ public final class InFlightDeliveries {
     }
 
     public void add(Delivery delivery) {
-        deliveries.add(delivery);
+        if (deliveries.add(delivery)) {
+            observer.inFlight(delivery.subscription(), 1);
+        }
     }
 
     public List<Delivery> of(Subscription subscription) {
@@ -59,8 +61,17 @@ public final class InFlightDeliveries {
     }
 
     private void remove(Delivery delivery) {
-        deliveries.remove(delivery);
+        leave(delivery);
         delivery.returned();
+    }
+
+    /** Returns whether it was in flight until now. */
+    private boolean leave(Delivery delivery) {
+        boolean left = deliveries.remove(delivery);
+        if (left) {
+            observer.inFlight(delivery.subscription(), -1);
+        }
+        return left;
     }
 
     /** Has a message deleted whose pipeline has ended; it is renewed on until that is confirmed. */
@@ -77,7 +88,7 @@ public final class InFlightDeliveries {
     public void end(Delivery delivery) {
         delivery.renewal().stop();
         // A delete may be confirmed after the listener has stopped.
-        if (deliveries.remove(delivery) && delivery.wasHandled()) {
+        if (leave(delivery) && delivery.wasHandled()) {
             observer.delivered(delivery.subscription(), Duration.ofNanos(clock.nanoTime() - delivery.receivedAt()));
         }
         delivery.end();

@@ -124,6 +124,7 @@ public final class ExactlyOnceContainerFactory
                         configured.getMessageSystemAttributeNames().stream().map(MessageSystemAttributeName::fromValue),
                         Set.of(
                                 MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT,
+                                MessageSystemAttributeName.SENT_TIMESTAMP,
                                 MessageSystemAttributeName.MESSAGE_GROUP_ID,
                                 MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID)));
     }

@@ -1,13 +1,16 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.Subscription;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
 
 /** Measures deliveries, listener by listener and queue by queue. */
 public final class DeliveryMetrics implements DeliveryObserver {
@@ -22,7 +25,9 @@ public final class DeliveryMetrics implements DeliveryObserver {
     public DeliveryMetrics(MeterRegistry registry) {
         this.registry = registry;
         this.pauses = Timer.builder(MeterNames.RENEWAL_PAUSES)
-                .description("How much later than planned renewals were looked for: pauses of the JVM or its machine")
+                .description(
+                        "How much later than planned renewals were looked for: pauses of the JVM or its machine that"
+                                + " cost headroom. A pause hits all listeners")
                 .register(registry);
     }
 
@@ -32,18 +37,38 @@ public final class DeliveryMetrics implements DeliveryObserver {
     }
 
     @Override
+    public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
+        metersOf(subscription).receives().received(receiveCount, age);
+    }
+
+    @Override
+    public void inFlight(Subscription subscription, int change) {
+        metersOf(subscription).inFlight(change);
+    }
+
+    @Override
     public void claimed(Subscription subscription, ClaimOutcome outcome) {
         metersOf(subscription).claimed(outcome);
     }
 
     @Override
     public void handled(Subscription subscription, Duration elapsed) {
-        metersOf(subscription).handled(elapsed);
+        metersOf(subscription).window().handled(elapsed);
     }
 
     @Override
     public void delivered(Subscription subscription, Duration elapsed) {
-        metersOf(subscription).delivered(elapsed);
+        metersOf(subscription).window().delivered(elapsed, subscription.window());
+    }
+
+    @Override
+    public void settled(Delivery delivery, DeliveryState state) {
+        metersOf(delivery.subscription()).settled(delivery, state);
+    }
+
+    @Override
+    public void acknowledged(Delivery delivery) {
+        metersOf(delivery.subscription()).acknowledged();
     }
 
     @Override
@@ -63,7 +88,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     @Override
     public void waiting(Subscription subscription, int deliveries) {
-        metersOf(subscription).waiting(deliveries);
+        metersOf(subscription).waiting(subscription, deliveries);
     }
 
     @Override

@@ -7,10 +7,20 @@ import java.util.List;
 final class MeterNames {
 
     static final String DELIVERY = "exactly.once.delivery";
+    static final String DELIVERY_QUANTILE = "exactly.once.delivery.quantile";
     static final String HANDLER = "exactly.once.handler";
+    static final String HANDLER_QUANTILE = "exactly.once.handler.quantile";
     static final String HANDLER_TIMEOUTS = "exactly.once.handler.timeouts";
+    static final String HANDLERS_ABANDONED = "exactly.once.handlers.abandoned";
     static final String WINDOW = "exactly.once.window";
     static final String WINDOW_UTILIZATION = "exactly.once.window.utilization";
+    static final String WINDOW_HEADROOM = "exactly.once.window.headroom";
+    static final String WINDOW_EXCEEDED = "exactly.once.window.exceeded";
+    static final String MESSAGE_AGE = "exactly.once.message.age";
+    static final String IN_FLIGHT = "exactly.once.in.flight";
+    static final String COMPLETIONS = "exactly.once.completions";
+    static final String ACKNOWLEDGEMENTS = "exactly.once.acknowledgements";
+    static final String TAKEOVERS = "exactly.once.takeovers";
     static final String CLAIMS = "exactly.once.claims";
     static final String CLAIMS_DELETED = "exactly.once.claims.deleted";
     static final String CLAIMS_OLDEST = "exactly.once.claims.oldest";
@@ -20,6 +30,8 @@ final class MeterNames {
     static final String RENEWALS = "exactly.once.renewals";
     static final String RENEWAL_PAUSES = "exactly.once.renewal.pauses";
     static final String WAITING = "exactly.once.waiting";
+    static final String RECEIVES = "exactly.once.receives";
+    static final String RECEIVES_LEFT = "exactly.once.receives.left";
     static final String RECEIVES_RUN_OUT = "exactly.once.receives.run.out";
     static final String LISTENER_PAUSED = "exactly.once.listener.paused";
 
@@ -33,6 +45,8 @@ final class MeterNames {
     static final String TARGET = "target";
     static final String RESULT = "result";
     static final String REPLICA = "replica";
+    static final String QUANTILE = "quantile";
+    static final String RECEIVE = "receive";
 
     private static final String ACQUIRED = "acquired";
     private static final String ALREADY_COMPLETED = "already_completed";

@@ -25,18 +25,22 @@ public final class RetentionMetrics implements RetentionObserver {
                 .description("Claims that this instance deleted because their retention was over")
                 .register(registry);
         sweeps = Timer.builder(MeterNames.SWEEP)
-                .description("Deletion of all that was expired, pauses included")
+                .description("Deletion of all that was expired, pauses included, by the instance that did it")
                 .register(registry);
         failures = Counter.builder(MeterNames.SWEEP_FAILURES)
-                .description("Sweeps that could not go on")
+                .description("Sweeps that could not go on: database away, or DELETE not granted")
                 .register(registry);
         Gauge.builder(MeterNames.CLAIMS_OLDEST, this, metrics -> metrics.survey.oldestSeconds())
-                .description("Time since the oldest claim in the table that will expire")
+                .description(
+                        "Time since the oldest claim in the table that will expire; 0 if there is none. Every instance"
+                                + " reports the same")
                 .baseUnit("seconds")
                 .strongReference(true)
                 .register(registry);
         Gauge.builder(MeterNames.CLAIMS_PARKED, this, metrics -> metrics.survey.parked())
-                .description("Claims that wait for a person's decision")
+                .description(
+                        "Claims that wait for a person's decision. Every instance reports the same: take the maximum, not"
+                                + " the sum")
                 .strongReference(true)
                 .register(registry);
     }

@@ -1,138 +1,172 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.StaticWindowRule;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.distribution.ValueAtPercentile;
-import java.time.Duration;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** The meters of one listener on one queue, all there from the start, so that alerts on rates see zeros first. */
+/**
+ * The meters of one listener on one queue, all there from the start, so that alerts on rates see zeros first. They go on
+ * when the listener is stopped and started again.
+ */
 final class SubscriptionMeters {
 
-    /** Percentiles cover this much of the past: the time over which the advice on windows is to be judged. */
-    private static final Duration MEMORY = Duration.ofMinutes(5);
-
-    private static final double P95 = 0.95;
-
-    private final Timer delivery;
-    private final Timer handler;
+    private final Meters meters;
+    private final WindowMeters window;
+    private final ReceiveMeters receives;
     private final Counter handlerTimeouts;
+    private final Counter abandoned;
+    private final Counter completions;
+    private final Counter acknowledgements;
+    private final Counter takeovers;
+    private final Counter receivesRunOut;
     private final Map<String, Counter> claims = new HashMap<>();
     private final Map<String, Counter> renewals = new HashMap<>();
-    private final Counter receivesRunOut;
-    private volatile VisibilityWindow window;
-    private volatile int waiting;
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final Map<Subscription, Integer> waiting = new ConcurrentHashMap<>();
     private final Map<String, AtomicBoolean> paused = new ConcurrentHashMap<>();
-    private final MeterRegistry registry;
-    private final Tags tags;
 
     SubscriptionMeters(MeterRegistry registry, Subscription subscription) {
-        this.registry = registry;
-        this.tags = Tags.of(MeterNames.LISTENER, subscription.listener(), MeterNames.QUEUE, subscription.queue());
-        window = subscription.window();
-        delivery = timer(
+        meters = new Meters(
                 registry,
-                MeterNames.DELIVERY,
-                tags,
-                "From a message's receive to its confirmed delete, or until it was abandoned");
-        handler = timer(registry, MeterNames.HANDLER, tags, "The handler's own time");
-        handlerTimeouts = counter(
-                registry,
+                Tags.of(MeterNames.LISTENER, subscription.listener(), MeterNames.QUEUE, subscription.queue()));
+        window = new WindowMeters(meters, subscription.window());
+        receives = new ReceiveMeters(meters);
+        handlerTimeouts = meters.counter(
                 MeterNames.HANDLER_TIMEOUTS,
-                tags,
-                "Handlers that ran into their listener's timeout, and were interrupted");
-        receivesRunOut = counter(
-                registry,
+                "Handlers that ran into their listener's timeout and were interrupted; counted for each message of a"
+                        + " batch");
+        abandoned = meters.counter(
+                MeterNames.HANDLERS_ABANDONED,
+                "Deliveries whose handler was called and whose effect is not on record: claim lost, or stopped from"
+                        + " outside. They are neither deleted nor returned");
+        completions = meters.counter(
+                MeterNames.COMPLETIONS, "Deliveries whose handler succeeded and whose key is recorded as completed");
+        acknowledgements = meters.counter(
+                MeterNames.ACKNOWLEDGEMENTS,
+                "Messages deleted, confirmed by the queue; duplicates, too, so that it exceeds completions where SQS"
+                        + " delivers twice");
+        takeovers = meters.counter(
+                MeterNames.TAKEOVERS,
+                "Claims acquired in doubt: an earlier attempt vanished or was stopped, and may have had effects");
+        receivesRunOut = meters.counter(
                 MeterNames.RECEIVES_RUN_OUT,
-                tags,
                 "Deliveries that wait although they have at most one receive left before the dead-letter queue");
-        registerGauges(registry, tags);
-        Gauge.builder(MeterNames.WAITING, this, meters -> meters.waiting)
-                .description("Deliveries that wait, invisible, for the holder of their key or for the claim store")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
+        registerGauges();
+        registerByOutcome();
+    }
+
+    private void registerGauges() {
+        meters.gauge(
+                MeterNames.IN_FLIGHT,
+                null,
+                "Deliveries of this instance that are neither deleted nor returned nor abandoned yet; waiting ones, too."
+                        + " SQS allows about 120,000 for all consumers of a queue",
+                inFlight::get);
+        meters.gauge(
+                MeterNames.WAITING,
+                null,
+                "Deliveries that wait, invisible, without a thread: for the holder of their key, or for the database",
+                () -> waiting.values().stream().mapToInt(Integer::intValue).sum());
+    }
+
+    private void registerByOutcome() {
         for (String outcome : MeterNames.OUTCOMES) {
-            Tags both = tags.and(MeterNames.OUTCOME, outcome);
-            claims.put(outcome, counter(registry, MeterNames.CLAIMS, both, "Claims on keys, by what they met"));
+            claims.put(
+                    outcome,
+                    meters.counter(
+                            MeterNames.CLAIMS,
+                            "Claims on keys, by what they met: acquired; already_completed (a duplicate was deleted);"
+                                    + " mismatch (the key is completed, for another payload; the message was returned, or"
+                                    + " deleted with on-mismatch=warn); held_elsewhere (one waits); parked (the key waits"
+                                    + " for a person; the message was returned)",
+                            MeterNames.OUTCOME,
+                            outcome));
         }
         for (RenewalObserver.Target target : RenewalObserver.Target.values()) {
             for (RenewalObserver.Result result : RenewalObserver.Result.values()) {
-                Tags both = tags.and(MeterNames.TARGET, tag(target), MeterNames.RESULT, tag(result));
                 renewals.put(
                         tag(target) + tag(result),
-                        counter(registry, MeterNames.RENEWALS, both, "Renewals of visibility windows and of leases"));
+                        meters.counter(
+                                MeterNames.RENEWALS,
+                                "Renewals of windows and of leases: succeeded, failed (will be retried), lost (will not)",
+                                MeterNames.TARGET,
+                                tag(target),
+                                MeterNames.RESULT,
+                                tag(result)));
             }
         }
-    }
-
-    private void registerGauges(MeterRegistry registry, Tags tags) {
-        Gauge.builder(MeterNames.WINDOW, this, meters -> meters.window.length().toSeconds())
-                .description("The visibility window of received messages")
-                .baseUnit("seconds")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
-        Gauge.builder(MeterNames.WINDOW_UTILIZATION, this, SubscriptionMeters::utilization)
-                .description("95th percentile of deliveries, as a part of the visibility window")
-                .baseUnit("ratio")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
     }
 
     /** The way is known when the listener subscribes to it. */
     private AtomicBoolean registerPaused(String way) {
         AtomicBoolean isPaused = new AtomicBoolean();
-        Gauge.builder(MeterNames.LISTENER_PAUSED, isPaused, now -> now.get() ? 1 : 0)
-                .description("Whether polling is paused since claims get no answer on this way")
-                .tags(tags.and(MeterNames.WAY, way))
-                .strongReference(true)
-                .register(registry);
+        meters.gauge(
+                MeterNames.LISTENER_PAUSED,
+                null,
+                "1 while polling is paused since claims get no answer, else 0; the way says where: claims for the claims'"
+                        + " own pool, or the name of the transaction manager in whose transactions the listener claims",
+                () -> isPaused.get() ? 1 : 0,
+                MeterNames.WAY,
+                way);
         return isPaused;
     }
 
-    private static Counter counter(MeterRegistry registry, String name, Tags tags, String description) {
-        return Counter.builder(name).description(description).tags(tags).register(registry);
+    WindowMeters window() {
+        return window;
     }
 
-    private static Timer timer(MeterRegistry registry, String name, Tags tags, String description) {
-        return Timer.builder(name)
-                .description(description)
-                .publishPercentiles(0.5, P95, 0.99)
-                .distributionStatisticExpiry(MEMORY)
-                .tags(tags)
-                .register(registry);
+    ReceiveMeters receives() {
+        return receives;
     }
 
-    /** A listener that was restarted may find another window. */
     void subscribed(Subscription subscription) {
-        window = subscription.window();
+        window.found(subscription.window());
+        receives.subscribed(subscription);
+    }
+
+    void inFlight(int change) {
+        inFlight.addAndGet(change);
     }
 
     void claimed(ClaimOutcome outcome) {
         increment(claims, MeterNames.outcome(outcome));
+        if (outcome instanceof Acquired acquired && acquired.ambiguous()) {
+            takeovers.increment();
+        }
+    }
+
+    void settled(Delivery delivery, DeliveryState state) {
+        if (state == DeliveryState.ABANDONED) {
+            abandoned.increment();
+        } else if (state == DeliveryState.DELETING && delivery.wasHandled()) {
+            completions.increment();
+        }
+    }
+
+    void acknowledged() {
+        acknowledgements.increment();
     }
 
     void renewed(RenewalObserver.Target target, RenewalObserver.Result result) {
         increment(renewals, tag(target) + tag(result));
     }
 
-    void waiting(int deliveries) {
-        waiting = deliveries;
+    /** Deliveries of a listener that was restarted may wait beside those that it has received since. */
+    void waiting(Subscription subscription, int deliveries) {
+        waiting.compute(subscription, (key, before) -> deliveries == 0 ? null : deliveries);
     }
 
     void receivesRunOut() {
@@ -143,32 +177,12 @@ final class SubscriptionMeters {
         paused.computeIfAbsent(way, this::registerPaused).set(isPaused);
     }
 
-    void handled(Duration elapsed) {
-        handler.record(elapsed);
-    }
-
     void timedOut() {
         handlerTimeouts.increment();
     }
 
-    void delivered(Duration elapsed) {
-        delivery.record(elapsed);
-    }
-
-    private double utilization() {
-        double nanos = Arrays.stream(delivery.takeSnapshot().percentileValues())
-                .filter(value -> value.percentile() == P95)
-                .mapToDouble(ValueAtPercentile::value)
-                .findFirst()
-                .orElse(0);
-        return StaticWindowRule.utilization(Duration.ofNanos((long) nanos), window);
-    }
-
     private static void increment(Map<String, Counter> counters, String name) {
-        Counter counter = counters.get(name);
-        if (counter != null) {
-            counter.increment();
-        }
+        Objects.requireNonNull(counters.get(name)).increment();
     }
 
     private static String tag(Enum<?> value) {

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,15 +26,20 @@ class CompositeDeliveryObserverTests {
 
     private final List<String> told = new ArrayList<>();
     private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue());
+    private final Delivery delivery = new Delivery(orders, "m", "r", 1, 0);
     private final CompositeDeliveryObserver observers =
             new CompositeDeliveryObserver(List.of(new Broken(), new Recording(told)));
 
     @Test
     void otherObserversAreToldAlthoughOneThrows() {
         observers.subscribed(orders);
+        observers.received(orders, 2, Duration.ofSeconds(4));
+        observers.inFlight(orders, -1);
         observers.claimed(orders, new Parked());
         observers.handled(orders, Duration.ofSeconds(1));
         observers.delivered(orders, Duration.ofSeconds(2));
+        observers.settled(delivery, DeliveryState.ABANDONED);
+        observers.acknowledged(delivery);
         observers.renewed(orders, Target.LEASE, Result.LOST);
         observers.timedOut(orders);
         observers.paused(Duration.ofSeconds(3));
@@ -44,9 +50,13 @@ class CompositeDeliveryObserverTests {
         assertThat(told)
                 .containsExactly(
                         "subscribed orders",
+                        "received orders 2 PT4S",
+                        "in flight orders -1",
                         "claimed orders Parked[]",
                         "handled orders PT1S",
                         "delivered orders PT2S",
+                        "settled orders ABANDONED",
+                        "acknowledged orders",
                         "renewed orders LEASE LOST",
                         "timed out orders",
                         "paused PT3S",
@@ -122,6 +132,26 @@ class CompositeDeliveryObserverTests {
         }
 
         @Override
+        public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
+            fail();
+        }
+
+        @Override
+        public void inFlight(Subscription subscription, int change) {
+            fail();
+        }
+
+        @Override
+        public void settled(Delivery delivery, DeliveryState state) {
+            fail();
+        }
+
+        @Override
+        public void acknowledged(Delivery delivery) {
+            fail();
+        }
+
+        @Override
         public void claimed(Subscription subscription, ClaimOutcome outcome) {
             fail();
         }
@@ -176,6 +206,26 @@ class CompositeDeliveryObserverTests {
         @Override
         public void subscribed(Subscription subscription) {
             told.add("subscribed " + subscription.queue());
+        }
+
+        @Override
+        public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
+            told.add("received " + subscription.queue() + " " + receiveCount + " " + age);
+        }
+
+        @Override
+        public void inFlight(Subscription subscription, int change) {
+            told.add("in flight " + subscription.queue() + " " + change);
+        }
+
+        @Override
+        public void settled(Delivery delivery, DeliveryState state) {
+            told.add("settled " + delivery.subscription().queue() + " " + state);
+        }
+
+        @Override
+        public void acknowledged(Delivery delivery) {
+            told.add("acknowledged " + delivery.subscription().queue());
         }
 
         @Override

@@ -8,6 +8,9 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -44,18 +47,31 @@ class DeliveryMetricsTests {
             strings = {
                 "exactly_once_delivery_seconds_count{" + ORDERS + "} 0",
                 "exactly_once_delivery_seconds_max{" + ORDERS + "} 0.0",
-                "exactly_once_delivery_seconds{" + ORDERS + ",quantile=\"0.5\"} ",
-                "exactly_once_delivery_seconds{" + ORDERS + ",quantile=\"0.95\"} ",
-                "exactly_once_delivery_seconds{" + ORDERS + ",quantile=\"0.99\"} ",
+                "exactly_once_delivery_quantile_seconds{listener=\"fulfilment\",quantile=\"0.5\",queue=\"orders\"} 0.0",
+                "exactly_once_delivery_quantile_seconds{listener=\"fulfilment\",quantile=\"0.95\",queue=\"orders\"} 0.0",
+                "exactly_once_delivery_quantile_seconds{listener=\"fulfilment\",quantile=\"0.99\",queue=\"orders\"} 0.0",
                 "exactly_once_handler_seconds_count{" + ORDERS + "} 0",
                 "exactly_once_handler_timeouts_total{" + ORDERS + "} 0.0",
                 "exactly_once_renewal_pauses_seconds_count 0",
                 "exactly_once_renewal_pauses_seconds_max 0.0",
-                "exactly_once_handler_seconds{" + ORDERS + ",quantile=\"0.5\"} ",
-                "exactly_once_handler_seconds{" + ORDERS + ",quantile=\"0.95\"} ",
-                "exactly_once_handler_seconds{" + ORDERS + ",quantile=\"0.99\"} ",
+                "exactly_once_handler_quantile_seconds{listener=\"fulfilment\",quantile=\"0.5\",queue=\"orders\"} 0.0",
+                "exactly_once_handler_quantile_seconds{listener=\"fulfilment\",quantile=\"0.95\",queue=\"orders\"} 0.0",
+                "exactly_once_handler_quantile_seconds{listener=\"fulfilment\",quantile=\"0.99\",queue=\"orders\"} 0.0",
                 "exactly_once_window_seconds{" + ORDERS + "} 30.0",
+                "exactly_once_delivery_seconds_bucket{" + ORDERS + ",le=\"30.0\"} 0",
+                "exactly_once_handler_seconds_bucket{" + ORDERS + ",le=\"24.0\"} 0",
                 "exactly_once_window_utilization_ratio{" + ORDERS + "} 0.0",
+                "exactly_once_window_headroom_seconds{" + ORDERS + "} 30.0",
+                "exactly_once_window_exceeded_total{" + ORDERS + "} 0.0",
+                "exactly_once_in_flight{" + ORDERS + "} 0.0",
+                "exactly_once_message_age_seconds_count{" + ORDERS + "} 0",
+                "exactly_once_message_age_seconds_max{" + ORDERS + "} 0.0",
+                "exactly_once_receives_total{" + ORDERS + ",receive=\"1\"} 0.0",
+                "exactly_once_receives_total{" + ORDERS + ",receive=\"5+\"} 0.0",
+                "exactly_once_completions_total{" + ORDERS + "} 0.0",
+                "exactly_once_acknowledgements_total{" + ORDERS + "} 0.0",
+                "exactly_once_takeovers_total{" + ORDERS + "} 0.0",
+                "exactly_once_handlers_abandoned_total{" + ORDERS + "} 0.0",
                 "exactly_once_claims_total{listener=\"fulfilment\",outcome=\"acquired\",queue=\"orders\"} 0.0",
                 "exactly_once_claims_total{listener=\"fulfilment\",outcome=\"already_completed\",queue=\"orders\"} 0.0",
                 "exactly_once_claims_total{listener=\"fulfilment\",outcome=\"held_elsewhere\",queue=\"orders\"} 0.0",
@@ -76,6 +92,137 @@ class DeliveryMetricsTests {
         metrics.pollingPaused(orders, "claims", false);
 
         assertThat(prometheus.scrape().lines()).anyMatch(scraped -> scraped.startsWith(line));
+    }
+
+    @Test
+    void listenerWithoutTrafficHasNoGaugeWithoutAValue() {
+        DeliveryMetrics metrics = new DeliveryMetrics(prometheus);
+        metrics.subscribed(orders.revised(orders.window(), 5));
+
+        assertThat(prometheus.scrape()).doesNotContain("NaN").doesNotContain("Inf}");
+    }
+
+    @Test
+    void deliveriesInFlightAreCountedAcrossARestart() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        Subscription restarted = subscription("orders", 30);
+        metrics.inFlight(orders, 1);
+        metrics.inFlight(orders, 1);
+        metrics.waiting(orders, 2);
+
+        metrics.subscribed(restarted);
+        metrics.inFlight(restarted, 1);
+        metrics.waiting(restarted, 1);
+        assertThat(gauge("exactly.once.in.flight", "orders")).isEqualTo(3);
+        assertThat(gauge("exactly.once.waiting", "orders")).isEqualTo(3);
+        metrics.inFlight(orders, -1);
+        metrics.inFlight(orders, -1);
+        metrics.waiting(orders, 0);
+        assertThat(gauge("exactly.once.in.flight", "orders")).isOne();
+        assertThat(gauge("exactly.once.waiting", "orders")).isOne();
+    }
+
+    @Test
+    void deliveriesBeyondTheWindowThatTheyWereReceivedByAreCounted() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        metrics.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), null));
+
+        metrics.delivered(orders, Duration.ofSeconds(30));
+        metrics.delivered(orders, Duration.ofSeconds(31));
+        metrics.delivered(orders.revised(VisibilityWindow.ofSeconds(60), null), Duration.ofSeconds(59));
+
+        assertThat(count("exactly.once.window.exceeded")).isOne();
+    }
+
+    @Test
+    void headroomIsWhatP95LeavesOfTheWindow() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        metrics.subscribed(orders);
+        metrics.delivered(orders, Duration.ofSeconds(45));
+
+        assertThat(gauge("exactly.once.window.headroom", "orders")).isCloseTo(-15, within(3.0));
+        assertThat(simple.get("exactly.once.delivery.quantile")
+                        .tag("quantile", "0.95")
+                        .gauge()
+                        .value())
+                .isCloseTo(45, within(3.0));
+    }
+
+    @Test
+    void redeliveriesAndAgesAreTold() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        metrics.subscribed(orders.revised(orders.window(), 8));
+        assertThat(gauge("exactly.once.receives.left", "orders")).isEqualTo(8);
+
+        metrics.received(orders, 1, Duration.ofSeconds(2));
+        metrics.received(orders, 2, null);
+        metrics.received(orders, 7, Duration.ofSeconds(90));
+        metrics.received(orders, 5, Duration.ofSeconds(3));
+
+        assertThat(receives("1")).isOne();
+        assertThat(receives("2")).isOne();
+        assertThat(receives("3")).isZero();
+        assertThat(receives("5+")).isEqualTo(2);
+        assertThat(gauge("exactly.once.receives.left", "orders")).isOne();
+        Timer age = simple.get("exactly.once.message.age").timer();
+        assertThat(age.count()).isEqualTo(3);
+        assertThat(age.max(TimeUnit.SECONDS)).isEqualTo(90);
+        metrics.received(orders, 9, null);
+        assertThat(gauge("exactly.once.receives.left", "orders")).isZero();
+    }
+
+    private double receives(String receive) {
+        return simple.get("exactly.once.receives")
+                .tag("receive", receive)
+                .counter()
+                .count();
+    }
+
+    @Test
+    void queueThatLosesItsDeadLetterQueueHasNoReceivesLeftToTell() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        metrics.subscribed(orders);
+        assertThat(simple.find("exactly.once.receives.left").gauge()).isNull();
+        metrics.subscribed(orders.revised(orders.window(), 3));
+        metrics.subscribed(orders.revised(orders.window(), 4));
+        assertThat(gauge("exactly.once.receives.left", "orders")).isEqualTo(4);
+        metrics.subscribed(orders);
+        assertThat(simple.find("exactly.once.receives.left").gauge()).isNull();
+    }
+
+    @Test
+    void endsOfDeliveriesAreCountedApart() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        Delivery handled = new Delivery(orders, "m1", "r1", 1, 0);
+        handled.step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
+        handled.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        handled.enterHandler(new HandlerRun());
+        Delivery duplicate = new Delivery(orders, "m2", "r2", 2, 0);
+
+        metrics.settled(handled, DeliveryState.DELETING);
+        metrics.settled(duplicate, DeliveryState.DELETING);
+        metrics.settled(handled, DeliveryState.RETURNED);
+        metrics.acknowledged(handled);
+        metrics.acknowledged(duplicate);
+        assertThat(count("exactly.once.completions")).isOne();
+        assertThat(count("exactly.once.acknowledgements")).isEqualTo(2);
+        assertThat(count("exactly.once.handlers.abandoned")).isZero();
+        metrics.settled(handled, DeliveryState.ABANDONED);
+        assertThat(count("exactly.once.handlers.abandoned")).isOne();
+    }
+
+    @Test
+    void claimsInDoubtAreTakeovers() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        metrics.claimed(orders, new Acquired(1, 1, false));
+        metrics.claimed(orders, new Acquired(2, 2, false));
+        assertThat(count("exactly.once.takeovers")).isZero();
+        metrics.claimed(orders, new Acquired(2, 2, true));
+        assertThat(count("exactly.once.takeovers")).isOne();
+    }
+
+    private double count(String counter) {
+        return simple.get(counter).counter().count();
     }
 
     @Test
@@ -119,6 +266,12 @@ class DeliveryMetricsTests {
             // Simple registries publish percentiles as gauges of their own.
             case "exactly.once.delivery.percentile", "exactly.once.handler.percentile" ->
                 Set.of("listener", "queue", "phi");
+            case "exactly.once.delivery.histogram",
+                    "exactly.once.handler.histogram",
+                    "exactly.once.message.age.histogram" -> Set.of("listener", "queue", "le");
+            case "exactly.once.delivery.quantile", "exactly.once.handler.quantile" ->
+                Set.of("listener", "queue", "quantile");
+            case "exactly.once.receives" -> Set.of("listener", "queue", "receive");
             case "exactly.once.listener.paused" -> Set.of("listener", "queue", "way");
             // The whole JVM pauses.
             case "exactly.once.renewal.pauses" -> Set.of();

@@ -13,6 +13,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 
@@ -49,11 +51,19 @@ class PrometheusIT {
             String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
             String tags = "{listener=\"orders\",queue=\"%s\"".formatted(queue);
             await().untilAsserted(() -> assertThat(scrape(port))
-                    .contains("exactly_once_delivery_seconds" + tags + ",quantile=\"0.5\"}")
-                    .contains("exactly_once_delivery_seconds" + tags + ",quantile=\"0.95\"}")
-                    .contains("exactly_once_delivery_seconds" + tags + ",quantile=\"0.99\"}")
+                    .contains(
+                            "exactly_once_delivery_quantile_seconds{listener=\"orders\",quantile=\"0.5\",queue=\"%s\"}"
+                                    .formatted(queue))
+                    .contains(
+                            "exactly_once_delivery_quantile_seconds{listener=\"orders\",quantile=\"0.95\",queue=\"%s\"}"
+                                    .formatted(queue))
+                    .contains(
+                            "exactly_once_delivery_quantile_seconds{listener=\"orders\",quantile=\"0.99\",queue=\"%s\"}"
+                                    .formatted(queue))
                     .contains("exactly_once_delivery_seconds_count" + tags + "} 1")
-                    .contains("exactly_once_handler_seconds" + tags + ",quantile=\"0.95\"}")
+                    .contains(
+                            "exactly_once_handler_quantile_seconds{listener=\"orders\",quantile=\"0.95\",queue=\"%s\"}"
+                                    .formatted(queue))
                     .contains("exactly_once_handler_seconds_count" + tags + "} 1")
                     .contains("exactly_once_claims_deleted_total 0.0")
                     .containsPattern("exactly_once_claims_oldest_seconds [0-9.]+\\n")
@@ -70,7 +80,24 @@ class PrometheusIT {
                             "exactly_once_renewals_total{listener=\"orders\",queue=\"%s\",result=\"lost\",target=\"lease\"} 0.0"
                                     .formatted(queue))
                     .doesNotContainPattern("# HELP exactly_once_\\S+ *\n"));
+            assertThat(scrape(port))
+                    .contains("exactly_once_completions_total" + tags + "} 1.0")
+                    .contains("exactly_once_acknowledgements_total" + tags + "} 2.0")
+                    .contains("exactly_once_in_flight" + tags + "} 0.0")
+                    .contains("exactly_once_receives_total" + tags + ",receive=\"1\"} 2.0")
+                    .contains("exactly_once_message_age_seconds_count" + tags + "} 2");
+            assertThatMetersAreThoseOfTheDocumentation(scrape(port));
         }
+    }
+
+    /** Of what depends on the surroundings: there is no replica here, and no dead-letter queue. */
+    private static final Set<String> ELSEWHERE =
+            Set.of("exactly_once_replica_lag_seconds", "exactly_once_replica_lag_bytes", "exactly_once_receives_left");
+
+    private static void assertThatMetersAreThoseOfTheDocumentation(String scrape) {
+        Set<String> expected = new TreeSet<>(MetersTable.documentedNames());
+        expected.removeAll(ELSEWHERE);
+        assertThat(MetersTable.of(scrape).rows().keySet()).isEqualTo(expected);
     }
 
     private static String scrape(String port) throws Exception {

@@ -28,6 +28,7 @@ public final class Deliveries {
     private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
 
     private final RenewalSupervisor supervisor;
+    private final DeliveryObserver observer;
     private final RetryBackoff backoff;
     private final Jitter random;
     private final InFlightDeliveries inFlight;
@@ -50,6 +51,7 @@ public final class Deliveries {
             Jitter random,
             int mostWaiters) {
         this.supervisor = supervisor;
+        this.observer = observer;
         this.backoff = backoff;
         this.random = random;
         this.inFlight = new InFlightDeliveries(observer, clock);
@@ -100,6 +102,7 @@ public final class Deliveries {
         if (settled.isEmpty()) {
             return false;
         }
+        observer.settled(delivery, settled.get());
         switch (settled.get()) {
             case ABANDONED -> inFlight.end(delivery);
             case WAITING -> await(delivery, mayWait);
@@ -138,6 +141,7 @@ public final class Deliveries {
 
     /** The queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
+        observer.acknowledged(delivery);
         inFlight.end(delivery);
     }
 

@@ -123,6 +123,7 @@ final class Receiver {
         long sent = clock.nanoTime();
         try {
             return client.receiveMessage(request)
+                    .whenComplete((response, failure) -> queue.received(asked, response))
                     .thenApply(response -> new Answers(
                             List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime())))));
         } catch (RuntimeException failure) {

@@ -3,6 +3,7 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.FifoUtils;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.listener.message.Answers;
+import io.exactlyonce.listener.message.Arrivals;
 import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.SqsQueueVisibility;
@@ -19,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
  * A queue that a listener polls, and what was last read of it: its attributes may be changed at any time. They are read
@@ -77,6 +79,13 @@ final class WatchedQueue {
     /** Returns the subscription with what was last read of its queue. */
     Subscription current() {
         return current;
+    }
+
+    /** Tells what a request has brought, if it was answered. */
+    void received(Subscription asked, @Nullable ReceiveMessageResponse response) {
+        if (response != null) {
+            Arrivals.tell(observer, asked, response);
+        }
     }
 
     /** Reads the attributes again if a minute has passed; nothing waits for that, and nothing changes if it fails. */

@@ -35,7 +35,7 @@ record Metrics(List<String> lines) {
         return lines.stream()
                 .filter(line -> line.startsWith(OURS))
                 .filter(line -> !line.contains("quantile=\"") || line.contains("quantile=\"0.95\""))
-                .filter(line -> !line.matches("\\w+_(sum|max)\\{.*"))
+                .filter(line -> !line.matches("\\w+_(sum|max|bucket)\\{.*"))
                 .toList();
     }
 }

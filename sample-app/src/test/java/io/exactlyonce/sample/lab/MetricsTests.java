@@ -11,8 +11,9 @@ class MetricsTests {
         Metrics metrics = Metrics.parse("""
                 # HELP exactly_once_claims_total Claims
                 exactly_once_claims_total{listener="orders",outcome="acquired",queue="q"} 60.0
-                exactly_once_handler_seconds{listener="orders",queue="q",quantile="0.5"} 0.2
-                exactly_once_handler_seconds{listener="orders",queue="q",quantile="0.95"} 6.1
+                exactly_once_handler_quantile_seconds{listener="orders",quantile="0.5",queue="q"} 0.2
+                exactly_once_handler_quantile_seconds{listener="orders",quantile="0.95",queue="q"} 6.1
+                exactly_once_handler_seconds_bucket{listener="orders",queue="q",le="2.0"} 40
                 exactly_once_handler_seconds_count{listener="orders",queue="q"} 60
                 exactly_once_handler_seconds_sum{listener="orders",queue="q"} 99.0
                 exactly_once_handler_seconds_max{listener="orders",queue="q"} 6.9
@@ -22,7 +23,7 @@ class MetricsTests {
         assertThat(metrics.excerpt())
                 .containsExactly(
                         "exactly_once_claims_total{listener=\"orders\",outcome=\"acquired\",queue=\"q\"} 60.0",
-                        "exactly_once_handler_seconds{listener=\"orders\",queue=\"q\",quantile=\"0.95\"} 6.1",
+                        "exactly_once_handler_quantile_seconds{listener=\"orders\",quantile=\"0.95\",queue=\"q\"} 6.1",
                         "exactly_once_handler_seconds_count{listener=\"orders\",queue=\"q\"} 60");
     }
 }

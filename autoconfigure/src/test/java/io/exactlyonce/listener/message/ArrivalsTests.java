@@ -1,0 +1,94 @@
+package io.exactlyonce.listener.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.http.SdkHttpResponse;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
+
+class ArrivalsTests {
+
+    /** 1 October 2026, 12:00:00 UTC. */
+    private static final long NOON = 1_790_856_000_000L;
+
+    private static final String DATE = "Thu, 01 Oct 2026 12:00:10 GMT";
+
+    private final Subscription orders =
+            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+    private final List<String> told = new ArrayList<>();
+    private final DeliveryObserver observer = new DeliveryObserver() {
+        @Override
+        public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
+            told.add(receiveCount + " " + age);
+        }
+    };
+
+    @Test
+    void ageIsTakenFromTheAnswersOwnDate() {
+        tell(DATE, message("3", Long.toString(NOON)), message("1", Long.toString(NOON + 9_000)));
+
+        assertThat(told).containsExactly("3 PT10S", "1 PT1S");
+    }
+
+    @Test
+    void messageOfTheSameSecondIsNotYoungerThanNothing() {
+        tell(DATE, message("1", Long.toString(NOON + 10_700)));
+
+        assertThat(told).containsExactly("1 PT0S");
+    }
+
+    @Test
+    void ageIsUnknownIfTheAnswerOrTheMessageSaysNothing() {
+        tell(null, message("1", Long.toString(NOON)));
+        tell("yesterday", message("1", Long.toString(NOON)));
+        tell(DATE, message("2", null), message("3", "noon"));
+        Arrivals.tell(
+                observer,
+                orders,
+                ReceiveMessageResponse.builder()
+                        .messages(message("4", Long.toString(NOON)))
+                        .build());
+
+        assertThat(told).containsExactly("1 null", "1 null", "2 null", "3 null", "4 null");
+    }
+
+    @Test
+    void emptyAnswerTellsNothing() {
+        tell(DATE);
+
+        assertThat(told).isEmpty();
+    }
+
+    private void tell(@Nullable String date, Message... messages) {
+        SdkHttpResponse.Builder http = SdkHttpResponse.builder().statusCode(200);
+        if (date != null) {
+            http.putHeader("Date", date);
+        }
+        ReceiveMessageResponse.Builder response =
+                ReceiveMessageResponse.builder().messages(messages);
+        Arrivals.tell(observer, orders, (ReceiveMessageResponse)
+                response.sdkHttpResponse(http.build()).build());
+    }
+
+    private static Message message(String receives, @Nullable String sent) {
+        Map<MessageSystemAttributeName, String> attributes = sent == null
+                ? Map.of(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, receives)
+                : Map.of(
+                        MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT,
+                        receives,
+                        MessageSystemAttributeName.SENT_TIMESTAMP,
+                        sent);
+        return Message.builder().messageId("m").attributes(attributes).build();
+    }
+}
