@@ -1,0 +1,141 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
+import io.exactlyonce.delivery.CompositeDeliveryObserver;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
+import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
+import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.PlainListenerWarning;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Listeners: their containers, their methods, and the advice that runs methods under claims. */
+@Configuration(proxyBeanMethods = false)
+@Import(ListenerConfiguration.AutoProxyCreator.class)
+class ListenerConfiguration {
+
+    @Bean
+    ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
+            Environment environment,
+            ObjectProvider<ClaimDatabase> database,
+            Deliveries deliveries,
+            StoreCircuitBreakers breakers,
+            @Qualifier(ExactlyOnceAutoConfiguration.OBSERVERS) CompositeDeliveryObserver observers) {
+        return new ExactlyOnceContainerFactoryConfigurer(
+                environment,
+                () -> new ListenerEngine(deliveries, breakers, observers, System::nanoTime, beginCheck(database)));
+    }
+
+    /** Returns what awaits the check's end. There is none to make for a store of the application's own. */
+    private static Runnable beginCheck(ObjectProvider<ClaimDatabase> database) {
+        ClaimDatabase claims = database.getIfAvailable();
+        if (claims == null) {
+            return () -> {};
+        }
+        claims.beginCheck();
+        return claims::awaitCheck;
+    }
+
+    @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
+    ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
+            ExactlyOnceContainerFactoryConfigurer configurer, BeanFactory beans) {
+        return configurer.prepareDefault(beans);
+    }
+
+    @Bean
+    ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
+            ListableBeanFactory beans,
+            Environment environment,
+            JacksonResultSerializer results,
+            ExactlyOnceProperties properties,
+            ObjectProvider<StoreCircuitBreakers> breakers,
+            ObjectProvider<ClaimDatabase> database,
+            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
+        return new ExactlyOnceListenerConfigurer(beans, environment, results, (manager, named) -> {
+            // A transaction proves itself on the table, which may have to be created first.
+            database.ifAvailable(ClaimDatabase::awaitCheck);
+            ClaimTransaction transaction =
+                    transactions(beans, claims.getIfAvailable(), properties).of(manager, named);
+            return breakers.getObject().guard(transaction, nameOf(manager, beans));
+        });
+    }
+
+    private static String nameOf(PlatformTransactionManager manager, ListableBeanFactory beans) {
+        return beans.getBeansOfType(PlatformTransactionManager.class, false, false).entrySet().stream()
+                .filter(bean -> bean.getValue() == manager)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElseGet(manager::toString);
+    }
+
+    private static PostgresClaimTransactionFactory transactions(
+            BeanFactory beans, @Nullable PrimaryPinnedDataSource claims, ExactlyOnceProperties properties) {
+        if (claims == null) {
+            throw new UnsupportedTransactionException(
+                    "claims are kept by a ClaimStore of the application's own, which shares no transactions with handlers",
+                    "use effects = EXTERNAL",
+                    null);
+        }
+        return new PostgresClaimTransactionFactory(
+                claims,
+                beans,
+                properties.claim().retention(),
+                properties.claim().synchronousCommit());
+    }
+
+    @Bean
+    PlainListenerWarning exactlyOncePlainListenerWarning(ListableBeanFactory beans) {
+        return new PlainListenerWarning(beans);
+    }
+
+    /** With lazy initialisation nothing else would make a listener's bean, and nothing would say that its queue is not read. */
+    @Bean
+    static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy() {
+        return (name, definition, type) -> ExactlyOnceAdvisor.isListener(type);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans) {
+        return new ExactlyOnceAdvisor(
+                pipeline::getObject,
+                () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class)
+                        .isProxyTargetClass());
+    }
+
+    /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */
+    static final class AutoProxyCreator implements ImportBeanDefinitionRegistrar {
+
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importer, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+        }
+    }
+}
