@@ -11,6 +11,11 @@ CREATE TABLE IF NOT EXISTS order_claim (
     completed_at timestamptz
 ) WITH (fillfactor = 80);
 
+CREATE TABLE IF NOT EXISTS inbox (
+    order_id    text PRIMARY KEY,
+    received_at timestamptz NOT NULL DEFAULT now()
+);
+
 CREATE TABLE IF NOT EXISTS INT_METADATA_STORE (
     METADATA_KEY   varchar(255) NOT NULL,
     METADATA_VALUE varchar(4000),

@@ -5,6 +5,7 @@ import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.process.Servers;
 import io.exactlyonce.benchmarks.report.Findings;
 import java.io.IOException;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -42,7 +43,8 @@ final class DrainRace {
         try {
             for (Listener listener :
                     listeners.stream().filter(DrainRace::isWanted).toList()) {
-                contestants.add(new DrainingListener(servers, listener, prefix + "_" + contestants.size(), duplicates));
+                String queue = prefix + "_" + listeners.indexOf(listener);
+                start(servers, findings, listener, queue, duplicates).ifPresent(contestants::add);
             }
             DrainRace race = new DrainRace(contestants, Measurements.of(contestants, plan));
             findings.table(title, race.measured.table("messages/s"));
@@ -53,6 +55,20 @@ final class DrainRace {
     }
 
     /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the rest out: for a look at one thing. */
+    private static Optional<DrainingListener> start(
+            Servers servers, Findings findings, Listener listener, String queue, int duplicates)
+            throws IOException, SQLException {
+        try {
+            return Optional.of(new DrainingListener(servers, listener, queue, duplicates));
+        } catch (IOException refused) {
+            if (!listener.isOptional()) {
+                throw refused;
+            }
+            findings.note("Without *%s*, which did not start.".formatted(listener.name()));
+            return Optional.empty();
+        }
+    }
+
     private static boolean isWanted(Listener listener) {
         String wanted = System.getProperty("bench.contestants", "");
         return wanted.isEmpty()

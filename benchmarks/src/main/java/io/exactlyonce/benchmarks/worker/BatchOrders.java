@@ -14,6 +14,6 @@ class BatchOrders {
 
     @ExactlyOnceListener(queueNames = "${bench.queue}", id = "orders", key = "#payload.orderId")
     void handle(List<Order> orders) {
-        orders.forEach(work::on);
+        work.on(orders);
     }
 }

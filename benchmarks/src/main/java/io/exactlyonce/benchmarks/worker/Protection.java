@@ -14,6 +14,15 @@ public enum Protection {
     DATABASE("exactly-once, DATABASE", DatabaseOrders.class),
     /** Ten messages for each call. */
     BATCH("exactly-once, batches", BatchOrders.class),
+    /** Ten messages for each call and each transaction. */
+    DATABASE_BATCH("exactly-once, DATABASE, batches", DatabaseBatchOrders.class),
+
+    /** What one would write by hand where the effect is a row: key and row in one transaction. */
+    INBOX("hand-written inbox", InboxOrders.class),
+
+    /** The same with ten messages for each call and each transaction. */
+    INBOX_BATCH("hand-written inbox, batches", InboxBatchOrders.class),
+
     /** Spring Integration's idempotent receiver: a crash in between loses the message. */
     METADATA_STORE("Spring Integration, JdbcMetadataStore", MetadataStoreOrders.class),
     /** A lock of ShedLock's for each message, kept for a minute. */
@@ -42,7 +51,10 @@ public enum Protection {
 
     /** Returns whether it is ours, so that a duplicate or a loss is a failure of the benchmark. */
     public boolean isOurs() {
-        return this == EXTERNAL || this == DATABASE || this == BATCH || this == HELD_EXTERNAL;
+        return switch (this) {
+            case EXTERNAL, DATABASE, BATCH, DATABASE_BATCH, HELD_EXTERNAL -> true;
+            default -> false;
+        };
     }
 
     Class<?> listener() {
