@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.ToDoubleBiFunction;
 
 /** Listeners that drain queues in turns, all at the same concurrency. The rest are compared to the first one. */
 final class DrainRace {
@@ -54,7 +55,6 @@ final class DrainRace {
         }
     }
 
-    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the rest out: for a look at one thing. */
     private static Optional<DrainingListener> start(
             Servers servers, Findings findings, Listener listener, String queue, int duplicates)
             throws IOException, SQLException {
@@ -69,6 +69,7 @@ final class DrainRace {
         }
     }
 
+    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the rest out: for a look at one thing. */
     private static boolean isWanted(Listener listener) {
         String wanted = System.getProperty("bench.contestants", "");
         return wanted.isEmpty()
@@ -83,9 +84,20 @@ final class DrainRace {
 
     /** Returns the ratio of two contestants; not a number if one of them did not take part. */
     double ratio(String one, String other) {
+        return ratio(one, other, measured::ratio);
+    }
+
+    /** Returns the ratio of two contestants' processor times, each its process's alone; not a number as above. */
+    double ratioOfClientCpu(String one, String other) {
+        return ratio(one, other, (first, second) -> measured.ratio(first, second, DrainingListener.CLIENT_CPU));
+    }
+
+    private double ratio(String one, String other, ToDoubleBiFunction<DrainingListener, DrainingListener> comparison) {
         Optional<DrainingListener> found = find(one);
         Optional<DrainingListener> compared = find(other);
-        return found.isPresent() && compared.isPresent() ? measured.ratio(found.get(), compared.get()) : Double.NaN;
+        return found.isPresent() && compared.isPresent()
+                ? comparison.applyAsDouble(found.get(), compared.get())
+                : Double.NaN;
     }
 
     /** Returns the ratio of one to the fastest of several. */

@@ -9,12 +9,20 @@ import io.exactlyonce.benchmarks.worker.Drain;
 import io.exactlyonce.benchmarks.worker.Task;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A worker that drains its queue, in a JVM of its own. */
 final class DrainingListener implements Contestant, AutoCloseable {
 
     private static final int WINDOW_SECONDS = 60;
+
+    /** Its own process alone. */
+    static final String CLIENT_CPU = "client's CPU, us a message";
+
+    /** All of PostgreSQL's processes. */
+    static final String DATABASE_CPU = "database's CPU, us a message";
 
     /** A poll that a worker has given up may still take messages until it ends. */
     private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(1_200);
@@ -58,10 +66,14 @@ final class DrainingListener implements Contestant, AutoCloseable {
         TimeUnit.NANOSECONDS.sleep(stoppedAt + LAST_POLL - System.nanoTime());
         servers.postgres().empty(queue);
         servers.queues().send(queue, orders.bodies());
+        Duration before = servers.postgres().processorTime();
         Drain.Result result = worker.ask(Task.of(new Drain(turn.messages(), orders.different())), Drain.Result.class);
+        Duration database = servers.postgres().processorTime().minus(before);
         stoppedAt = System.nanoTime();
         check(result);
-        return Reading.of(result.rate());
+        return new Reading(
+                result.rate(),
+                Map.of(CLIENT_CPU, result.processorMicros(), DATABASE_CPU, database.toNanos() / 1e3 / turn.messages()));
     }
 
     private void check(Drain.Result result) {

@@ -30,7 +30,9 @@ public final class MetricsScenario implements Scenario {
                     List.of(without, with),
                     0,
                     plan);
-            findings.figures(Map.of("i_metrics_on_vs_off", race.ratio(with.name(), without.name())));
+            findings.figures(Map.of(
+                    "i_metrics_on_vs_off", race.ratio(with.name(), without.name()),
+                    "i_client_cpu_on_vs_off", race.ratioOfClientCpu(with.name(), without.name())));
         }
     }
 }

@@ -71,14 +71,14 @@ public final class NoOpScenario implements Scenario {
         String suffix = "_c" + concurrency;
         return Map.of(
                 "a_external_vs_plain" + suffix, race.ratio(ours, PLAIN.label()),
+                "a_client_cpu_vs_plain" + (concurrency == 100 ? "" : suffix),
+                        race.ratioOfClientCpu(ours, PLAIN.label()),
                 "a_batch_vs_plain" + suffix, race.ratio(BATCH.label(), PLAIN.label()),
                 "a_vs_two_commits" + suffix, race.ratio(ours, TWO_COMMITS.label()),
                 "a_vs_naive" + suffix, race.ratio(ours, NAIVE.label()),
                 "a_vs_best_peer" + suffix, race.ratioToBest(ours, PEERS::contains));
     }
 
-    private static Map<String, Double> virtualThreads(Servers servers, Findings findings, Plan plan, int concurrency)
-            throws Exception {
     /** The short forms of (b) and (c) have those that are left out of this one. Targets compare more at 100 than at 10. */
     private static List<Protection> contestants(Plan plan, int concurrency) {
         List<Protection> few = concurrency == 10
@@ -87,6 +87,8 @@ public final class NoOpScenario implements Scenario {
         return plan.choose(List.of(PLAIN, EXTERNAL, BATCH, TWO_COMMITS, METADATA_STORE, SHED_LOCK), few, ALL);
     }
 
+    private static Map<String, Double> virtualThreads(Servers servers, Findings findings, Plan plan, int concurrency)
+            throws Exception {
         List<Listener> listeners = Stream.of(PLAIN, EXTERNAL)
                 .map(protection -> Listener.of(protection, concurrency).with("spring.threads.virtual.enabled=true"))
                 .toList();

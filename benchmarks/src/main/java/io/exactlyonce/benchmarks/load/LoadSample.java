@@ -51,6 +51,6 @@ public record LoadSample(long all, long busy, long own) {
     public double elsewherePercentSince(LoadSample earlier) {
         long capacity = all - earlier.all;
         long elsewhere = (busy - earlier.busy) - (own - earlier.own);
-        return capacity == 0 ? Double.NaN : 100.0 * Math.max(0, elsewhere) / capacity;
+        return capacity == 0 ? Double.NaN : 100.0 * Math.max(0, Math.min(capacity, elsewhere)) / capacity;
     }
 }

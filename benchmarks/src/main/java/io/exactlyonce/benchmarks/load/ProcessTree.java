@@ -76,7 +76,7 @@ public record ProcessTree(long pid) {
      * @param stat what {@code /proc/PID/stat} holds
      */
     static long ticks(String stat) {
-        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).trim().split(" ");
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).trim().split(" ", -1);
         long ticks = 0;
         for (int field = FIRST_TIME; field <= LAST_TIME; field++) {
             ticks += Long.parseLong(fields[field]);

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -82,6 +83,11 @@ public final class Postgres implements AutoCloseable {
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
         }
+    }
+
+    /** Returns the processor time of all of the server's processes so far. */
+    public Duration processorTime() {
+        return processes.processorTime();
     }
 
     /** Returns the server's version. */

@@ -17,7 +17,14 @@ public record Drain(int messages, int orders) {
      * @param undeleted messages that the queue still has
      * @param medianMicros median time from a message's receive to its deletion's begin, 0 if it was not measured
      * @param p99Micros its 99th percentile
+     * @param processorMicros this process's processor time for each message
      */
     public record Result(
-            double rate, long duplicates, long lost, int undeleted, double medianMicros, double p99Micros) {}
+            double rate,
+            long duplicates,
+            long lost,
+            int undeleted,
+            double medianMicros,
+            double p99Micros,
+            double processorMicros) {}
 }

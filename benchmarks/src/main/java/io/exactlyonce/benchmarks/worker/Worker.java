@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.worker;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
@@ -33,6 +34,7 @@ public class Worker {
     private final Tally tally;
     private final SqsTraffic traffic;
     private final Holding holding;
+    private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
     Worker(MessageListenerContainerRegistry containers, Tally tally, SqsTraffic traffic, Holding holding) {
         this.containers = containers;
@@ -72,10 +74,12 @@ public class Worker {
     }
 
     private Drain.Result drain(Drain drain) throws InterruptedException {
+        long processor = system.getProcessCpuTime();
         tally.begin(drain.orders());
         traffic.begin(drain.messages());
         containers.getListenerContainers().forEach(MessageListenerContainer::start);
         traffic.await(LONGEST_SECONDS);
+        double processorMicros = (system.getProcessCpuTime() - processor) / 1e3 / drain.messages();
         containers.getListenerContainers().forEach(MessageListenerContainer::stop);
         return new Drain.Result(
                 traffic.rate(),
@@ -83,6 +87,7 @@ public class Worker {
                 tally.losses(),
                 drain.messages() - traffic.deleted(),
                 traffic.timeInHand().micros(0.5),
-                traffic.timeInHand().micros(0.99));
+                traffic.timeInHand().micros(0.99),
+                processorMicros);
     }
 }
