@@ -24,16 +24,19 @@ public final class ClaimEngineScenario implements Scenario {
         Contestant single8 = raw.single(8);
         Contestant single16 = raw.single(16);
         Contestant batch50 = raw.batchOfFifty(8);
-        Contestant engine1 = new EngineThreads(database, 1);
-        Contestant engine10 = new EngineThreads(database, 10);
-        Contestant engine64 = new EngineThreads(database, 64);
-        Contestant engine128 = new EngineThreads(database, 128);
-        Measurements measured =
-                Measurements.of(List.of(engine1, single8, engine10, single16, engine64, batch50, engine128), plan);
+        Contestant engine1 = new EngineThreads(database, 1, 1);
+        Contestant engine10 = new EngineThreads(database, 10, 1);
+        Contestant engine64 = new EngineThreads(database, 64, 1);
+        Contestant tens = new EngineThreads(database, 16, 10);
+        Contestant engine128 = new EngineThreads(database, 128, 1);
+        List<Contestant> compared = List.of(engine10, single8, engine64, single16, tens, batch50);
+        List<Contestant> all = List.of(engine1, engine10, single8, engine64, single16, tens, batch50, engine128);
+        Measurements measured = Measurements.of(plan.choose(compared, compared, all), plan);
         findings.table("Claim and complete, keys a second; PostgreSQL durable", measured.table("keys/s"));
         findings.figures(Map.of(
                 "d_vs_pgbench_single", measured.ratio(engine64, single16),
                 "d_vs_pgbench_single_10_threads", measured.ratio(engine10, single8),
-                "d_vs_pgbench_batch50", measured.ratio(engine64, batch50)));
+                "d_vs_pgbench_batch50", measured.ratio(engine64, batch50),
+                "d_tens_vs_pgbench_batch50", measured.ratio(tens, batch50)));
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.claims;
 
+import java.util.stream.Stream;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -18,13 +19,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * The claim engine as an application has it: each thread claims a new key, then completes it.
+ * The claim engine as an application has it: each thread claims new keys, then completes them.
  *
  * @param pool leads to the table
  * @param connections of the pool
  * @param threads how many
+ * @param keys of each call
  */
-public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int threads) {
+public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int threads, int keys) {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration RETENTION = Duration.ofDays(14);
@@ -66,19 +68,26 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int th
         }
     }
 
-    private static long claimAndComplete(ClaimStore store, long end) {
+    private long claimAndComplete(ClaimStore store, long end) {
         long pairs = 0;
-        while (end - System.nanoTime() > 0) {
-            ClaimKey key = new ClaimKey("orders", UUID.randomUUID().toString());
-            ClaimRequest request = new ClaimRequest(key, UUID.randomUUID(), "benchmark", LEASE);
-            if (!(store.claim(List.of(request)).get(0) instanceof Acquired)) {
+        for (; end - System.nanoTime() > 0; pairs += keys) {
+            List<ClaimRequest> requests =
+                    Stream.generate(ClaimThreads::newKey).limit(keys).toList();
+            if (!store.claim(requests).stream().allMatch(Acquired.class::isInstance)) {
                 throw new IllegalStateException("A new key was not acquired");
             }
-            if (!store.end(List.of(new ClaimEnd.Completed(request.id(), null))).contains(request.id())) {
+            List<ClaimEnd> ends = requests.stream()
+                    .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), null))
+                    .toList();
+            if (store.end(ends).size() != keys) {
                 throw new IllegalStateException("A held claim was not completed");
             }
-            pairs++;
         }
         return pairs;
+    }
+
+    private static ClaimRequest newKey() {
+        ClaimKey key = new ClaimKey("orders", UUID.randomUUID().toString());
+        return new ClaimRequest(key, UUID.randomUUID(), "benchmark", LEASE);
     }
 }
