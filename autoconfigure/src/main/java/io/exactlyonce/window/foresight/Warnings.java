@@ -45,7 +45,7 @@ final class Warnings {
 
     /** What is worse includes what is less. */
     private Optional<WindowWarning> tell(Kind kind, Situation situation) {
-        if (!told.add(kind) || told.contains(Kind.BREACHED) && kind != Kind.BREACHED) {
+        if (!told.add(kind) || (told.contains(Kind.BREACHED) && kind != Kind.BREACHED)) {
             return Optional.empty();
         }
         return Optional.of(situation.warning(kind));
