@@ -144,7 +144,7 @@ class DeliveryCostIT {
     @Test
     void effectsInTheDatabaseShareOneTransaction() {
         try (TestApplication application = start(InDatabase.class)) {
-            assertThat(costOf("o1")).as("first").isEqualTo(List.of(4, 4));
+            assertThat(costOf("o1")).as("first").isEqualTo(List.of(3, 4));
             RowVersion written = row(application, "o1");
 
             assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(2, 2));

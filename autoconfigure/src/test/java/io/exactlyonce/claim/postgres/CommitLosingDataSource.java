@@ -1,13 +1,18 @@
 package io.exactlyonce.claim.postgres;
 
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Connections that break at their commit: just after the server did it, or just before it was asked to. */
+/**
+ * Connections that break at their commit, which may be a statement's last words: just after the server did it, or just before
+ * it was asked to.
+ */
 public final class CommitLosingDataSource extends DelegatingDataSource {
 
     private final boolean committed;
@@ -25,19 +30,43 @@ public final class CommitLosingDataSource extends DelegatingDataSource {
                     if (method.getName().equals("commit")) {
                         lose(connection);
                     }
-                    try {
-                        return method.invoke(connection, arguments);
-                    } catch (InvocationTargetException failure) {
-                        throw failure.getCause();
-                    }
+                    Object returned = invoke(method, connection, arguments);
+                    boolean commits =
+                            method.getName().equals("prepareStatement") && ((String) arguments[0]).endsWith("COMMIT");
+                    return commits ? losing((PreparedStatement) returned, connection) : returned;
                 });
+    }
+
+    private PreparedStatement losing(PreparedStatement statement, Connection connection) {
+        return (PreparedStatement) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {PreparedStatement.class}, (proxy, method, arguments) -> {
+                    if (!method.getName().equals("execute")) {
+                        return invoke(method, statement, arguments);
+                    }
+                    if (committed) {
+                        statement.execute();
+                    }
+                    throw lost(connection);
+                });
+    }
+
+    private static Object invoke(Method method, Object target, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException failure) {
+            throw failure.getCause();
+        }
     }
 
     private void lose(Connection connection) throws SQLException {
         if (committed) {
             connection.commit();
         }
+        throw lost(connection);
+    }
+
+    private static SQLException lost(Connection connection) throws SQLException {
         connection.close();
-        throw new SQLException("connection reset", "08006");
+        return new SQLException("connection reset", "08006");
     }
 }

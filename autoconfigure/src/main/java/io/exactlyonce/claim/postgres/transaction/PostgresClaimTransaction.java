@@ -14,12 +14,15 @@ import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Claims, works and completes in one transaction of the application's own transaction manager.
@@ -60,7 +63,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         TransactionStatus status = begin(request);
         ClaimOutcome outcome;
         try {
-            outcome = claimAndWork(request, work);
+            outcome = claimAndWork(request, work, status);
         } catch (Throwable failure) {
             rollback(status, failure);
             throw failure;
@@ -84,12 +87,35 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    private ClaimOutcome claimAndWork(ClaimRequest request, Work work) throws Throwable {
+    private ClaimOutcome claimAndWork(ClaimRequest request, Work work, TransactionStatus status) throws Throwable {
         ClaimOutcome outcome = claim(request);
         if (outcome instanceof Acquired acquired) {
-            completion.complete(request.id(), work.run(acquired));
+            String result = work.run(acquired);
+            if (mayCommit(status)) {
+                completion.completeAndCommit(request.id(), result);
+            } else {
+                completion.complete(request.id(), result);
+            }
         }
         return outcome;
+    }
+
+    /**
+     * Returns whether the manager's commit would be its connection's and nothing else, so that it may go with the completion:
+     * the manager then finds no transaction to commit any more. JPA writes what it has not written yet when it commits, and
+     * so may a synchronization, a listener of the manager's, or a manager that the application has extended.
+     */
+    private boolean mayCommit(TransactionStatus status) {
+        boolean isPlain = transactions.getClass() == JdbcTransactionManager.class
+                || transactions.getClass() == DataSourceTransactionManager.class;
+        return isPlain
+                && ((DataSourceTransactionManager) transactions)
+                        .getTransactionExecutionListeners()
+                        .isEmpty()
+                && !status.isRollbackOnly()
+                && (!TransactionSynchronizationManager.isSynchronizationActive()
+                        || TransactionSynchronizationManager.getSynchronizations()
+                                .isEmpty());
     }
 
     private ClaimOutcome claim(ClaimRequest request) {

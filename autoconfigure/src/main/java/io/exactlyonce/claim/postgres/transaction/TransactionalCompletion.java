@@ -2,12 +2,14 @@ package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.claim.ClaimId;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -29,6 +31,15 @@ final class TransactionalCompletion {
               AND claim_id::text = current_setting('exactly_once.claim_id', true)
             """;
 
+    /**
+     * The same, and the commit: one round trip. A row that is not there any more divides by zero, which aborts the
+     * transaction, so that its commit is not run.
+     */
+    private static final String UPDATE_AND_COMMIT =
+            "WITH completed AS (\n" + UPDATE + "RETURNING 1) SELECT 1 / count(*) FROM completed;\nCOMMIT";
+
+    private static final String DIVISION_BY_ZERO = "22012";
+
     /** Characters; far below what a value may have. */
     private static final int SURELY_STORED = 16 << 20;
 
@@ -45,6 +56,37 @@ final class TransactionalCompletion {
         } else if (!isStored(claim, result)) {
             update(claim, null);
         }
+    }
+
+    /**
+     * Commits as well if that takes no round trip more; else the commit is still to come.
+     *
+     * @throws IllegalStateException if the transaction that made the claim is over
+     */
+    void completeAndCommit(ClaimId claim, @Nullable String result) {
+        if (result == null || isStorable(result)) {
+            updateAndCommit(claim, result);
+        } else {
+            complete(claim, result);
+        }
+    }
+
+    private void updateAndCommit(ClaimId claim, @Nullable String result) {
+        try {
+            jdbc.execute(UPDATE_AND_COMMIT, (PreparedStatement statement) -> {
+                statement.setString(1, result);
+                statement.setString(2, claim.key().scope());
+                statement.setString(3, claim.key().key());
+                statement.setObject(4, claim.value());
+                return statement.execute();
+            });
+        } catch (DataIntegrityViolationException failure) {
+            throw isDivisionByZero(failure) ? ended(claim, failure) : failure;
+        }
+    }
+
+    private static boolean isDivisionByZero(DataIntegrityViolationException failure) {
+        return failure.getMostSpecificCause() instanceof SQLException sql && DIVISION_BY_ZERO.equals(sql.getSQLState());
     }
 
     /**
@@ -86,10 +128,15 @@ final class TransactionalCompletion {
     private void update(ClaimId claim, @Nullable String result) {
         int rows = jdbc.update(UPDATE, result, claim.key().scope(), claim.key().key(), claim.value());
         if (rows != 1) {
-            throw new IllegalStateException(
-                    ("The transaction that claimed %s ended before its handler did, so the handler's writes are not one with"
-                                    + " the claim: a handler with effects = DATABASE must neither commit nor roll back by itself")
-                            .formatted(claim.key()));
+            throw ended(claim, null);
         }
+    }
+
+    private static IllegalStateException ended(ClaimId claim, @Nullable Throwable cause) {
+        return new IllegalStateException(
+                ("The transaction that claimed %s ended before its handler did, so the handler's writes are not one with"
+                                + " the claim: a handler with effects = DATABASE must neither commit nor roll back by itself")
+                        .formatted(claim.key()),
+                cause);
     }
 }

@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.jdbc.AutoSave;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
@@ -49,6 +50,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claim, work and completion as one: all of it or nothing, whatever happens to the transaction. */
@@ -56,10 +59,13 @@ class PostgresClaimTransactionIT {
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
+    private static final String CONNECTION_LOST = "(?s).*connection (reset|has been closed).*";
     private static final AssertionError NOT_TO_BE_CALLED = new AssertionError("the work was called");
 
     static {
         DATABASE.jdbc().execute("CREATE TABLE charge (id text, CHECK (id <> 'invalid'))");
+        DATABASE.jdbc().execute("CREATE TABLE sale (id text PRIMARY KEY)");
+        DATABASE.jdbc().execute("CREATE TABLE receipt (id text REFERENCES sale DEFERRABLE INITIALLY DEFERRED)");
     }
 
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
@@ -677,9 +683,11 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    @Test
-    void commitWhoseReplyIsLostIsFoundCompleted() throws Throwable {
-        assertThatThrownBy(() -> executeLosingTheReply(true)).hasMessageContaining("connection has been closed");
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void commitWhoseReplyIsLostIsFoundCompleted(boolean goesWithTheCompletion) throws Throwable {
+        assertThatThrownBy(() -> executeLosingTheReply(true, goesWithTheCompletion))
+                .hasMessageMatching(CONNECTION_LOST);
 
         assertThat(again(claim -> {
                     throw NOT_TO_BE_CALLED;
@@ -688,9 +696,11 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    @Test
-    void commitThatNeverArrivedLeavesNothing() throws Throwable {
-        assertThatThrownBy(() -> executeLosingTheReply(false)).hasMessageContaining("connection has been closed");
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void commitThatNeverArrivedLeavesNothing(boolean goesWithTheCompletion) throws Throwable {
+        assertThatThrownBy(() -> executeLosingTheReply(false, goesWithTheCompletion))
+                .hasMessageMatching(CONNECTION_LOST);
 
         await().until(() -> DATABASE.jdbc()
                 .queryForList("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database ="
@@ -699,7 +709,7 @@ class PostgresClaimTransactionIT {
         assertNothingHappened();
     }
 
-    private void executeLosingTheReply(boolean committed) throws Throwable {
+    private void executeLosingTheReply(boolean committed, boolean goesWithTheCompletion) throws Throwable {
         var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
         var jdbc = new JdbcTemplate(dataSource);
         new PostgresClaimTransaction(
@@ -709,8 +719,62 @@ class PostgresClaimTransactionIT {
                         SynchronousCommit.ON)
                 .execute(request, claim -> {
                     jdbc.update("INSERT INTO charge VALUES (?)", key.key());
+                    if (!goesWithTheCompletion) {
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {});
+                    }
                     return "1";
                 });
+    }
+
+    /** As MyBatis does, and listeners of transactional events. */
+    @Test
+    void whatIsWrittenBeforeTheCommitIsCommittedWithTheClaim() throws Throwable {
+        again(claim -> {
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+                    charge();
+                }
+            });
+            return "1";
+        });
+
+        assertThat(charges()).isEqualTo(1);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    @Test
+    void failureBeforeTheCommitRollsEverythingBack() throws Throwable {
+        IllegalStateException failure = new IllegalStateException("no stock");
+
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void beforeCommit(boolean readOnly) {
+                            throw failure;
+                        }
+                    });
+                    return "1";
+                }))
+                .isSameAs(failure);
+
+        assertNothingHappened();
+    }
+
+    /** The commit itself fails, in the completion's round trip. */
+    @Test
+    void constraintThatIsCheckedAtTheCommitRollsEverythingBack() throws Throwable {
+        assertThatThrownBy(() -> again(claim -> {
+                    charge();
+                    DATABASE.jdbc().update("INSERT INTO receipt VALUES ('unknown')");
+                    return "1";
+                }))
+                .isInstanceOf(DataIntegrityViolationException.class)
+                .hasMessageContaining("receipt");
+
+        assertNothingHappened();
     }
 
     private static <T> T inAnotherThread(ThrowingSupplier<T> action) throws Exception {
