@@ -101,7 +101,19 @@ class ArchitectureTests {
             entry(
                     "window.watch",
                     List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),
-            entry("metrics", List.of("claim", "delivery", "primary.replica", "renewal", "visibility", "window")));
+            entry("audit", List.of("", "delivery", "visibility", "window")),
+            entry(
+                    "metrics",
+                    List.of(
+                            "audit",
+                            "claim",
+                            "delivery",
+                            "primary.replica",
+                            "renewal",
+                            "visibility",
+                            "window",
+                            "window.foresight",
+                            "window.watch")));
 
     @ArchTest
     static void packagesUseOnlyWhatTheyMay(JavaClasses classes) {

@@ -46,7 +46,7 @@ import tools.jackson.databind.json.JsonMapper;
         })
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({ClaimStoreConfiguration.class, RetentionConfiguration.class, ListenerConfiguration.class})
+@Import({ClaimStoreConfiguration.class, RetentionConfiguration.class, ListenerConfiguration.class, AuditConfiguration.class})
 public final class ExactlyOnceAutoConfiguration {
 
     static final String OBSERVERS = "exactlyOnceObservers";
@@ -66,12 +66,6 @@ public final class ExactlyOnceAutoConfiguration {
         RenewalSchedule schedule =
                 new RenewalSchedule(renewal.enabled(), renewal.at(), renewal.jitter(), renewal.retries());
         return new RenewalLifecycle(store, schedule, observers);
-    }
-
-    @Bean
-    @ConditionalOnProperty(name = "exactly-once.renewal.enabled", havingValue = "false")
-    StaticWindowAudit exactlyOnceStaticWindowAudit() {
-        return new StaticWindowAudit();
     }
 
     @Bean

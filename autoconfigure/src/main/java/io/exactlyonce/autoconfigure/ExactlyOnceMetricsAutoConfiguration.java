@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.claim.postgres.retention.RetentionLifecycle;
 import io.exactlyonce.metrics.DeliveryMetrics;
+import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -23,6 +24,12 @@ public final class ExactlyOnceMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     DeliveryMetrics exactlyOnceMetrics(MeterRegistry registry) {
         return new DeliveryMetrics(registry);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    QueueMetrics exactlyOnceQueueMetrics(MeterRegistry registry) {
+        return new QueueMetrics(registry);
     }
 
     @Bean

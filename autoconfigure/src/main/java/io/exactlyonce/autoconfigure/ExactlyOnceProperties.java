@@ -1,10 +1,13 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.audit.AuditMode;
+import io.exactlyonce.audit.AuditRule;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -18,13 +21,15 @@ import org.springframework.util.unit.DataSize;
  * @param datasource Connection pool for claims.
  * @param renewal Renewal of visibility windows and leases.
  * @param retry Return of deliveries that did not succeed.
+ * @param audit Audit of the listeners' queues.
  */
 @ConfigurationProperties("exactly-once")
 public record ExactlyOnceProperties(
         @DefaultValue Claim claim,
         @DefaultValue Datasource datasource,
         @DefaultValue Renewal renewal,
-        @DefaultValue Retry retry) {
+        @DefaultValue Retry retry,
+        @DefaultValue Audit audit) {
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
@@ -197,6 +202,29 @@ public record ExactlyOnceProperties(
             requireWithin("retry.initial-delay", initialDelay, SHORTEST, VisibilityWindow.CEILING);
             requireWithin("retry.max-delay", maxDelay, initialDelay, VisibilityWindow.CEILING);
             requireWithin("retry.max-waiting", maxWaiting, 0, MOST_WAITING);
+        }
+    }
+
+    /**
+     * Audit of the listeners' queues, when a listener starts and each minute.
+     *
+     * @param mode What becomes of findings: 'fail' stops the start at those of severity ERROR, 'warn' logs them, 'off'
+     *     reads nothing.
+     * @param silence Rules that are left out, by their ids, such as 'claim-retention'.
+     */
+    public record Audit(
+            @DefaultValue("warn") AuditMode mode,
+            @DefaultValue Set<String> silence) {
+
+        public Audit {
+            for (String id : silence) {
+                if (!AuditRule.ids().contains(id)) {
+                    throw new IllegalArgumentException(
+                            "exactly-once.audit.silence (%s) must name rules of the audit; choose among %s"
+                                    .formatted(id, String.join(", ", AuditRule.ids())));
+                }
+            }
+            silence = Set.copyOf(silence);
         }
     }
 

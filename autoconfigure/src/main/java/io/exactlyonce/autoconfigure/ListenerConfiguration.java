@@ -1,6 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
@@ -47,10 +48,12 @@ class ListenerConfiguration {
             ObjectProvider<ClaimDatabase> database,
             Deliveries deliveries,
             StoreCircuitBreakers breakers,
+            QueueAudit audit,
             @Qualifier(ExactlyOnceAutoConfiguration.OBSERVERS) CompositeDeliveryObserver observers) {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
-                () -> new ListenerEngine(deliveries, breakers, observers, System::nanoTime, beginCheck(database)));
+                () -> new ListenerEngine(
+                        deliveries, breakers, observers, System::nanoTime, audit::require, beginCheck(database)));
     }
 
     /** Returns what awaits the check's end. There is none to make for a store of the application's own. */

@@ -28,6 +28,11 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     }
 
     @Override
+    public void unsubscribed(Subscription subscription) {
+        tell(observer -> observer.unsubscribed(subscription));
+    }
+
+    @Override
     public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
         tell(observer -> observer.received(subscription, receiveCount, age));
     }

@@ -12,8 +12,11 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DeliveryObserver extends RenewalObserver {
 
-    /** A listener begins to receive from a queue. */
+    /** A listener begins to receive from a queue, or what it goes by there has changed. */
     default void subscribed(Subscription subscription) {}
+
+    /** A listener has stopped to receive from a queue. */
+    default void unsubscribed(Subscription subscription) {}
 
     /**
      * A message was received.

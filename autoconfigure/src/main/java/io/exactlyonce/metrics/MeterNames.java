@@ -21,6 +21,8 @@ final class MeterNames {
     static final String COMPLETIONS = "exactly.once.completions";
     static final String ACKNOWLEDGEMENTS = "exactly.once.acknowledgements";
     static final String TAKEOVERS = "exactly.once.takeovers";
+    static final String QUEUE_MESSAGES = "exactly.once.queue.messages";
+    static final String QUEUE_IN_FLIGHT = "exactly.once.queue.in.flight.utilization";
     static final String CLAIMS = "exactly.once.claims";
     static final String CLAIMS_DELETED = "exactly.once.claims.deleted";
     static final String CLAIMS_OLDEST = "exactly.once.claims.oldest";
@@ -47,6 +49,7 @@ final class MeterNames {
     static final String REPLICA = "replica";
     static final String QUANTILE = "quantile";
     static final String RECEIVE = "receive";
+    static final String STATE = "state";
 
     private static final String ACQUIRED = "acquired";
     private static final String ALREADY_COMPLETED = "already_completed";

@@ -57,6 +57,15 @@ public final class SqsQueueVisibility implements QueueVisibility {
         return capped.compareTo(SHORTEST_TIMEOUT) > 0 ? capped : SHORTEST_TIMEOUT;
     }
 
+    /** Returns the listener's own client. */
+    public SqsAsyncClient client() {
+        return client;
+    }
+
+    public String queueUrl() {
+        return queueUrl;
+    }
+
     @Override
     public CompletableFuture<Map<String, Result>> change(List<Change> changes) {
         List<CompletableFuture<Map<String, Result>>> requests = IntStream.iterate(

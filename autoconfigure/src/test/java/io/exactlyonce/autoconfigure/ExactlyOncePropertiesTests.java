@@ -2,9 +2,11 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,7 +81,9 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.renewal.retries=10",
                         "exactly-once.retry.initial-delay=2s",
                         "exactly-once.retry.max-delay=12h",
-                        "exactly-once.retry.max-waiting=5000")
+                        "exactly-once.retry.max-waiting=5000",
+                        "exactly-once.audit.mode=fail",
+                        "exactly-once.audit.silence=lease,in-flight")
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
                                 new ExactlyOnceProperties.Claim(
@@ -94,7 +98,8 @@ class ExactlyOncePropertiesTests {
                                 new ExactlyOnceProperties.Datasource(
                                         "jdbc:postgresql://db/shop", "claims", "secret", 2, Duration.ZERO),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
-                                new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000))));
+                                new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000),
+                                new ExactlyOnceProperties.Audit(AuditMode.FAIL, Set.of("in-flight", "lease")))));
     }
 
     @ParameterizedTest

@@ -46,6 +46,7 @@ class CompositeDeliveryObserverTests {
         observers.waiting(orders, 3);
         observers.receivesRunOut(orders);
         observers.pollingPaused(orders, "claims", true);
+        observers.unsubscribed(orders);
 
         assertThat(told)
                 .containsExactly(
@@ -62,7 +63,8 @@ class CompositeDeliveryObserverTests {
                         "paused PT3S",
                         "waiting orders 3",
                         "receives run out orders",
-                        "paused orders true");
+                        "paused orders true",
+                        "unsubscribed orders");
     }
 
     @Test
@@ -128,6 +130,11 @@ class CompositeDeliveryObserverTests {
 
         @Override
         public void subscribed(Subscription subscription) {
+            fail();
+        }
+
+        @Override
+        public void unsubscribed(Subscription subscription) {
             fail();
         }
 
@@ -206,6 +213,11 @@ class CompositeDeliveryObserverTests {
         @Override
         public void subscribed(Subscription subscription) {
             told.add("subscribed " + subscription.queue());
+        }
+
+        @Override
+        public void unsubscribed(Subscription subscription) {
+            told.add("unsubscribed " + subscription.queue());
         }
 
         @Override

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -74,7 +75,8 @@ class StaticRenewalIT {
             assertThat(listener.events()).containsExactly("attempt 1", "interrupted", "attempt 2");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(output)
-                    .contains("listener 'orders' on queue '" + queue + "': nothing is renewed")
+                    .contains("The audit of listener 'orders' on queue '" + queue + "' found")
+                    .contains("nothing is renewed")
                     .contains("has no timeout");
         }
     }
@@ -83,7 +85,7 @@ class StaticRenewalIT {
     @Test
     void windowThatIsTooShortForTheTimeoutIsWarnedOf(CapturedOutput output) {
         try (TestApplication application = start("2s")) {
-            await().until(() -> application.container("orders").isRunning());
+            awaitAudit(application);
             assertThat(output)
                     .contains("the visibility window (3s) must be at least 6 times the listener's timeout (2s): 12s")
                     .contains("messageVisibilitySeconds");
@@ -97,8 +99,12 @@ class StaticRenewalIT {
                 EmbeddedDatabase.shared().createDatabase(),
                 Map.of("test.queue", roomy, "test.timeout", "2s", "exactly-once.renewal.enabled", "false"),
                 Listener.class)) {
-            await().until(() -> application.container("orders").isRunning());
+            awaitAudit(application);
             assertThat(output).doesNotContain("nothing is renewed");
         }
+    }
+
+    private static void awaitAudit(TestApplication application) {
+        await().until(() -> !application.bean(QueueAudit.class).reports().isEmpty());
     }
 }

@@ -2,6 +2,7 @@ package io.exactlyonce.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.audit.QueueLevels;
 import io.exactlyonce.primary.replica.ReplicaLag;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -25,6 +26,7 @@ class MetersTableTests {
         DeliveryMetrics deliveries = new DeliveryMetrics(registry);
         deliveries.subscribed(orders);
         deliveries.pollingPaused(orders, "claims", false);
+        new QueueMetrics(registry).observed(orders, new QueueLevels(0L, 0L, 0L, 0L));
         new RetentionMetrics(registry).surveyed(null, 0);
         new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0, true)));
         return MetersTable.of(registry.scrape());

@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.source.AbstractSqsMessageSource;
+import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.ListenerStop;
 import io.exactlyonce.listener.acknowledgement.CompletingAcknowledgementExecutor;
@@ -14,7 +15,6 @@ import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.message.PolledMessages;
 import io.exactlyonce.listener.method.ContainerSettings;
-import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -76,7 +76,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     protected void doStart() {
         try {
             super.doStart();
-        } catch (InvalidListenerException invalid) {
+        } catch (ExactlyOnceSetupException invalid) {
             throw invalid;
         } catch (RuntimeException failure) {
             // Of two reasons for which nothing can be polled, the database's is told.
@@ -96,6 +96,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         engine.readiness().run();
         WatchedQueue begunOn = watch(queue, sqs, configured.getMessageVisibility());
         Subscription begun = begunOn.current();
+        engine.audit().accept(begun);
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());
@@ -182,6 +183,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         } finally {
             ending.end();
             engine.breakers().unsubscribe(ending.subscription());
+            engine.observer().unsubscribed(ending.subscription());
         }
     }
 

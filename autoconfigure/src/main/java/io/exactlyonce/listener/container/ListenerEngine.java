@@ -4,6 +4,8 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.Subscription;
+import java.util.function.Consumer;
 
 /**
  * What containers' components need of the engine.
@@ -12,6 +14,7 @@ import io.exactlyonce.time.NanoClock;
  * @param breakers each pauses the listeners that claim on its way while claims get no answer there
  * @param observer learns of subscriptions
  * @param clock monotonic, in nanoseconds
+ * @param audit throws if a subscription's queue is not to be received from
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
@@ -19,4 +22,5 @@ public record ListenerEngine(
         StoreCircuitBreakers breakers,
         DeliveryObserver observer,
         NanoClock clock,
+        Consumer<Subscription> audit,
         Runnable readiness) {}

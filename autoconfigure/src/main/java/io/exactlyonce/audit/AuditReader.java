@@ -1,0 +1,130 @@
+package io.exactlyonce.audit;
+
+import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.SqsException;
+
+/**
+ * Reads what the rules judge, with the listener's own client. What cannot be read is unknown, and says why; no future of
+ * its fails.
+ */
+final class AuditReader {
+
+    private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
+
+    private static final int UNAUTHORIZED = 401;
+    private static final int FORBIDDEN = 403;
+
+    /** A handle that SQS never gives out: who may change visibility is told that it is invalid, who may not is refused. */
+    private static final String NO_HANDLE = "exactly-once-audit";
+
+    private final SqsAsyncClient client;
+    private final String url;
+    private volatile @Nullable CompletableFuture<Fact<Boolean>> mayRenew;
+
+    AuditReader(SqsQueueVisibility queue) {
+        this.client = queue.client();
+        this.url = queue.queueUrl();
+    }
+
+    /** @param p99 of the listener's deliveries; {@code null} if too few have been measured */
+    CompletableFuture<QueueFacts> read(Subscription subscription, @Nullable Duration p99) {
+        CompletableFuture<Fact<QueueState>> queue = attributes(() -> CompletableFuture.completedFuture(url));
+        CompletableFuture<Fact<QueueState>> deadLetters = queue.thenCompose(this::deadLetters);
+        CompletableFuture<Fact<Boolean>> allowed = mayRenew();
+        return CompletableFuture.allOf(queue, deadLetters, allowed)
+                .thenApply(all ->
+                        new QueueFacts(subscription, queue.join(), deadLetters.join(), allowed.join(), p99));
+    }
+
+    private CompletableFuture<Fact<QueueState>> deadLetters(Fact<QueueState> source) {
+        return source.known()
+                .flatMap(QueueState::redrive)
+                .map(redrive -> attributes(() -> urlOf(redrive)))
+                .orElseGet(() -> CompletableFuture.completedFuture(Fact.unknown("there is no dead-letter queue")));
+    }
+
+    private CompletableFuture<String> urlOf(QueueState.Redrive redrive) {
+        GetQueueUrlRequest.Builder request = GetQueueUrlRequest.builder()
+                .queueName(redrive.queue())
+                .overrideConfiguration(limits());
+        redrive.account().ifPresent(request::queueOwnerAWSAccountId);
+        return client.getQueueUrl(request.build()).thenApply(response -> response.queueUrl());
+    }
+
+    private CompletableFuture<Fact<QueueState>> attributes(Supplier<CompletableFuture<String>> queue) {
+        return fact("its attributes", () -> queue.get()
+                .thenCompose(found -> client.getQueueAttributes(request -> request.queueUrl(found)
+                        .attributeNames(QueueAttributeName.ALL)
+                        .overrideConfiguration(limits())))
+                .thenApply(response -> Fact.known(new QueueState(response.attributesAsStrings()))));
+    }
+
+    /** Asked once, until there is an answer: rights change seldom. */
+    private CompletableFuture<Fact<Boolean>> mayRenew() {
+        CompletableFuture<Fact<Boolean>> asked = mayRenew;
+        if (asked != null && !(asked.isDone() && asked.join().value() == null)) {
+            return asked;
+        }
+        CompletableFuture<Fact<Boolean>> answer = fact(
+                "whether sqs:ChangeMessageVisibility is allowed",
+                () -> client.changeMessageVisibility(request -> request.queueUrl(url)
+                                .receiptHandle(NO_HANDLE)
+                                .visibilityTimeout(0)
+                                .overrideConfiguration(limits()))
+                        .handle((changed, failure) -> allowed(failure)));
+        mayRenew = answer;
+        return answer;
+    }
+
+    private static Fact<Boolean> allowed(@Nullable Throwable failure) {
+        if (failure == null) {
+            return Fact.known(true);
+        }
+        Throwable cause = cause(failure);
+        if (cause instanceof SqsException answer && answer.statusCode() < 500) {
+            return Fact.known(!isRefusal(answer));
+        }
+        throw new CompletionException(cause);
+    }
+
+    private static <T> CompletableFuture<Fact<T>> fact(String what, Supplier<CompletableFuture<Fact<T>>> asked) {
+        try {
+            return asked.get().exceptionally(failure -> unknown(what, failure));
+        } catch (RuntimeException failure) {
+            return CompletableFuture.completedFuture(unknown(what, failure));
+        }
+    }
+
+    private static <T> Fact<T> unknown(String what, Throwable failure) {
+        Throwable cause = cause(failure);
+        boolean isRefused = cause instanceof SqsException answer && isRefusal(answer);
+        return Fact.unknown("%s could not be read: %s".formatted(what, isRefused ? "access denied" : cause.toString()));
+    }
+
+    private static boolean isRefusal(SqsException answer) {
+        return answer.statusCode() == UNAUTHORIZED
+                || answer.statusCode() == FORBIDDEN
+                || (answer.awsErrorDetails() != null
+                        && String.valueOf(answer.awsErrorDetails().errorCode()).contains("AccessDenied"));
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException wrapped && wrapped.getCause() != null
+                ? wrapped.getCause()
+                : failure;
+    }
+
+    private static AwsRequestOverrideConfiguration limits() {
+        return AwsRequestOverrideConfiguration.builder().apiCallTimeout(LONGEST_REQUEST).build();
+    }
+}

@@ -1,0 +1,128 @@
+package io.exactlyonce.audit;
+
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.Subscription;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Judges the queues of running listeners: when a listener starts, when what it goes by has changed, and with each {@link
+ * #tick()}. Attributes that were changed meanwhile are logged with their old and new values.
+ */
+public final class QueueAudit implements DeliveryObserver {
+
+    private final AuditMode mode;
+    private final Set<String> silenced;
+    private final AuditTerms terms;
+    private final Latencies latencies;
+    private final QueueObserver observer;
+    private final Map<Subscription, AuditedQueue> queues = new ConcurrentHashMap<>();
+
+    /**
+     * @param silenced ids of rules that are left out
+     * @param terms the application's settings
+     * @param latencies what has been measured
+     * @param observer learns what is read
+     */
+    public QueueAudit(
+            AuditMode mode, Set<String> silenced, AuditTerms terms, Latencies latencies, QueueObserver observer) {
+        this.mode = mode;
+        this.silenced = Set.copyOf(silenced);
+        this.terms = terms;
+        this.latencies = latencies;
+        this.observer = observer;
+    }
+
+    /**
+     * Judges a queue before its listener receives anything, if findings are to stop that; takes some seconds at most.
+     *
+     * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
+     */
+    public void require(Subscription subscription) {
+        if (mode == AuditMode.FAIL) {
+            audited(subscription).ifPresent(queue -> {
+                AuditReport report = read(queue).join();
+                if (!report.errors().isEmpty()) {
+                    queues.remove(subscription);
+                    throw new QueueAuditException(report);
+                }
+            });
+        }
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        audited(subscription).ifPresent(queue -> {
+            queue.revise(subscription);
+            readIfIdle(queue);
+        });
+    }
+
+    @Override
+    public void unsubscribed(Subscription subscription) {
+        queues.remove(subscription);
+    }
+
+    /** Reads and judges all queues again; does not wait for the answers. */
+    public void tick() {
+        queues.values().forEach(this::readIfIdle);
+    }
+
+    /** Returns the last report on each listener and queue that is known already. */
+    public List<AuditReport> reports() {
+        return queues.values().stream()
+                .map(AuditedQueue::report)
+                .filter(Objects::nonNull)
+                .toList();
+    }
+
+    /** Returns the last report on a listener's queue, if there is one already. */
+    public Optional<AuditReport> report(Subscription subscription) {
+        return Optional.ofNullable(queues.get(subscription)).map(AuditedQueue::report);
+    }
+
+    /** Returns the ARN of the dead-letter queue of a listener's queue, if it has one and that is known. */
+    public Optional<String> deadLetterQueue(Subscription subscription) {
+        return Optional.ofNullable(queues.get(subscription))
+                .map(AuditedQueue::facts)
+                .flatMap(QueueFacts::redrive)
+                .map(QueueState.Redrive::target);
+    }
+
+    private Optional<AuditedQueue> audited(Subscription subscription) {
+        return mode != AuditMode.OFF && subscription.visibility() instanceof SqsQueueVisibility queue
+                ? Optional.of(queues.computeIfAbsent(subscription, key -> new AuditedQueue(key, queue)))
+                : Optional.empty();
+    }
+
+    private void readIfIdle(AuditedQueue queue) {
+        if (queue.isBeingRead.compareAndSet(false, true)) {
+            var unused = read(queue).whenComplete((report, failure) -> queue.isBeingRead.set(false));
+        }
+    }
+
+    private CompletableFuture<AuditReport> read(AuditedQueue queue) {
+        Subscription subscription = queue.subscription();
+        return queue.reader
+                .read(subscription, latencies.p99(subscription).orElse(null))
+                .thenApply(facts -> judge(queue, facts));
+    }
+
+    private AuditReport judge(AuditedQueue queue, QueueFacts facts) {
+        AuditReport report = new AuditReport(
+                facts.subscription(),
+                AuditRule.ALL.stream()
+                        .filter(rule -> !silenced.contains(rule.id()))
+                        .flatMap(rule -> rule.check(facts, terms).stream())
+                        .toList());
+        queue.judged(facts, report);
+        observer.observed(facts.subscription(), QueueLevels.of(facts));
+        return report;
+    }
+}

@@ -1,0 +1,99 @@
+package io.exactlyonce.audit;
+
+import static io.exactlyonce.audit.Severity.ERROR;
+import static io.exactlyonce.audit.Severity.NOTE;
+import static io.exactlyonce.audit.Severity.WARNING;
+
+import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.StaticWindowRule;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Whether windows and leases last as long as handlers, or can be renewed. */
+final class WindowRules {
+
+    static final List<AuditRule> ALL = List.of(
+            new AuditRule("static-window", WindowRules::staticWindow),
+            new AuditRule("window-latency", WindowRules::windowLatency),
+            new AuditRule("renewal-permission", WindowRules::renewalPermission),
+            new AuditRule("lease", WindowRules::lease));
+
+    private WindowRules() {}
+
+    /** A window that is never renewed must hold six of the handler's timeouts, as AWS advises behind Lambda functions. */
+    private static Optional<Finding> staticWindow(AuditRule rule, QueueFacts facts, AuditTerms terms) {
+        VisibilityWindow window = facts.subscription().window();
+        Duration timeout = facts.subscription().timeout();
+        if (!terms.renews()) {
+            return StaticWindowRule.violation(window, timeout)
+                    .map(violation -> rule.finding(
+                            ERROR,
+                            violation,
+                            StaticWindowRule.FACTOR + " x the listener's timeout",
+                            "set exactly-once.renewal.enabled=true, or a window of that length"));
+        }
+        return timeout != null && timeout.compareTo(window.length()) > 0
+                ? Optional.of(rule.finding(
+                        NOTE,
+                        "handlers may take %s, in a window of %s: they live by renewal"
+                                .formatted(AuditRule.text(timeout), AuditRule.text(window.length())),
+                        "window at least twice the usual handler's time",
+                        "none if slow handlers are rare; else raise the queue's VisibilityTimeout"))
+                : Optional.empty();
+    }
+
+    /** The first incident: handlers had come to take longer than the window. */
+    private static Optional<Finding> windowLatency(AuditRule rule, QueueFacts facts, AuditTerms terms) {
+        Duration p99 = facts.p99();
+        Duration window = facts.subscription().window().length();
+        return p99 == null || p99.compareTo(window) <= 0
+                ? Optional.empty()
+                : Optional.of(rule.finding(
+                        terms.renews() ? WARNING : ERROR,
+                        "99 of 100 deliveries take up to %s, the window is %s".formatted(AuditRule.text(p99), AuditRule.text(window)),
+                        "p99 within the window",
+                        terms.renews()
+                                ? "raise the queue's VisibilityTimeout: a renewal that fails has no time to be repeated"
+                                : "raise the queue's VisibilityTimeout, or set exactly-once.renewal.enabled=true"));
+    }
+
+    /** Without it nothing is renewed: the first incident again. */
+    private static Optional<Finding> renewalPermission(AuditRule rule, QueueFacts facts, AuditTerms terms) {
+        String bound = "sqs:ChangeMessageVisibility allowed";
+        Boolean allowed = facts.mayRenew().value();
+        if (allowed == null) {
+            return Optional.of(rule.unknown(facts.mayRenew().why(), bound));
+        }
+        return allowed
+                ? Optional.empty()
+                : Optional.of(rule.finding(
+                        ERROR,
+                        "sqs:ChangeMessageVisibility is denied: no window can be renewed, and no message returned",
+                        bound,
+                        "allow sqs:ChangeMessageVisibility on the queue"));
+    }
+
+    /** A lease that ends before the window leaves the key open while its message is still hidden. */
+    private static Optional<Finding> lease(AuditRule rule, QueueFacts facts, AuditTerms terms) {
+        Duration window = facts.subscription().window().length();
+        Duration lease = terms.lease() == null ? window : terms.lease();
+        Duration timeout = facts.subscription().timeout();
+        if (!terms.renews() && timeout != null && lease.compareTo(timeout) < 0) {
+            return Optional.of(rule.finding(
+                    ERROR,
+                    "a lease of %s, never renewed, ends before a handler's timeout of %s"
+                            .formatted(AuditRule.text(lease), AuditRule.text(timeout)),
+                    "lease longer than the timeout",
+                    "raise exactly-once.claim.lease, or set exactly-once.renewal.enabled=true"));
+        }
+        return lease.compareTo(window) < 0
+                ? Optional.of(rule.finding(
+                        WARNING,
+                        "a lease of %s ends before the window of %s: a pause costs the claim first"
+                                .formatted(AuditRule.text(lease), AuditRule.text(window)),
+                        "lease at least as long as the window",
+                        "raise exactly-once.claim.lease to " + AuditRule.text(window) + ", or leave it out"))
+                : Optional.empty();
+    }
+}

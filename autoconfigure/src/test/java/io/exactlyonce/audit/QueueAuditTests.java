@@ -1,0 +1,337 @@
+package io.exactlyonce.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
+
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+@ExtendWith(OutputCaptureExtension.class)
+class QueueAuditTests {
+
+    private static final Duration DAY = Duration.ofDays(1);
+
+    private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
+    private final List<QueueLevels> observed = new ArrayList<>();
+    private AuditTerms terms = new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+    private @Nullable Duration timeout;
+    private @Nullable Duration p99;
+    private int window = 30;
+
+    private QueueAudit audit(AuditMode mode, String... silenced) {
+        return new QueueAudit(
+                mode,
+                Set.of(silenced),
+                terms,
+                subscription -> Optional.ofNullable(p99),
+                (subscription, levels) -> observed.add(levels));
+    }
+
+    private Subscription orders() {
+        VisibilityWindow length = VisibilityWindow.ofSeconds(window);
+        return new Subscription(
+                "fulfilment",
+                "orders",
+                length,
+                timeout,
+                new SqsQueueVisibility(sqs, ScriptedSqs.ORDERS, length),
+                5);
+    }
+
+    private List<Finding> findings(String... silenced) {
+        QueueAudit audit = audit(AuditMode.WARN, silenced);
+        audit.subscribed(orders());
+        return audit.reports().get(0).findings();
+    }
+
+    private Finding only(String rule) {
+        return findings().stream()
+                .filter(finding -> finding.rule().equals(rule))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("No finding of " + rule + " in " + findings()));
+    }
+
+    @Test
+    void queueAsItShouldBeHasNoFindings(CapturedOutput output) {
+        assertThat(findings()).isEmpty();
+        assertThat(output).doesNotContain("The audit of");
+    }
+
+    /** The first incident: a window of 30 s, handlers of 35 to 45 s, nothing renewed. */
+    @Test
+    void windowOfThirtySecondsWithHandlersOfFortyFive() {
+        timeout = Duration.ofSeconds(45);
+        p99 = Duration.ofSeconds(45);
+        terms = new AuditTerms(false, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+
+        assertThat(findings())
+                .extracting(Finding::rule, Finding::severity)
+                .containsExactlyInAnyOrder(
+                        tuple("static-window", Severity.ERROR),
+                        tuple("window-latency", Severity.ERROR),
+                        tuple("lease", Severity.ERROR));
+        assertThat(only("static-window").found()).contains("30s").contains("270s");
+        assertThat(only("window-latency").found()).contains("45s").contains("30s");
+    }
+
+    @Test
+    void renewalCarriesHandlersBeyondTheWindowSoThatItIsToldMoreQuietly() {
+        timeout = Duration.ofSeconds(45);
+        p99 = Duration.ofSeconds(45);
+
+        assertThat(only("static-window").severity()).isEqualTo(Severity.NOTE);
+        assertThat(only("window-latency").severity()).isEqualTo(Severity.WARNING);
+        assertThat(findings()).hasSize(2);
+    }
+
+    /** The third incident: poison messages in the queue for days. */
+    @Test
+    void queueWithoutADeadLetterQueue(CapturedOutput output) {
+        sqs.queues.get(ScriptedSqs.ORDERS).remove("RedrivePolicy");
+
+        assertThat(findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.rule()).isEqualTo("redrive-policy");
+            assertThat(finding.severity()).isEqualTo(Severity.ERROR);
+            assertThat(finding.remedy()).contains("RedrivePolicy").contains("maxReceiveCount 5");
+        });
+        assertThat(output)
+                .contains("The audit of listener 'fulfilment' on queue 'orders' found")
+                .contains("ERROR  redrive-policy  no redrive policy");
+    }
+
+    /** A message keeps its first timestamp, so it may be deleted before a person sees it. */
+    @Test
+    void deadLetterQueueThatKeepsMessagesForLessThanTheQueue() {
+        sqs.with(ScriptedSqs.DEAD, "MessageRetentionPeriod", "345600");
+
+        assertThat(only("dead-letter-retention").severity()).isEqualTo(Severity.ERROR);
+        assertThat(only("dead-letter-retention").found()).contains("4d");
+        assertThat(findings()).hasSize(1);
+    }
+
+    @Test
+    void maxReceiveCountOfOne() {
+        sqs.redrives(1);
+
+        assertThat(only("max-receive-count").severity()).isEqualTo(Severity.ERROR);
+        assertThat(only("max-receive-count").found()).contains("crashes once");
+        sqs.redrives(4);
+        assertThat(only("max-receive-count").severity()).isEqualTo(Severity.WARNING);
+        assertThat(only("max-receive-count").found()).contains("fails 4 times");
+    }
+
+    @Test
+    void attemptsThatEndBeforeAnOutageDoesAreNoted() {
+        terms = new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5));
+
+        // 1 + 2 + 4 + 8 s, of which chance may take a half.
+        assertThat(only("receive-budget").found()).contains("5 receives").contains("7500ms");
+        assertThat(only("receive-budget").severity()).isEqualTo(Severity.NOTE);
+    }
+
+    @Test
+    void keysThatAreForgottenBeforeTheirMessagesAre() {
+        terms = new AuditTerms(true, null, DAY.multipliedBy(14), Duration.ofSeconds(16), Duration.ofMinutes(5));
+
+        assertThat(only("claim-retention").found()).contains("14d").contains("18d");
+        assertThat(only("claim-retention").remedy()).isEqualTo("set exactly-once.claim.retention to 18d");
+        sqs.queues.get(ScriptedSqs.ORDERS).remove("RedrivePolicy");
+        assertThat(findings("redrive-policy")).isEmpty();
+    }
+
+    @Test
+    void leaseThatEndsBeforeTheWindowIsWarnedOf() {
+        terms = new AuditTerms(true, Duration.ofSeconds(29), DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+
+        assertThat(only("lease").severity()).isEqualTo(Severity.WARNING);
+        assertThat(only("lease").remedy()).contains("30s");
+    }
+
+    @Test
+    void deniedRenewalIsAnError() {
+        sqs.renewalAnswer = ScriptedSqs.failure(403, "AccessDenied");
+
+        assertThat(only("renewal-permission").severity()).isEqualTo(Severity.ERROR);
+        assertThat(findings()).hasSize(1);
+    }
+
+    @Test
+    void messagesNearTheCapAreWarnedOf() {
+        sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "96000");
+        assertThat(findings()).isEmpty();
+        sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "96001");
+        assertThat(only("in-flight").severity()).isEqualTo(Severity.WARNING);
+    }
+
+    @Test
+    void whatMayNotBeReadIsUnknownAndNotFine() {
+        sqs.attributesRefusal = ScriptedSqs.failure(403, "AccessDenied");
+        sqs.renewalAnswer = ScriptedSqs.failure(503, "ServiceUnavailable");
+
+        assertThat(findings())
+                .extracting(Finding::rule, Finding::severity)
+                .containsExactlyInAnyOrder(
+                        tuple("redrive-policy", Severity.UNKNOWN),
+                        tuple("claim-retention", Severity.UNKNOWN),
+                        tuple("renewal-permission", Severity.UNKNOWN));
+        assertThat(only("redrive-policy").found()).contains("access denied");
+    }
+
+    @Test
+    void whatAnEmulatorDoesNotTellIsUnknown() {
+        sqs.queues.get(ScriptedSqs.DEAD).remove("MessageRetentionPeriod");
+
+        assertThat(findings()).extracting(Finding::rule).containsExactly("dead-letter-retention", "claim-retention");
+        assertThat(findings()).allSatisfy(finding -> {
+            assertThat(finding.severity()).isEqualTo(Severity.UNKNOWN);
+            assertThat(finding.found()).contains("MessageRetentionPeriod");
+        });
+    }
+
+    @Test
+    void errorStopsTheStartWhereThatIsAskedFor() {
+        sqs.redrives(1);
+        QueueAudit audit = audit(AuditMode.FAIL);
+
+        assertThatThrownBy(() -> audit.require(orders()))
+                .asInstanceOf(type(QueueAuditException.class))
+                .satisfies(failure -> {
+                    assertThat(failure.problem()).contains("listener 'fulfilment' on queue 'orders'").contains("max-receive-count");
+                    assertThat(failure.remedy()).contains("exactly-once.audit.silence").contains("exactly-once.audit.mode=warn");
+                });
+        assertThat(audit.reports()).isEmpty();
+    }
+
+    @Test
+    void silencedRuleDoesNotStopTheStart() {
+        sqs.redrives(1);
+
+        audit(AuditMode.FAIL, "max-receive-count").require(orders());
+
+        assertThat(findings("max-receive-count")).extracting(Finding::rule).doesNotContain("max-receive-count");
+    }
+
+    @Test
+    void warningAndUnknownDoNotStopTheStart() {
+        sqs.redrives(4).queues.get(ScriptedSqs.DEAD).remove("MessageRetentionPeriod");
+        QueueAudit audit = audit(AuditMode.FAIL);
+
+        audit.require(orders());
+
+        assertThat(audit.reports()).singleElement().satisfies(report -> assertThat(report.findings()).isNotEmpty());
+    }
+
+    @Test
+    void nothingIsReadWhereTheAuditIsOff() {
+        QueueAudit audit = audit(AuditMode.OFF);
+        audit.require(orders());
+        audit.subscribed(orders());
+        audit.tick();
+
+        assertThat(sqs.asked).isEmpty();
+        assertThat(audit.reports()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(AuditMode.class)
+    void queueOfAnotherKindIsLeftAlone(AuditMode mode) {
+        QueueAudit audit = audit(mode);
+        Subscription other =
+                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+        audit.require(other);
+        audit.subscribed(other);
+
+        assertThat(audit.reports()).isEmpty();
+    }
+
+    @Test
+    void attributesThatWereChangedAreLoggedWithOldAndNewValueAndJudgedAnew(CapturedOutput output) {
+        QueueAudit audit = audit(AuditMode.WARN);
+        Subscription orders = orders();
+        audit.subscribed(orders);
+        assertThat(audit.deadLetterQueue(orders)).hasValueSatisfying(arn -> assertThat(arn).endsWith(":orders-dead"));
+
+        sqs.with(ScriptedSqs.ORDERS, "MessageRetentionPeriod", "1209600")
+                .with(ScriptedSqs.ORDERS, "DelaySeconds", "5")
+                .with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessages", "7")
+                .with(ScriptedSqs.DEAD, "MessageRetentionPeriod", "60");
+        audit.tick();
+
+        assertThat(output)
+                .contains("The queue of listener 'fulfilment' on queue 'orders' was changed: DelaySeconds unset -> 5, "
+                        + "MessageRetentionPeriod 345600 -> 1209600")
+                .contains("The dead-letter queue of listener 'fulfilment' on queue 'orders' was changed: "
+                        + "MessageRetentionPeriod 1209600 -> 60")
+                .contains("dead-letter-retention")
+                .doesNotContain("ApproximateNumberOfMessages");
+        sqs.with(ScriptedSqs.ORDERS, "RedrivePolicy", "");
+        audit.tick();
+        assertThat(output).contains("dead-letter queue arn:aws:sqs:eu-central-1:123456789012:orders-dead -> none");
+    }
+
+    @Test
+    void findingsAreLoggedWhenTheyAreNewAndOnceWhenTheyAreGone(CapturedOutput output) {
+        QueueAudit audit = audit(AuditMode.WARN);
+        sqs.redrives(1);
+        audit.subscribed(orders());
+        audit.tick();
+        audit.tick();
+        sqs.redrives(5);
+        audit.tick();
+        audit.tick();
+
+        assertThat(output.toString().split("The audit of")).hasSize(3);
+        assertThat(output).contains("finds nothing wrong any more");
+    }
+
+    @Test
+    void rightToRenewIsAskedForOnceUnlessThereWasNoAnswer() {
+        QueueAudit audit = audit(AuditMode.WARN);
+        sqs.renewalAnswer = ScriptedSqs.failure(503, "ServiceUnavailable");
+        audit.subscribed(orders());
+        sqs.renewalAnswer = ScriptedSqs.failure(400, "ReceiptHandleIsInvalid");
+        audit.tick();
+        audit.tick();
+
+        assertThat(sqs.asked.stream().filter(asked -> asked.startsWith("visibility"))).hasSize(2);
+        assertThat(sqs.asked).contains("url orders-dead of 123456789012");
+    }
+
+    @Test
+    void stoppedListenersQueueIsReadNoMore() {
+        QueueAudit audit = audit(AuditMode.WARN);
+        Subscription orders = orders();
+        audit.subscribed(orders);
+        int asked = sqs.asked.size();
+        audit.unsubscribed(orders);
+        audit.tick();
+
+        assertThat(sqs.asked).hasSize(asked);
+        assertThat(audit.report(orders)).isEmpty();
+    }
+
+    @Test
+    void levelsAreToldAsSqsTellsThem() {
+        sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessages", "7")
+                .with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "3");
+        findings();
+
+        assertThat(observed).containsExactly(new QueueLevels(7L, 3L, null, 2L));
+    }
+}

@@ -1,0 +1,90 @@
+package io.exactlyonce.audit;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityResponse;
+import software.amazon.awssdk.services.sqs.model.GetQueueAttributesRequest;
+import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlResponse;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.SqsException;
+
+/** An SQS whose queues' attributes, and the rights on them, are what a test says. */
+final class ScriptedSqs implements SqsAsyncClient {
+
+    static final String ORDERS = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders";
+    static final String DEAD = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders-dead";
+
+    final Map<String, Map<String, String>> queues = new HashMap<>();
+    final List<String> asked = new ArrayList<>();
+    @Nullable SqsException attributesRefusal;
+    SqsException renewalAnswer = failure(400, "ReceiptHandleIsInvalid");
+
+    ScriptedSqs() {
+        queues.put(ORDERS, new HashMap<>(Map.of("VisibilityTimeout", "30", "MessageRetentionPeriod", "345600")));
+        queues.put(DEAD, new HashMap<>(Map.of("MessageRetentionPeriod", "1209600", "ApproximateNumberOfMessages", "2")));
+    }
+
+    ScriptedSqs with(String url, String attribute, String value) {
+        queues.get(url).put(attribute, value);
+        return this;
+    }
+
+    ScriptedSqs redrives(int maxReceiveCount) {
+        return with(
+                ORDERS,
+                "RedrivePolicy",
+                "{\"deadLetterTargetArn\":\"arn:aws:sqs:eu-central-1:123456789012:orders-dead\",\"maxReceiveCount\":\"%d\"}"
+                        .formatted(maxReceiveCount));
+    }
+
+    static SqsException failure(int status, String code) {
+        return (SqsException) SqsException.builder()
+                .statusCode(status)
+                .message(code)
+                .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
+                .build();
+    }
+
+    @Override
+    public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
+        asked.add("attributes " + request.queueUrl());
+        if (attributesRefusal != null) {
+            return CompletableFuture.failedFuture(attributesRefusal);
+        }
+        Map<QueueAttributeName, String> answered = new HashMap<>();
+        queues.get(request.queueUrl()).forEach((name, value) -> answered.put(QueueAttributeName.fromValue(name), value));
+        return CompletableFuture.completedFuture(
+                GetQueueAttributesResponse.builder().attributes(answered).build());
+    }
+
+    @Override
+    public CompletableFuture<GetQueueUrlResponse> getQueueUrl(GetQueueUrlRequest request) {
+        asked.add("url %s of %s".formatted(request.queueName(), request.queueOwnerAWSAccountId()));
+        return CompletableFuture.completedFuture(
+                GetQueueUrlResponse.builder().queueUrl(DEAD).build());
+    }
+
+    @Override
+    public CompletableFuture<ChangeMessageVisibilityResponse> changeMessageVisibility(
+            ChangeMessageVisibilityRequest request) {
+        asked.add("visibility " + request.receiptHandle());
+        return CompletableFuture.failedFuture(renewalAnswer);
+    }
+
+    @Override
+    public String serviceName() {
+        return "sqs";
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,49 @@
+package io.exactlyonce.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.audit.QueueLevels;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+class QueueMetricsTests {
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final QueueMetrics metrics = new QueueMetrics(registry);
+    private final Subscription orders =
+            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+
+    @Test
+    void lastNumbersOfAQueueAreShown() {
+        metrics.observed(orders, new QueueLevels(7L, 30_000L, 0L, 2L));
+        metrics.observed(orders, new QueueLevels(6L, 60_000L, 1L, null));
+
+        assertThat(messages("visible")).isEqualTo(6);
+        assertThat(messages("in_flight")).isEqualTo(60_000);
+        assertThat(messages("delayed")).isOne();
+        assertThat(messages("dead")).isEqualTo(2);
+        assertThat(registry.get("exactly.once.queue.in.flight.utilization")
+                        .tag("queue", "orders")
+                        .gauge()
+                        .value())
+                .isEqualTo(0.5);
+    }
+
+    @Test
+    void whatIsNotToldHasNoGauge() {
+        metrics.observed(orders, new QueueLevels(1L, null, null, null));
+
+        assertThat(registry.getMeters()).hasSize(1);
+        assertThat(messages("visible")).isOne();
+    }
+
+    private double messages(String state) {
+        return registry.get("exactly.once.queue.messages")
+                .tags("queue", "orders", "state", state)
+                .gauge()
+                .value();
+    }
+}
