@@ -1,0 +1,85 @@
+package io.exactlyonce.dynamodb.clock;
+
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Says when leases end, and whether they have.
+ *
+ * <p>Guaranteed: a lease that is over was not renewed, and its holder's own count, which began before its last write, has run
+ * out; by the service's clock as far as its front ends agree to within {@code error}, by observation without any clock but the
+ * monotonic one.
+ */
+public final class LeaseClock {
+
+    /** An observer counts a lease longer by this part: its monotonic clock and the holder's may drift apart. */
+    private static final long OBSERVED_LONGER = 1_000;
+
+    private final ServiceClock service;
+    private final ClockMode mode;
+    private final Observations observations;
+    private final long errorMicros;
+
+    /**
+     * @param service measures the service's time
+     * @param mode whether that time is used
+     * @param error by how much the clocks of the service's front ends may differ
+     * @param clock monotonic, in nanoseconds
+     */
+    public LeaseClock(ServiceClock service, ClockMode mode, Duration error, NanoClock clock) {
+        this.service = service;
+        this.mode = mode;
+        this.errorMicros = micros(error);
+        this.observations = new Observations(clock);
+    }
+
+    /**
+     * Returns when a lease that is written now ends at the latest, by the service's clock, in microseconds since 1970. Empty if
+     * that is not known: then it ends by observation only.
+     */
+    public OptionalLong end(Duration lease) {
+        return now().map(time -> OptionalLong.of(time.latestMicros() + micros(lease)))
+                .orElseGet(OptionalLong::empty);
+    }
+
+    /**
+     * Returns what is left of a lease, in microseconds, at most its length; not positive if it is over.
+     *
+     * @param item whose lease it is
+     * @param mark of the write that the item was last changed by
+     * @param end when it ends by the service's clock, in microseconds since 1970, if its writer knew
+     * @param leaseMicros its length
+     */
+    public long remainingMicros(String item, String mark, OptionalLong end, long leaseMicros) {
+        long observed = leaseMicros + leaseMicros / OBSERVED_LONGER - observations.unchangedMicros(item, mark);
+        Optional<ServiceTime> now = end.isPresent() ? now() : Optional.empty();
+        long byClock = now.map(time -> end.getAsLong() + errorMicros - time.earliestMicros())
+                .orElse(Long.MAX_VALUE);
+        return Math.min(Math.min(observed, byClock), leaseMicros);
+    }
+
+    /** Returns whether the service's time would be used, and is not known. */
+    public boolean lacksTime() {
+        return mode == ClockMode.SERVICE && service.soundness() != Soundness.SOUND;
+    }
+
+    /** Returns about what time it is, in microseconds since 1970; empty before the service's first answer. */
+    public OptionalLong estimateMicros() {
+        return service.estimateMicros();
+    }
+
+    /** Returns how often the service's answers have contradicted each other: ends of leases computed before may be wrong. */
+    public long contradicted() {
+        return service.contradicted();
+    }
+
+    private Optional<ServiceTime> now() {
+        return mode == ClockMode.SERVICE ? service.now() : Optional.empty();
+    }
+
+    private static long micros(Duration time) {
+        return time.toNanos() / 1000;
+    }
+}

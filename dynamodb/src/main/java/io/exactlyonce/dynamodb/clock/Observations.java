@@ -1,0 +1,48 @@
+package io.exactlyonce.dynamodb.clock;
+
+import io.exactlyonce.time.NanoClock;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * For how long held items have been seen unchanged, by the monotonic clock alone. Whatever writes an item gives it another
+ * mark; a holder counts its lease from before it wrote, thus from before the item was first seen. Safe for use by many threads.
+ */
+final class Observations {
+
+    /** About 3 MB. Beyond them, those that were looked at longest ago are forgotten, and begin anew. */
+    static final int MOST = 16_384;
+
+    private record Seen(String mark, long sinceNanos) {}
+
+    private final NanoClock clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Seen> seen = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Seen> eldest) {
+            return size() > MOST;
+        }
+    };
+
+    Observations(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    /** Returns for how long the item has had this mark, as far as it was seen, in microseconds. */
+    long unchangedMicros(String item, String mark) {
+        lock.lock();
+        try {
+            long now = clock.nanoTime();
+            Seen known = seen.get(item);
+            if (known == null || !known.mark().equals(mark)) {
+                known = new Seen(mark, now);
+                seen.put(item, known);
+            }
+            return TimeUnit.NANOSECONDS.toMicros(now - known.sinceNanos());
+        } finally {
+            lock.unlock();
+        }
+    }
+}

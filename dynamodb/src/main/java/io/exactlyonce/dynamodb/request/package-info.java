@@ -1,0 +1,5 @@
+/** Requests to the service: many writes or reads at once, those that were not answered again, in the form that IAM allows. */
+@NullMarked
+package io.exactlyonce.dynamodb.request;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,111 @@
+package io.exactlyonce.dynamodb.table;
+
+import io.exactlyonce.dynamodb.item.Names;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
+import software.amazon.awssdk.services.dynamodb.model.BillingMode;
+import software.amazon.awssdk.services.dynamodb.model.CreateTableRequest;
+import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndex;
+import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
+import software.amazon.awssdk.services.dynamodb.model.KeyType;
+import software.amazon.awssdk.services.dynamodb.model.ProjectionType;
+import software.amazon.awssdk.services.dynamodb.model.ResourceInUseException;
+import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
+import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
+import software.amazon.awssdk.services.dynamodb.model.TableDescription;
+import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
+
+/** The table of claims as it has to be. */
+public final class ClaimTable {
+
+    static final List<KeySchemaElement> KEY = List.of(key(Names.PK, KeyType.HASH));
+    static final List<KeySchemaElement> INDEX_KEY =
+            List.of(key(Names.PARKED, KeyType.HASH), key(Names.PARKED_AT, KeyType.RANGE));
+
+    private final DynamoDbAsyncClient client;
+    private final String name;
+
+    /**
+     * @param client of the service
+     * @param name of the table
+     */
+    public ClaimTable(DynamoDbAsyncClient client, String name) {
+        this.client = client;
+        this.name = name;
+    }
+
+    /**
+     * Makes the table unless it is there: paid by request, with its index and TTL, and without what costs more or hinders tests:
+     * point-in-time recovery and protection from deletion. Waits until claims can be kept in it.
+     */
+    public void createIfMissing() {
+        if (exists()) {
+            return;
+        }
+        try {
+            client.createTable(request()).join();
+        } catch (RuntimeException failure) {
+            // Another instance was faster.
+            if (!(failure.getCause() instanceof ResourceInUseException)) {
+                throw failure;
+            }
+        }
+        client.waiter().waitUntilTableExists(request -> request.tableName(name)).join();
+        expire();
+    }
+
+    private boolean exists() {
+        try {
+            TableDescription unused = client.describeTable(request -> request.tableName(name))
+                    .join()
+                    .table();
+            return true;
+        } catch (RuntimeException failure) {
+            if (failure.getCause() instanceof ResourceNotFoundException) {
+                return false;
+            }
+            throw failure;
+        }
+    }
+
+    /** A second call within the hour would be refused, so it is asked first. */
+    private void expire() {
+        TimeToLiveStatus status = client.describeTimeToLive(request -> request.tableName(name))
+                .join()
+                .timeToLiveDescription()
+                .timeToLiveStatus();
+        if (status == TimeToLiveStatus.DISABLED) {
+            CompletableFuture<?> set = client.updateTimeToLive(request -> request.tableName(name)
+                    .timeToLiveSpecification(
+                            ttl -> ttl.attributeName(Names.EXPIRES_AT).enabled(true)));
+            set.join();
+        }
+    }
+
+    private CreateTableRequest request() {
+        return CreateTableRequest.builder()
+                .tableName(name)
+                .billingMode(BillingMode.PAY_PER_REQUEST)
+                .attributeDefinitions(text(Names.PK), text(Names.PARKED), text(Names.PARKED_AT))
+                .keySchema(KEY)
+                .globalSecondaryIndexes(GlobalSecondaryIndex.builder()
+                        .indexName(Names.PARKED_INDEX)
+                        .keySchema(INDEX_KEY)
+                        .projection(projection -> projection.projectionType(ProjectionType.KEYS_ONLY))
+                        .build())
+                .build();
+    }
+
+    private static AttributeDefinition text(String attribute) {
+        return AttributeDefinition.builder()
+                .attributeName(attribute)
+                .attributeType(ScalarAttributeType.S)
+                .build();
+    }
+
+    private static KeySchemaElement key(String attribute, KeyType type) {
+        return KeySchemaElement.builder().attributeName(attribute).keyType(type).build();
+    }
+}

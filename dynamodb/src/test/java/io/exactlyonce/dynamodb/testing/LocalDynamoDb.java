@@ -1,0 +1,99 @@
+package io.exactlyonce.dynamodb.testing;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+
+/** DynamoDB Local in memory, as a process of its own: one for the whole JVM, stopped with it. */
+public final class LocalDynamoDb {
+
+    /** Written by the module {@code dynamodb-local}. */
+    private static final Path CLASS_PATH = Path.of("..", "dynamodb-local", "target", "classpath");
+
+    private static final Duration START = Duration.ofSeconds(60);
+
+    private final int port;
+
+    private LocalDynamoDb() {
+        try {
+            this.port = freePort();
+            start();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        await().atMost(START).until(this::answers);
+    }
+
+    /** Returns the server of this JVM, and starts it first if need be. */
+    public static LocalDynamoDb shared() {
+        return Holder.SHARED;
+    }
+
+    /** Returns where it is. */
+    public URI endpoint() {
+        return URI.create("http://127.0.0.1:" + port);
+    }
+
+    /** Returns a new client of it. */
+    public DynamoDbAsyncClient client(ExecutionInterceptor... interceptors) {
+        return DynamoDbAsyncClient.builder()
+                .endpointOverride(endpoint())
+                .region(Region.EU_WEST_1)
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("test", "test")))
+                .overrideConfiguration(settings -> List.of(interceptors).forEach(settings::addExecutionInterceptor))
+                .build();
+    }
+
+    private void start() throws IOException {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        Process process = new ProcessBuilder(
+                        java,
+                        "-Xmx256m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        Files.readString(CLASS_PATH).strip(),
+                        "com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
+                        "-inMemory",
+                        "-sharedDb",
+                        "-disableTelemetry",
+                        "-port",
+                        String.valueOf(port))
+                .redirectErrorStream(true)
+                .redirectOutput(new File(System.getProperty("java.io.tmpdir"), "dynamodb-local-" + port + ".log"))
+                .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+    }
+
+    private boolean answers() {
+        try (Socket connected = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return connected.isConnected();
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static final class Holder {
+        private static final LocalDynamoDb SHARED = new LocalDynamoDb();
+    }
+}

@@ -1,0 +1,147 @@
+package io.exactlyonce.dynamodb.testing;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.dynamodb.DynamoDbClaimStore;
+import io.exactlyonce.dynamodb.DynamoDbParkedClaims;
+import io.exactlyonce.dynamodb.clock.ClockMode;
+import io.exactlyonce.dynamodb.clock.DateInterceptor;
+import io.exactlyonce.dynamodb.clock.LeaseClock;
+import io.exactlyonce.dynamodb.clock.ServiceClock;
+import io.exactlyonce.dynamodb.item.ClaimWrites;
+import io.exactlyonce.dynamodb.request.ItemReader;
+import io.exactlyonce.dynamodb.request.ItemWriter;
+import io.exactlyonce.dynamodb.request.Pauses;
+import io.exactlyonce.dynamodb.table.ClaimTable;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
+
+/** A store with a table of its own on DynamoDB Local, and ways to let its leases end. */
+public final class StoreOnTable {
+
+    public static final Duration ERROR = Duration.ofSeconds(2);
+    private static final Duration RETENTION = Duration.ofDays(365);
+
+    private final String table = "claims-" + UUID.randomUUID();
+    private final ServiceClock time = new ServiceClock(System::nanoTime, ERROR);
+    private final DynamoDbAsyncClient client;
+    private final LeaseClock leases;
+    private final ClaimWrites writes;
+    private final DynamoDbClaimStore store;
+    private final DynamoDbParkedClaims parked;
+
+    private StoreOnTable(
+            ClockMode mode, UnaryOperator<DynamoDbAsyncClient> wrapping, ExecutionInterceptor... interceptors) {
+        ExecutionInterceptor[] all = Stream.concat(
+                        Arrays.stream(interceptors), Stream.of(new DateInterceptor(time, System::nanoTime)))
+                .toArray(ExecutionInterceptor[]::new);
+        this.client = LocalDynamoDb.shared().client(all);
+        new ClaimTable(client, table).createIfMissing();
+        this.leases = new LeaseClock(time, mode, ERROR, System::nanoTime);
+        this.writes = new ClaimWrites(leases, RETENTION);
+        DynamoDbAsyncClient used = wrapping.apply(client);
+        Pauses pauses = Pauses.real(() -> ThreadLocalRandom.current().nextDouble());
+        ItemWriter writer = new ItemWriter(used, table, pauses);
+        ItemReader reader = new ItemReader(used, table, pauses);
+        this.store = new DynamoDbClaimStore(writer, reader, writes, leases, System::nanoTime);
+        this.parked = new DynamoDbParkedClaims(writer, reader, writes);
+    }
+
+    /** Returns a store that takes the service's time. */
+    public static StoreOnTable create(ExecutionInterceptor... interceptors) {
+        return new StoreOnTable(ClockMode.SERVICE, client -> client, interceptors);
+    }
+
+    /** Returns a store whose client is wrapped. */
+    public static StoreOnTable wrapped(UnaryOperator<DynamoDbAsyncClient> wrapping) {
+        return new StoreOnTable(ClockMode.SERVICE, wrapping);
+    }
+
+    /** Returns a store that observes. */
+    public static StoreOnTable observing() {
+        return new StoreOnTable(ClockMode.OBSERVED, client -> client);
+    }
+
+    public DynamoDbClaimStore store() {
+        return store;
+    }
+
+    public DynamoDbParkedClaims parked() {
+        return parked;
+    }
+
+    public ClaimWrites writes() {
+        return writes;
+    }
+
+    public DynamoDbAsyncClient client() {
+        return client;
+    }
+
+    public String table() {
+        return table;
+    }
+
+    /** Returns a key's item. */
+    public Map<String, AttributeValue> item(String pk) {
+        return client.getItem(request -> request.tableName(table)
+                        .key(Map.of("pk", AttributeValue.fromS(pk)))
+                        .consistentRead(true))
+                .join()
+                .item();
+    }
+
+    /** Makes a claim's lease end now, unless it lost its key. */
+    public void endLease(ClaimId claim) {
+        long end = time.now().orElseThrow().earliestMicros() - ERROR.toNanos() / 1000 - 1;
+        try {
+            client.updateItem(update -> update.tableName(table)
+                            .key(Map.of("pk", AttributeValue.fromS(claim.key().hash())))
+                            .updateExpression("SET lease_until = :end")
+                            .conditionExpression("claim_id = :claim AND #status = :held")
+                            .expressionAttributeNames(Map.of("#status", "status"))
+                            .expressionAttributeValues(Map.of(
+                                    ":end", number(end),
+                                    ":claim", AttributeValue.fromS(claim.value().toString()),
+                                    ":held", AttributeValue.fromS("HELD"))))
+                    .join();
+        } catch (CompletionException failure) {
+            if (!(failure.getCause() instanceof ConditionalCheckFailedException)) {
+                throw failure;
+            }
+        }
+    }
+
+    /** Makes the items of keys older. */
+    public void age(List<ClaimKey> keys, Duration by) {
+        CompletableFuture.allOf(keys.stream()
+                        .map(key -> item(key.hash()))
+                        .filter(item -> !item.isEmpty())
+                        .map(item -> client.putItem(put -> put.tableName(table).item(older(item, by))))
+                        .toArray(CompletableFuture[]::new))
+                .join();
+    }
+
+    private static Map<String, AttributeValue> older(Map<String, AttributeValue> item, Duration by) {
+        Map<String, AttributeValue> older = new HashMap<>(item);
+        older.computeIfPresent("lease_until", (name, end) -> number(Long.parseLong(end.n()) - by.toNanos() / 1000));
+        return older;
+    }
+
+    private static AttributeValue number(long value) {
+        return AttributeValue.fromN(Long.toString(value));
+    }
+}

@@ -1,0 +1,84 @@
+package io.exactlyonce.test.interleaving;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** DynamoDB under random interleavings. Its clock cannot be set, so its items grow older instead. */
+class DynamoDbClaimStorePropertyIT {
+
+    private static final StoreOnTable TABLE = StoreOnTable.create();
+    private static final StoreInTime DYNAMO_DB = new StoreInTime() {
+        @Override
+        public ClaimStore store() {
+            return new WithoutMargin(TABLE.store());
+        }
+
+        @Override
+        public ParkedClaims parked() {
+            return TABLE.parked();
+        }
+
+        @Override
+        public void pass(String scope, Duration time) {
+            TABLE.age(
+                    IntStream.range(0, Step.KEYS)
+                            .mapToObj(key -> new ClaimKey(scope, String.valueOf(key)))
+                            .toList(),
+                    time);
+        }
+    };
+
+    @Test
+    void everyInterleavingKeepsTheRules() {
+        Seeds.ofThisRun(20).check(Step::interleaving, steps -> Interleaving.check(DYNAMO_DB, steps));
+    }
+
+    /** What is left of a lease is told with the margin after which its key is taken over; the rules know of none. */
+    private record WithoutMargin(ClaimStore store) implements ClaimStore {
+
+        /** The clocks' error, and as much as the measured time may be wide. */
+        private static final Duration MARGIN = StoreOnTable.ERROR.multipliedBy(2);
+
+        @Override
+        public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+            return store.claim(requests).stream().map(WithoutMargin::without).toList();
+        }
+
+        private static ClaimOutcome without(ClaimOutcome outcome) {
+            return outcome instanceof HeldElsewhere held
+                    ? new HeldElsewhere(held.leaseRemaining().minus(MARGIN))
+                    : outcome;
+        }
+
+        @Override
+        public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+            return store.renew(renewals);
+        }
+
+        @Override
+        public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+            return store.end(ends);
+        }
+
+        @Override
+        public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+            return store.look(keys);
+        }
+    }
+}
