@@ -85,8 +85,14 @@ public final class ExactlyOnceContainerFactory
         }
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
-        SqsMessageListenerContainer<Object> container = original.get()
-                .createContainer(endpoint instanceof SqsEndpoint method ? new ListenerModeEndpoint(method) : endpoint);
+        SqsMessageListenerContainer<Object> container;
+        try {
+            container = original.get()
+                    .createContainer(
+                            endpoint instanceof SqsEndpoint method ? new ListenerModeEndpoint(method) : endpoint);
+        } finally {
+            settings.end();
+        }
         if (settings.isBatch()) {
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }

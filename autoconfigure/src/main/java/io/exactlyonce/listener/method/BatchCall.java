@@ -51,15 +51,15 @@ final class BatchCall implements Handler {
         for (int index = 0; index < resolved.size(); index++) {
             Message<?> message = batch.messages().get(index);
             ReceivedMessage received = ReceivedMessage.require(message);
-            ClaimSpec handling = handling(received, message, resolved.get(index));
+            ClaimSpec handling = handling(received, message);
             attempts.add(Attempt.ofBatch(received.delivery(), received.group(), handling));
         }
         return attempts;
     }
 
-    private @Nullable ClaimSpec handling(ReceivedMessage received, Message<?> message, Object item) {
+    private @Nullable ClaimSpec handling(ReceivedMessage received, Message<?> message) {
         try {
-            return batch.method().itemHandling(received, message, BatchSignature.payload(item));
+            return batch.method().spec(message);
         } catch (InvalidKeyException unusable) {
             KeyExpression.logUnusable(received.delivery(), unusable);
             return null;

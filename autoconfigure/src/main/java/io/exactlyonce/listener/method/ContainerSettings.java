@@ -1,22 +1,34 @@
 package io.exactlyonce.listener.method;
 
+import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
 import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.delivery.ClaimSpec;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * What a container's components need to know of its listener method. Awspring does not tell a container factory for which
- * method it makes a container; but the method's handler is made meanwhile, on the same thread.
+ * What a container's components need to know of its listener method, or of the methods of its listener's class. Awspring does not tell
+ * a container factory for which method it makes a container; but the method's handler is made meanwhile, on the same thread.
  */
 public final class ContainerSettings {
 
     private static final ThreadLocal<@Nullable ContainerSettings> LATEST = new ThreadLocal<>();
 
+    private final List<DeliveryHandlerMethod> handlers = new ArrayList<>();
+
+    private volatile @Nullable Choice choice;
     private volatile @Nullable Duration timeout;
-    private volatile boolean batch;
     private volatile @Nullable String scope;
-    private volatile @Nullable ClaimTransaction transaction;
     private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
 
     /** Returns the settings of a container that is about to be made. */
@@ -26,22 +38,43 @@ public final class ContainerSettings {
         return begun;
     }
 
-    /** Sets what the method of the container that is being made says. */
+    /** Sets what a method of the container that is being made says; those of one class say the same. */
     static void complete(
+            DeliveryHandlerMethod handler,
             @Nullable Duration timeout,
             @Nullable String scope,
-            AbandonedPolicy onAbandoned,
-            boolean batch,
-            @Nullable ClaimTransaction transaction) {
+            AbandonedPolicy onAbandoned) {
         ContainerSettings latest = LATEST.get();
-        LATEST.remove();
         if (latest != null) {
+            latest.handlers.add(handler);
             latest.timeout = timeout;
-            latest.batch = batch;
             latest.scope = scope;
-            latest.transaction = transaction;
             latest.onAbandoned = onAbandoned;
         }
+    }
+
+    /** The container is made, or could not be. */
+    public void end() {
+        LATEST.remove();
+        choice = Choice.among(handlers);
+    }
+
+    /**
+     * Returns what the container's listener asks for with a message as it was polled. Single messages and those of batches are
+     * treated alike. It may be called on any thread.
+     *
+     * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
+     */
+    public ClaimSpec spec(Message<?> message) {
+        return made().of(message).spec(message);
+    }
+
+    private Choice made() {
+        Choice known = choice;
+        if (known == null) {
+            throw new IllegalStateException("The container is not made yet");
+        }
+        return known;
     }
 
     /** Returns the scope of the listener's keys; {@code null} for its queue's. */
@@ -51,7 +84,7 @@ public final class ContainerSettings {
 
     /** Returns in what the handler runs together with its claim; {@code null} if its effects are elsewhere. */
     public @Nullable ClaimTransaction transaction() {
-        return transaction;
+        return handlers.isEmpty() ? null : handlers.get(0).method().transaction();
     }
 
     /** Returns what becomes of keys in doubt. */
@@ -66,6 +99,51 @@ public final class ContainerSettings {
 
     /** Returns whether the method takes batches. */
     public boolean isBatch() {
-        return batch;
+        return !handlers.isEmpty() && handlers.get(0).method().batch() != null;
+    }
+
+    /** Chooses a method of a class by a message's payload, as awspring does when it calls it. */
+    private static final class Choice extends CompositeInvocableHandler {
+
+        private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
+
+        private Choice(List<InvocableHandlerMethod> handlers, @Nullable InvocableHandlerMethod otherwise) {
+            super(handlers, otherwise);
+        }
+
+        static Choice among(List<DeliveryHandlerMethod> handlers) {
+            if (handlers.size() == 1) {
+                return new Choice(List.of(), handlers.get(0));
+            }
+            return new Choice(
+                    List.copyOf(handlers),
+                    handlers.stream().filter(Choice::isDefault).findFirst().orElse(null));
+        }
+
+        private static boolean isDefault(DeliveryHandlerMethod handler) {
+            SqsHandler annotation =
+                    AnnotatedElementUtils.findMergedAnnotation(handler.method().method(), SqsHandler.class);
+            return annotation != null && annotation.isDefault();
+        }
+
+        ListenerMethod of(Message<?> message) {
+            return chosen.computeIfAbsent(message.getPayload().getClass(), this::choose);
+        }
+
+        private ListenerMethod choose(Class<?> payload) {
+            try {
+                if (findHandlerForPayload(payload) instanceof DeliveryHandlerMethod handler) {
+                    return handler.method();
+                }
+            } catch (IllegalArgumentException ambiguous) {
+                throw new InvalidKeyException(
+                        "Several @SqsHandler methods take a payload of type %s, so it is not known whose key to claim; let one of them take it"
+                                .formatted(payload.getName()),
+                        ambiguous);
+            }
+            throw new InvalidKeyException(
+                    "No @SqsHandler method takes a payload of type %s, so there is no key to claim; add one, or mark one with isDefault = true"
+                            .formatted(payload.getName()));
+        }
     }
 }

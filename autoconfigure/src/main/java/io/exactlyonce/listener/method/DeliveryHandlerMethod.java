@@ -19,6 +19,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         this.method = method;
     }
 
+    ListenerMethod method() {
+        return method;
+    }
+
     @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArguments) throws Exception {
         CurrentDeliveries current = CurrentDeliveries.of(message, method);

@@ -20,6 +20,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     private final ListenerMethodReader methods;
     private final ProxyMethods interfaceMethods;
 
+    /** Those that the original asks, too; none if it is of the application's own kind. */
+    private List<HandlerMethodArgumentResolver> resolvers = List.of();
+
     public DeliveryHandlerMethodFactory(
             MessageHandlerMethodFactory original, ListenerMethodReader methods, ProxyMethods interfaceMethods) {
         this.original = original;
@@ -28,9 +31,10 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     }
 
     @Override
-    public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> resolvers) {
+    public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
         if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
-            configurable.setArgumentResolvers(resolvers);
+            configurable.setArgumentResolvers(given);
+            resolvers = given == null ? List.of() : List.copyOf(given);
         }
     }
 
@@ -49,15 +53,17 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         }
         InvocableHandlerMethod handler =
                 original.createInvocableHandlerMethod(bean, interfaceMethods.callable(bean, method));
-        ListenerMethod read =
-                methods.read(bean, declared, handler.getReturnType().getParameterType());
-        boolean batch = read.batch() != null;
+        ListenerMethod read = methods.read(
+                bean,
+                declared,
+                handler.getReturnType().getParameterType(),
+                new KeyArguments(method, handler.getMethodParameters(), resolvers));
+        DeliveryHandlerMethod made = new DeliveryHandlerMethod(handler, read);
         ContainerSettings.complete(
+                made,
                 methods.timeout(declared),
                 methods.scope(declared),
-                declared.annotation().onAbandoned(),
-                batch,
-                read.transaction());
-        return new DeliveryHandlerMethod(handler, read);
+                declared.annotation().onAbandoned());
+        return made;
     }
 }

@@ -47,7 +47,7 @@ final class ExactlyOnceInterceptor implements MethodInterceptor {
         Delivery delivery = received.delivery();
         ClaimSpec handling;
         try {
-            handling = method.handling(received, message, invocation.getArguments());
+            handling = method.spec(message);
         } catch (InvalidKeyException unusable) {
             KeyExpression.logUnusable(delivery, unusable);
             return method.nothing();

@@ -3,18 +3,12 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.FailureOutline;
-import java.lang.reflect.Method;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.expression.MethodBasedEvaluationContext;
-import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -41,8 +35,6 @@ final class KeyExpression {
 
     private static final int MAX_REASON_LENGTH = 300;
 
-    private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
-
     /**
      * Never compiles, whatever {@code spring.expression.compiler.mode} says: compiled arithmetic truncates numbers of another
      * type than those before, and compiled reads of a map take an absent property for null. A key must not depend on how
@@ -52,75 +44,52 @@ final class KeyExpression {
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 
     private final SpelExpression expression;
-    private final Method method;
+
+    /** What it reads, by name. */
+    private final Map<String, KeyArguments.Value> variables;
 
     /** One for all messages, for they remember how to read each type's properties. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
-    private KeyExpression(SpelExpression expression, Method method) {
+    private KeyExpression(SpelExpression expression, Map<String, KeyArguments.Value> variables) {
         this.expression = expression;
-        this.method = method;
+        this.variables = variables;
     }
 
     /**
      * Parses an expression and checks the names that it uses.
      *
-     * @throws InvalidListenerException if it does not parse, or names something that the method does not have
+     * @throws InvalidListenerException if it does not parse, names something that the method does not have, or something that is
+     *     not known when the message is polled
      */
-    static KeyExpression parse(String text, Method method) {
+    static KeyExpression parse(String text, KeyArguments arguments) {
         SpelExpression parsed;
         try {
             parsed = PARSER.parseRaw(text);
         } catch (ParseException invalid) {
             throw new InvalidListenerException(
-                    method,
+                    arguments.method(),
                     "key expression '%s' does not parse: %s".formatted(text, invalid.getSimpleMessage()),
                     "write SpEL over the method's arguments, for example key = \"#order.orderId\"");
         }
-        String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
-        KeyExpressionValidator check = BatchSignature.isBatch(method)
-                ? KeyExpressionValidator.forItems(method, text, names, BatchSignature.of(method))
-                : KeyExpressionValidator.forArguments(method, text, names);
-        check.check(parsed.getAST());
-        return new KeyExpression(parsed, method);
+        return new KeyExpression(
+                parsed, KeyExpressionValidator.of(text, arguments).check(parsed.getAST()));
     }
 
-    /** @throws EvaluationException if the expression fails on these arguments */
-    @Nullable Object evaluate(@Nullable Object[] arguments, Message<?> message) {
-        MethodBasedEvaluationContext context =
-                new MethodBasedEvaluationContext(null, method, arguments, PARAMETER_NAMES);
-        context.setPropertyAccessors(properties);
-        // Arguments by name are looked up only where no variable is set, so an argument of the same name would lose.
-        variables(message.getPayload(), message).forEach((name, value) -> {
-            if (context.lookupVariable(name) == null) {
-                context.setVariable(name, value);
-            }
-        });
-        return expression.getValue(context);
-    }
-
-    /**
-     * Evaluates the expression for one message of a batch.
-     *
-     * @throws EvaluationException if the expression fails on this message
-     */
-    @Nullable Object evaluateItem(@Nullable Object payload, Message<?> message) {
+    /** @throws InvalidKeyException if the expression fails on this message */
+    @Nullable Object evaluate(Message<?> message) {
         StandardEvaluationContext context = new StandardEvaluationContext();
         context.setPropertyAccessors(properties);
-        variables(payload, message).forEach(context::setVariable);
-        return expression.getValue(context);
+        variables.forEach((name, value) -> context.setVariable(name, value.of(message)));
+        try {
+            return expression.getValue(context);
+        } catch (RuntimeException | StackOverflowError failure) {
+            // Methods of the expression may throw anything, as for a value that a sender has made up.
+            throw failedBy(failure);
+        }
     }
 
-    private static Map<String, @Nullable Object> variables(@Nullable Object payload, Message<?> message) {
-        Map<String, @Nullable Object> variables = new HashMap<>();
-        variables.put(PAYLOAD, payload);
-        variables.put(MESSAGE, message);
-        variables.put(HEADERS, message.getHeaders());
-        return variables;
-    }
-
-    /** Returns what to throw where this expression failed on a message. */
-    InvalidKeyException failedBy(Throwable failure) {
+    private InvalidKeyException failedBy(Throwable failure) {
         if (log.isDebugEnabled()) {
             log.debug("Why the key expression '{}' failed", this, FailureOutline.of(failure));
         }

@@ -15,7 +15,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,9 +67,25 @@ final class ListenerMethod {
         this.batch = BatchSignature.isBatch(method) ? BatchSignature.of(method) : null;
     }
 
-    /** @throws InvalidKeyException if the message has no usable key */
-    ClaimSpec handling(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
-        return new ClaimSpec(key(received, message, arguments), payload(received), doubt, transaction);
+    /**
+     * Returns what is asked for with a message as it was polled, also with one of a batch.
+     *
+     * @throws InvalidKeyException if the message has no usable key
+     */
+    ClaimSpec spec(Message<?> message) {
+        ReceivedMessage received = ReceivedMessage.require(message);
+        String name = scope == null ? received.delivery().subscription().queue() : scope;
+        return new ClaimSpec(new ClaimKey(name, key(received, message)), payload(received), doubt, transaction);
+    }
+
+    private String key(ReceivedMessage received, Message<?> message) {
+        if (key != null) {
+            return KeyRules.toKey("The key expression '%s'".formatted(key), key.evaluate(message));
+        }
+        if (received.keyAttribute() != null) {
+            return KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, received.keyAttribute());
+        }
+        return received.delivery().messageId();
     }
 
     private String payload(ReceivedMessage received) {
@@ -101,46 +116,6 @@ final class ListenerMethod {
     /** Returns where the method takes what of a batch; {@code null} if it takes single messages. */
     @Nullable BatchSignature batch() {
         return batch;
-    }
-
-    /** @throws InvalidKeyException if the message has no usable key */
-    ClaimKey key(ReceivedMessage received, Message<?> message, @Nullable Object[] arguments) {
-        return key(received, expression -> expression.evaluate(arguments, message));
-    }
-
-    /**
-     * Returns what is asked for with a message of a batch.
-     *
-     * @param payload what the method is given of the message
-     * @throws InvalidKeyException if the message has no usable key
-     */
-    ClaimSpec itemHandling(ReceivedMessage received, Message<?> message, @Nullable Object payload) {
-        ClaimKey itemKey = key(received, expression -> expression.evaluateItem(payload, message));
-        return new ClaimSpec(itemKey, payload(received), doubt);
-    }
-
-    private ClaimKey key(ReceivedMessage received, Function<KeyExpression, @Nullable Object> evaluation) {
-        String name = scope == null ? received.delivery().subscription().queue() : scope;
-        return new ClaimKey(name, keyText(received, evaluation));
-    }
-
-    private String keyText(ReceivedMessage received, Function<KeyExpression, @Nullable Object> evaluation) {
-        if (key != null) {
-            return KeyRules.toKey("The key expression '%s'".formatted(key), evaluate(key, evaluation));
-        }
-        if (received.keyAttribute() != null) {
-            return KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, received.keyAttribute());
-        }
-        return received.delivery().messageId();
-    }
-
-    private static @Nullable Object evaluate(KeyExpression key, Function<KeyExpression, @Nullable Object> evaluation) {
-        try {
-            return evaluation.apply(key);
-        } catch (RuntimeException | StackOverflowError failure) {
-            // Methods of the expression may throw anything, as for a value that a sender has made up.
-            throw key.failedBy(failure);
-        }
     }
 
     /** Puts the claim where the method wants it; the other arguments stay as they are. */

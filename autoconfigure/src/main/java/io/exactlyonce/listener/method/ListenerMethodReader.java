@@ -57,9 +57,10 @@ public final class ListenerMethodReader {
      * @param bean the proxy that containers call
      * @param declared its target class's method
      * @param returned what it returns, as far as its bean's class tells
+     * @param arguments what its key may name
      * @throws InvalidListenerException if the method cannot be handled exactly once
      */
-    ListenerMethod read(Object bean, ListenerDeclaration declared, Class<?> returned) {
+    ListenerMethod read(Object bean, ListenerDeclaration declared, Class<?> returned, KeyArguments arguments) {
         Method method = declared.method();
         ExactlyOnceListener annotation = declared.annotation();
         requirePreparedContainer(declared);
@@ -72,7 +73,7 @@ public final class ListenerMethodReader {
         return new ListenerMethod(
                 method,
                 asyncResult(method, returned),
-                key(annotation, method),
+                key(annotation, arguments),
                 scope(declared),
                 doubt(annotation, method),
                 beans.transaction(method, annotation.effects(), manager, advice),
@@ -89,17 +90,17 @@ public final class ListenerMethodReader {
         return future.hasGenerics() ? future.getGeneric(0).getType() : Object.class;
     }
 
-    private @Nullable KeyExpression key(ExactlyOnceListener annotation, Method method) {
+    private @Nullable KeyExpression key(ExactlyOnceListener annotation, KeyArguments arguments) {
         String text = properties.resolveRequiredPlaceholders(annotation.key());
         if (text.isBlank()) {
             log.info(
                     "{} has no key: the message attribute {} is used, else the SQS message id, which covers redelivery "
                             + "only (a resend or a redrive has a new id)",
-                    ClassUtils.getQualifiedMethodName(method),
+                    ClassUtils.getQualifiedMethodName(arguments.method()),
                     ReceivedMessage.KEY_ATTRIBUTE);
             return null;
         }
-        return KeyExpression.parse(text, method);
+        return KeyExpression.parse(text, arguments);
     }
 
     /**

@@ -71,6 +71,11 @@ final class UnfitArguments {
                         .formatted(message, method, reason, log.getName()));
     }
 
+    /** Returns why a parameter's argument cannot be made of a message with these headers, without quoting any of it. */
+    static String reason(MethodParameter parameter, MessageHeaders headers, Throwable failure) {
+        return unfitHeader(parameter, headers).orElseGet(() -> UnreadableReason.of(failure));
+    }
+
     /**
      * Returns what is wrong with the first header that the method cannot be given, by the name that the method gives it:
      * Spring's exceptions name it among what the message contains.

@@ -293,14 +293,17 @@ class ExactlyOnceInterceptorTests {
 
     @Test
     void messageWithoutAKeyIsNotClaimed() {
-        bind("fulfil");
+        bind("fulfil", " ");
 
         try (CapturedLog log = new CapturedLog()) {
             proxy.fulfil(" ", null);
             assertThat(log.text().strip().lines())
                     .singleElement()
                     .asString()
-                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "is blank");
+                    .contains(
+                            "ERROR",
+                            "of listener 'listener' on queue 'orders' is returned",
+                            "cannot be made of this message");
         }
 
         assertThat(target.handled).isEmpty();
@@ -321,8 +324,12 @@ class ExactlyOnceInterceptorTests {
     }
 
     private void bind(String method) {
-        Message<String> message =
-                new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        bind(method, "A-1");
+    }
+
+    private void bind(String method, String payload) {
+        Message<String> message = new ReceivedMessage(delivery, null, "", "body")
+                .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
         CurrentDeliveries.of(message, read(method)).bind();
     }
 
@@ -332,6 +339,6 @@ class ExactlyOnceInterceptorTests {
                         new MockEnvironment(),
                         ListenerRig.beans(new StaticListableBeanFactory()),
                         TestResults.reading((json, type) -> Integer.valueOf(json)))
-                .read(proxy, declared, declared.method().getReturnType());
+                .read(proxy, declared, declared.method().getReturnType(), ListenerRig.arguments(declared.method()));
     }
 }

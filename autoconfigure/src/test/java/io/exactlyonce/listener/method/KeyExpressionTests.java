@@ -3,17 +3,25 @@ package io.exactlyonce.listener.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.awspring.cloud.sqs.listener.Visibility;
+import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.Claim;
+import io.exactlyonce.InvalidKeyException;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.expression.EvaluationException;
+import org.springframework.core.MethodParameter;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.support.MessageBuilder;
 
 class KeyExpressionTests {
 
@@ -41,24 +49,50 @@ class KeyExpressionTests {
     /** As {@link Payment}, and unrelated. */
     record Refund(String id) {}
 
+    record Tenant(String name) {}
+
+    /** Knows the tenant by what an interceptor has bound to the thread. */
+    private static final class TenantResolver implements HandlerMethodArgumentResolver {
+
+        @Override
+        public boolean supportsParameter(MethodParameter parameter) {
+            return parameter.getParameterType() == Tenant.class;
+        }
+
+        @Override
+        public Object resolveArgument(MethodParameter parameter, Message<?> message) {
+            throw new AssertionError("It is asked when the method is called");
+        }
+    }
+
     interface Handlers {
-        void any(Object value);
+        void any(@Header(name = "value", required = false) Object value);
 
         void label(Label label);
 
         void claimed(Order order, Claim claim);
 
-        void array(String[] ids);
+        void array(@Header("ids") String[] ids);
 
-        void optional(Optional<Order> order);
+        void optional(@Header("order") Optional<Order> order);
 
         void order(Order order);
 
         void parcel(Parcel parcel);
 
-        void text(String id, int count);
+        void text(String id, @Header("x-id") int count);
 
-        void namedMessage(Order message, String headers);
+        void namedMessage(Order message, @Header("tenant") String headers);
+
+        void namedPayload(@Header(required = false) String payload);
+
+        void whole(Message<Order> orders);
+
+        void notification(SnsNotification<String> event);
+
+        void visible(String order, Visibility visibility);
+
+        void tenant(Tenant tenant);
 
         void batch(List<Order> orders);
 
@@ -67,7 +101,17 @@ class KeyExpressionTests {
 
     private static final Order ORDER = new Order("A-1", new Customer("a@example.org"));
 
-    private final Message<String> message = ListenerRig.message(Map.of("tenant", "acme", "x-id", 42));
+    private static Message<?> message(Object payload) {
+        return MessageBuilder.withPayload(payload)
+                .copyHeaders(Map.of("tenant", "acme", "x-id", 42))
+                .build();
+    }
+
+    /** Evaluates an expression over a header of any type. */
+    private static @Nullable Object ofValue(KeyExpression expression, Object value) {
+        return expression.evaluate(
+                MessageBuilder.withPayload("text").setHeader("value", value).build());
+    }
 
     @ParameterizedTest
     @CsvSource({
@@ -78,8 +122,8 @@ class KeyExpressionTests {
         "#order.orderId + '/' + #headers.tenant, A-1/acme",
         "#p0.orderId, A-1",
         "#a0.orderId, A-1",
-        "#message.payload, payload",
-        "#payload, payload",
+        "#message.payload.orderId, A-1",
+        "#payload.orderId, A-1",
         "#headers['tenant'], acme",
         "#headers.tenant, acme",
         "#headers['x-id'], 42",
@@ -88,7 +132,7 @@ class KeyExpressionTests {
         "'''abc''.length()', 3"
     })
     void expressionReadsArgumentsMessageAndHeaders(String expression, String expected) {
-        Object value = parse(expression, "order").evaluate(new Object[] {ORDER}, message);
+        Object value = parse(expression, "order").evaluate(message(ORDER));
 
         assertThat(value).hasToString(expected);
     }
@@ -99,60 +143,115 @@ class KeyExpressionTests {
         KeyExpression product = parse("#value.n * 1", "any");
         KeyExpression text = parse("#value.id", "any");
         for (int i = 0; i < 300; i++) {
-            sum.evaluate(new Object[] {Map.of("n", i, "k", 7)}, message);
-            product.evaluate(new Object[] {Map.of("n", i)}, message);
-            text.evaluate(new Object[] {new Payment("p" + i)}, message);
+            ofValue(sum, Map.of("n", i, "k", 7));
+            ofValue(product, Map.of("n", i));
+            ofValue(text, new Payment("p" + i));
         }
 
-        assertThat(sum.evaluate(new Object[] {Map.of("n", 4_294_967_301L, "k", 7)}, message))
-                .isEqualTo(4_294_967_308L);
-        assertThat(product.evaluate(new Object[] {Map.of("n", 5.7)}, message)).isEqualTo(5.7);
-        assertThat(text.evaluate(new Object[] {new Refund("r")}, message)).isEqualTo("r");
-        assertThat(text.evaluate(new Object[] {Map.of("id", "m")}, message)).isEqualTo("m");
-        assertThatThrownBy(() -> text.evaluate(new Object[] {null}, message)).isInstanceOf(EvaluationException.class);
+        assertThat(ofValue(sum, Map.of("n", 4_294_967_301L, "k", 7))).isEqualTo(4_294_967_308L);
+        assertThat(ofValue(product, Map.of("n", 5.7))).isEqualTo(5.7);
+        assertThat(ofValue(text, new Refund("r"))).isEqualTo("r");
+        assertThat(ofValue(text, Map.of("id", "m"))).isEqualTo("m");
+        assertThatThrownBy(() -> text.evaluate(message("without the header"))).isInstanceOf(InvalidKeyException.class);
     }
 
     @Test
     void absentPropertyFailsHoweverOftenItWasThere() {
         KeyExpression expression = parse("#value.tenant + ':' + #value.id", "any");
         for (int i = 0; i < 300; i++) {
-            expression.evaluate(new Object[] {Map.of("tenant", "t", "id", i)}, message);
+            ofValue(expression, Map.of("tenant", "t", "id", i));
         }
 
-        assertThatThrownBy(() -> expression.evaluate(new Object[] {Map.of("tenant", "t")}, message))
-                .isInstanceOf(EvaluationException.class);
+        assertThatThrownBy(() -> ofValue(expression, Map.of("tenant", "t"))).isInstanceOf(InvalidKeyException.class);
     }
 
     @Test
     void argumentIsReadByName() {
-        assertThat(parse("#id", "text").evaluate(new Object[] {"A-1", 3}, message))
-                .isEqualTo("A-1");
-        assertThat(parse("#p1", "text").evaluate(new Object[] {"A-1", 3}, message))
-                .isEqualTo(3);
+        assertThat(parse("#id", "text").evaluate(message("A-1"))).isEqualTo("A-1");
+        assertThat(parse("#p1", "text").evaluate(message("A-1"))).isEqualTo(42);
     }
 
     @Test
     void absentHeaderIsNull() {
-        assertThat(parse("#headers['absent']", "order").evaluate(new Object[] {ORDER}, message))
+        assertThat(parse("#headers['absent']", "order").evaluate(message(ORDER)))
                 .isNull();
     }
 
     @Test
-    void argumentNamedMessageOrHeadersWins() {
-        Object[] arguments = {ORDER, "h"};
-
-        assertThat(parse("#message.orderId", "namedMessage").evaluate(arguments, message))
+    void argumentNamedLikeWhatIsAlwaysThereWins() {
+        assertThat(parse("#message.orderId", "namedMessage").evaluate(message(ORDER)))
                 .isEqualTo("A-1");
-        assertThat(parse("#headers", "namedMessage").evaluate(arguments, message))
-                .isEqualTo("h");
+        assertThat(parse("#headers", "namedMessage").evaluate(message(ORDER))).isEqualTo("acme");
+        assertThat(parse("#payload", "namedPayload").evaluate(message(ORDER))).isNull();
+    }
+
+    /** Where the payload was not converted when it was polled, the method's own resolver does it. */
+    @Test
+    void argumentIsWhatTheMethodIsGiven() {
+        Message<?> json = message("{\"orderId\":\"A-1\"}");
+
+        assertThat(parse("#order.orderId", "order").evaluate(json)).isEqualTo("A-1");
+        assertThat(parse("#orders.payload.orderId + #orders.headers.tenant", "whole")
+                        .evaluate(json))
+                .isEqualTo("A-1acme");
+        assertThat(parse("#payload.orderId", "batch").evaluate(json)).isEqualTo("A-1");
+        assertThat(parse("#payload", "order").evaluate(json)).isEqualTo(json.getPayload());
+    }
+
+    @Test
+    void argumentOfANotificationIsOutOfItsEnvelope() {
+        Message<?> envelope = message("{\"Type\":\"Notification\",\"MessageId\":\"7\",\"Message\":\"published\"}");
+
+        assertThat(parse("#event.message + #event.messageId", "notification").evaluate(envelope))
+                .isEqualTo("published7");
+    }
+
+    @Test
+    void argumentThatCannotBeMadeOfAMessageFailsWithoutShowingIt() {
+        assertThatThrownBy(() -> parse("#order.orderId", "order").evaluate(message("secret-4111\nFORGED")))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining(
+                        "key expression '#order.orderId' reads the argument '#order', which cannot be made")
+                .hasMessageNotContaining("4111")
+                .hasNoCause();
+        assertThatThrownBy(() -> parse("#ids", "array").evaluate(message("A-1")))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("the header 'ids' is missing");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"#visibility, visible, VisibilityHandlerMethodArgumentResolver", "#p0.name, tenant, TenantResolver"})
+    void argumentThatNeedsMoreThanTheMessageIsRefused(String expression, String name, String resolver) {
+        Method method = ListenerRig.method(Handlers.class, name);
+        List<HandlerMethodArgumentResolver> resolvers = new ArrayList<>(List.of(new TenantResolver()));
+        resolvers.addAll(ListenerRig.resolvers());
+
+        assertThatThrownBy(() -> KeyExpression.parse(expression, ListenerRig.arguments(method, resolvers)))
+                .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
+                    assertThat(invalid.problem())
+                            .contains("key expression '" + expression + "' reads the argument", resolver, "polled");
+                    assertThat(invalid.remedy()).contains("#payload, #message, #headers");
+                });
+    }
+
+    @Test
+    void argumentOfAnUnknownHandlerMethodFactoryIsRefused() {
+        Method method = ListenerRig.method(Handlers.class, "order");
+
+        assertThatThrownBy(() -> KeyExpression.parse("#order.orderId", ListenerRig.arguments(method, List.of())))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("the application's own MessageHandlerMethodFactory");
+        assertThat(KeyExpression.parse("#payload.orderId", ListenerRig.arguments(method, List.of()))
+                        .evaluate(message(ORDER)))
+                .isEqualTo("A-1");
     }
 
     @Test
     void itemOfABatchIsReadByPayloadMessageAndHeaders() {
-        assertThat(parse("#payload.orderId + '/' + #headers.tenant + '/' + #message.payload", "batch")
-                        .evaluateItem(ORDER, message))
-                .isEqualTo("A-1/acme/payload");
-        assertThat(parse("#payload.number", "parcels").evaluateItem(new Parcel(), message))
+        assertThat(parse("#payload.orderId + '/' + #headers.tenant + '/' + #message.payload.orderId", "batch")
+                        .evaluate(message(ORDER)))
+                .isEqualTo("A-1/acme/A-1");
+        assertThat(parse("#payload.number", "parcels").evaluate(message(new Parcel())))
                 .isEqualTo("P-7");
     }
 
@@ -230,9 +329,8 @@ class KeyExpressionTests {
     void typingErrorInATypeThatMayHaveSubclassesFailsAtEvaluation() {
         KeyExpression expression = parse("#parcel.numbr", "parcel");
 
-        assertThatThrownBy(() -> expression.evaluate(new Object[] {new Parcel()}, message))
-                .isInstanceOf(EvaluationException.class);
-        assertThat(parse("#parcel.number", "parcel").evaluate(new Object[] {new Parcel()}, message))
+        assertThatThrownBy(() -> expression.evaluate(message(new Parcel()))).isInstanceOf(InvalidKeyException.class);
+        assertThat(parse("#parcel.number", "parcel").evaluate(message(new Parcel())))
                 .isEqualTo("P-7");
     }
 
@@ -246,16 +344,18 @@ class KeyExpressionTests {
     @ParameterizedTest
     @CsvSource({"#label.number, L-3", "#label.text, fragile"})
     void fieldsAndGettersOfAFinalClassAreRead(String expression, String expected) {
-        assertThat(parse(expression, "label").evaluate(new Object[] {new Label()}, message))
-                .isEqualTo(expected);
+        assertThat(parse(expression, "label").evaluate(message(new Label()))).isEqualTo(expected);
     }
 
     @Test
     void whatSpelReadsBeyondATypesOwnPropertiesIsAllowed() {
-        assertThat(parse("#ids.length", "array").evaluate(new Object[] {new String[] {"a", "b"}}, message))
-                .isEqualTo(2);
-        assertThat(parse("#order?.orderId", "optional").evaluate(new Object[] {Optional.of(ORDER)}, message))
-                .isEqualTo("A-1");
+        Message<?> values = MessageBuilder.withPayload("text")
+                .setHeader("ids", new String[] {"a", "b"})
+                .setHeader("order", ORDER)
+                .build();
+
+        assertThat(parse("#ids.length", "array").evaluate(values)).isEqualTo(2);
+        assertThat(parse("#order?.orderId", "optional").evaluate(values)).isEqualTo("A-1");
     }
 
     @Test
@@ -269,9 +369,10 @@ class KeyExpressionTests {
 
     @Test
     void classWithoutParameterNamesIsRefused() {
-        Method method = ListenerRig.method(Handlers.class, "order");
+        // The JDK's classes have no names of parameters.
+        Method method = ListenerRig.method(String.class, "concat");
 
-        assertThatThrownBy(() -> KeyExpressionValidator.forArguments(method, "#order", null))
+        assertThatThrownBy(() -> KeyExpression.parse("#order", ListenerRig.arguments(method)))
                 .isInstanceOfSatisfying(
                         InvalidListenerException.class,
                         invalid -> assertThat(invalid.remedy()).isEqualTo("compile with javac -parameters"));
@@ -284,6 +385,6 @@ class KeyExpressionTests {
 
     private static KeyExpression parse(String expression, String method) {
         Method declared = ListenerRig.method(Handlers.class, method);
-        return KeyExpression.parse(expression, declared);
+        return KeyExpression.parse(expression, ListenerRig.arguments(declared));
     }
 }

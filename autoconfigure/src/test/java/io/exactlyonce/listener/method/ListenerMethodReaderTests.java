@@ -14,6 +14,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -35,6 +36,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.mock.env.MockEnvironment;
 
 class ListenerMethodReaderTests {
@@ -396,20 +398,22 @@ class ListenerMethodReaderTests {
     }
 
     private InDoubtPolicy doubt(String method) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
-        return read(proxy(new Listeners()), method)
-                .handling(received, ListenerRig.message(Map.of()), new Object[] {"A-1"})
-                .doubt();
+        return spec(method).doubt();
     }
 
     private ClaimKey key(String method) {
+        return spec(method).key();
+    }
+
+    private ClaimSpec spec(String method) {
         ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
-        return read(proxy(new Listeners()), method).key(received, ListenerRig.message(Map.of()), new Object[] {"A-1"});
+        Message<String> message = MessageBuilder.withPayload("A-1").build();
+        return read(proxy(new Listeners()), method).spec(received.attachTo(message, Map.of()));
     }
 
     private ListenerMethod read(Object bean, String method) {
         ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
-        return reader.read(bean, read, read.method().getReturnType());
+        return reader.read(bean, read, read.method().getReturnType(), ListenerRig.arguments(read.method()));
     }
 
     private static Object proxy(Object target) {

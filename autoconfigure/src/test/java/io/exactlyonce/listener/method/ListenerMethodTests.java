@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageBuilder;
 
 class ListenerMethodTests {
 
@@ -67,7 +68,6 @@ class ListenerMethodTests {
     private static final ResultSerializer NO_RESULTS = TestResults.NONE;
 
     private final Object[] arguments = {new Parcel()};
-    private final Message<String> message = ListenerRig.message(Map.of());
     private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
 
     /** The envelope is another one each time, and would pass for another payload under the same key. */
@@ -80,14 +80,12 @@ class ListenerMethodTests {
     }
 
     private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
-        Message<String> message = ListenerRig.message(Map.of());
+        Message<?> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
         ListenerMethod single = new ListenerMethod(
                 ListenerRig.method(Handlers.class, "notification"), null, null, null, InDoubtPolicy.RERUN, null, json);
         ListenerMethod batch = new ListenerMethod(
                 ListenerRig.method(Handlers.class, "notifications"), null, null, null, InDoubtPolicy.RERUN, null, json);
-        return Stream.of(
-                        single.handling(received, message, new Object[] {null}),
-                        batch.itemHandling(received, message, null))
+        return Stream.of(single.spec(message), batch.spec(message))
                 .map(ClaimSpec::payload)
                 .toList();
     }
@@ -96,28 +94,26 @@ class ListenerMethodTests {
     void keyIsWhatTheExpressionSays() {
         ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
 
-        assertThat(method("#parcel.number", null).key(withAttribute, message, arguments))
-                .isEqualTo(new ClaimKey("orders", "P-7"));
+        assertThat(key(method("#parcel.number", null), withAttribute)).isEqualTo(new ClaimKey("orders", "P-7"));
     }
 
     @Test
     void withoutExpressionTheKeyIsTheMessageAttribute() {
         ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
 
-        assertThat(method(null, null).key(withAttribute, message, arguments))
-                .isEqualTo(new ClaimKey("orders", "attribute"));
+        assertThat(key(method(null, null), withAttribute)).isEqualTo(new ClaimKey("orders", "attribute"));
     }
 
     @Test
     void withoutExpressionAndAttributeTheKeyIsTheMessageId() {
-        assertThat(method(null, null).key(plain, message, arguments)).isEqualTo(new ClaimKey("orders", "message-id"));
+        assertThat(key(method(null, null), plain)).isEqualTo(new ClaimKey("orders", "message-id"));
     }
 
     @Test
     void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
         ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body");
 
-        assertThatThrownBy(() -> method(null, null).key(blank, message, arguments))
+        assertThatThrownBy(() -> key(method(null, null), blank))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("ExactlyOnce-Key is blank");
     }
@@ -126,30 +122,32 @@ class ListenerMethodTests {
     void headerOfTheAttributesNameIsNoKey() {
         Message<String> forged = ListenerRig.message(Map.of("ExactlyOnce-Key", "forged"));
 
-        assertThat(method(null, null).key(plain, forged, arguments).key()).isEqualTo("message-id");
+        assertThat(method(null, null)
+                        .spec(plain.attachTo(forged, Map.of()))
+                        .key()
+                        .key())
+                .isEqualTo("message-id");
     }
 
     @Test
     void scopeIsWhatTheAnnotationSays() {
-        assertThat(method("#parcel.number", "shipping").key(plain, message, arguments))
-                .isEqualTo(new ClaimKey("shipping", "P-7"));
+        assertThat(key(method("#parcel.number", "shipping"), plain)).isEqualTo(new ClaimKey("shipping", "P-7"));
     }
 
     @Test
     void expressionWithoutAValueFailsTheDelivery() {
-        assertThatThrownBy(() -> method("#parcel.nothing", null).key(plain, message, arguments))
+        assertThatThrownBy(() -> key(method("#parcel.nothing", null), plain))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("'#parcel.nothing' is null");
     }
 
     @Test
     void expressionThatFailsOnAMessageFailsTheDelivery() {
-        assertThatThrownBy(() -> method("#parcel.numbr", null).key(plain, message, arguments))
+        assertThatThrownBy(() -> key(method("#parcel.numbr", null), plain))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("'#parcel.numbr' failed on this message")
                 .hasMessageContaining("'numbr' cannot be found on object of type");
-        assertThatThrownBy(() -> method("#headers.absent", null).key(plain, message, arguments))
-                .isInstanceOf(InvalidKeyException.class);
+        assertThatThrownBy(() -> key(method("#headers.absent", null), plain)).isInstanceOf(InvalidKeyException.class);
     }
 
     /** Its log would otherwise show what the sender wrote, line breaks and all. */
@@ -166,7 +164,7 @@ class ListenerMethodTests {
                 "#parcel.secret + 1 > #parcel"
             })
     void whatAnExpressionThrowsFailsTheDeliveryWithoutShowingItsContent(String expression) {
-        assertThatThrownBy(() -> method(expression, null).key(plain, message, arguments))
+        assertThatThrownBy(() -> key(method(expression, null), plain))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("failed on this message")
                 .hasMessageNotContaining("secret-4111")
@@ -221,12 +219,17 @@ class ListenerMethodTests {
                 .nothing();
     }
 
+    private static ClaimKey key(ListenerMethod method, ReceivedMessage received) {
+        Message<Parcel> message = MessageBuilder.withPayload(new Parcel()).build();
+        return method.spec(received.attachTo(message, Map.of())).key();
+    }
+
     private static ListenerMethod method(@Nullable String expression, @Nullable String scope) {
         Method method = ListenerRig.method(Handlers.class, "parcel");
         return new ListenerMethod(
                 method,
                 null,
-                expression == null ? null : KeyExpression.parse(expression, method),
+                expression == null ? null : KeyExpression.parse(expression, ListenerRig.arguments(method)),
                 scope,
                 InDoubtPolicy.RERUN,
                 null,

@@ -1,22 +1,44 @@
 package io.exactlyonce.listener.method;
 
+import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
+import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
+import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.annotation.SynthesizingMethodParameter;
+import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.converter.CompositeMessageConverter;
+import org.springframework.messaging.converter.JacksonJsonMessageConverter;
+import org.springframework.messaging.converter.SimpleMessageConverter;
+import org.springframework.messaging.converter.StringMessageConverter;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
+import org.springframework.messaging.handler.annotation.support.HeaderMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.HeadersMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.MessageMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.support.MessageBuilder;
+import org.springframework.mock.env.MockEnvironment;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Messages and methods to test with. */
 public final class ListenerRig {
 
-    /** No bean, no transaction manager. */
     /** Beans with a container factory that prepares containers, and without transactions. */
     static ListenerBeans beans(StaticListableBeanFactory beans) {
         beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, new PreparingFactory());
@@ -39,6 +61,56 @@ public final class ListenerRig {
 
     static ListenerDeclaration declared(Class<?> type, String name) {
         return Objects.requireNonNull(ListenerDeclaration.find(type, method(type, name)));
+    }
+
+    /** A method's arguments, made by the resolvers that awspring configures. */
+    static KeyArguments arguments(Method method) {
+        return arguments(method, resolvers());
+    }
+
+    static KeyArguments arguments(Method method, List<HandlerMethodArgumentResolver> resolvers) {
+        MethodParameter[] parameters = IntStream.range(0, method.getParameterCount())
+                .mapToObj(index -> new SynthesizingMethodParameter(method, index))
+                .toArray(MethodParameter[]::new);
+        return new KeyArguments(method, parameters, resolvers);
+    }
+
+    /** The ones that awspring configures, as far as tests need them. */
+    static List<HandlerMethodArgumentResolver> resolvers() {
+        var converter = new CompositeMessageConverter(
+                List.of(new StringMessageConverter(), new SimpleMessageConverter(), new JacksonJsonMessageConverter()));
+        return List.of(
+                new ClaimArgumentResolver(new ProxyMethods()),
+                new VisibilityHandlerMethodArgumentResolver(SqsHeaders.SQS_VISIBILITY_TIMEOUT_HEADER),
+                new SnsNotificationArgumentResolver(converter, new JsonMapper()),
+                new HeaderMethodArgumentResolver(new DefaultConversionService(), null),
+                new HeadersMethodArgumentResolver(),
+                new BatchPayloadMethodArgumentResolver(converter),
+                new MessageMethodArgumentResolver(converter),
+                new PayloadMethodArgumentResolver(converter));
+    }
+
+    /** The settings of a container that has been made for these methods of an object. */
+    public static ContainerSettings settings(Object target, String... methods) {
+        ProxyFactory classes = new ProxyFactory(target);
+        classes.setProxyTargetClass(true);
+        classes.addAdvisor(advisor());
+        var factory = new DeliveryHandlerMethodFactory(
+                new DefaultMessageHandlerMethodFactory(),
+                new ListenerMethodReader(
+                        new MockEnvironment(), beans(new StaticListableBeanFactory()), TestResults.NONE),
+                new ProxyMethods());
+        factory.setArgumentResolvers(resolvers());
+        factory.afterPropertiesSet();
+        ContainerSettings settings = ContainerSettings.begin();
+        try {
+            for (String method : methods) {
+                factory.createInvocableHandlerMethod(classes.getProxy(), method(target.getClass(), method));
+            }
+        } finally {
+            settings.end();
+        }
+        return settings;
     }
 
     public static Delivery delivery() {

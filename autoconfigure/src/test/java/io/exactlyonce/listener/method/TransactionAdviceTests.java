@@ -133,7 +133,7 @@ class TransactionAdviceTests {
                         new MockEnvironment(),
                         new ListenerBeans(beans, ListenerRig.PreparingFactory.class, this::create),
                         TestResults.NONE)
-                .read(proxies.getProxy(), read, read.method().getReturnType());
+                .read(proxies.getProxy(), read, read.method().getReturnType(), ListenerRig.arguments(read.method()));
     }
 
     private static <T> T noMessage() {
