@@ -13,7 +13,6 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.operations.ActionExecutor;
@@ -86,11 +85,14 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     WatchLifecycle exactlyOnceKeyWatch(
-            ClaimStore store, Deliveries deliveries, StoreCircuitBreakers breakers, ExactlyOnceProperties properties) {
+            ClaimWriters writers,
+            Deliveries deliveries,
+            StoreCircuitBreakers breakers,
+            ExactlyOnceProperties properties) {
         SimpleAsyncTaskExecutor probes = new SimpleAsyncTaskExecutor("exactly-once-probe-");
         probes.setDaemon(true);
-        return new WatchLifecycle(
-                new KeyWatcher(store, deliveries.waiters(), breakers, terms(properties), probes, System::nanoTime));
+        return new WatchLifecycle(new KeyWatcher(
+                writers.plain(), deliveries.waiters(), breakers, terms(properties), probes, System::nanoTime));
     }
 
     @Bean
@@ -122,14 +124,14 @@ public final class ExactlyOnceAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(
-            ClaimStore store,
+            ClaimWriters writers,
             ParkedClaims parked,
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
             StoredResults results,
             ObjectProvider<ClaimDatabase> database) {
-        ActionExecutor executions =
-                new ActionExecutor(store, terms(properties), renewals.supervisor(), results, System::nanoTime);
+        ActionExecutor executions = new ActionExecutor(
+                writers.plain(), terms(properties), renewals.supervisor(), results, System::nanoTime);
         return new DefaultExactlyOnceOperations(executions, parked, results, () -> requireReady(database));
     }
 
@@ -147,26 +149,25 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     DeliveryPipeline exactlyOncePipeline(
-            ClaimStore store,
+            ClaimWriters writers,
             StoreCircuitBreakers breakers,
             ExactlyOnceProperties properties,
             StoredResults results,
-            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers,
-            CompletionLifecycle completions) {
+            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new DeliveryPipeline(
-                breakers.guard(store),
+                writers.guarded(breakers),
                 terms(properties),
                 backoff(properties),
                 results,
                 observers,
                 System::nanoTime,
                 ExactlyOnceAutoConfiguration::random,
-                new FutureThreads(completions::execute, new SimpleAsyncTaskExecutor("exactly-once-cancellation-")));
+                new SimpleAsyncTaskExecutor("exactly-once-cancellation-"));
     }
 
     @Bean
-    CompletionLifecycle exactlyOnceCompletions(ExactlyOnceProperties properties) {
-        return new CompletionLifecycle(properties.datasource().maximumPoolSize());
+    ClaimWriters exactlyOnceClaimWriters(ClaimStore store, ExactlyOnceProperties properties) {
+        return new ClaimWriters(store, properties.datasource().maximumPoolSize());
     }
 
     private static double random() {

@@ -1,13 +1,20 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.time.Timer;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -18,7 +25,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
 /**
  * Claims, completes, releases and parks keys, each with the patience that it deserves: a claim that gets no answer can be
  * given up, for nothing has happened yet; a completion cannot, for the effect has. Takes lists; a single key is a list of
- * one.
+ * one. No thread waits for the end of a claim unless its caller does.
  */
 public final class ClaimWriter {
 
@@ -29,9 +36,18 @@ public final class ClaimWriter {
     private static final int FEW = 2;
 
     private final ClaimStore store;
+    private final AsyncClaimStore ends;
+    private final StoreCalls calls;
 
-    public ClaimWriter(ClaimStore store) {
+    /**
+     * @param store where keys are claimed
+     * @param ends the same store, where claims end without a thread that waits
+     * @param timer for what has to be repeated
+     */
+    public ClaimWriter(ClaimStore store, AsyncClaimStore ends, Timer timer) {
         this.store = store;
+        this.ends = ends;
+        this.calls = new StoreCalls(timer);
     }
 
     /**
@@ -51,10 +67,15 @@ public final class ClaimWriter {
         return claim(requests, endlessPauses(), wanted);
     }
 
+    /** Does the same, and tries only once. */
+    public List<ClaimOutcome> claimOnce(List<ClaimRequest> requests) {
+        return claim(requests, endlessPauses(), () -> false);
+    }
+
     private List<ClaimOutcome> claim(List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
         String keys = keys(requests, ClaimRequest::key);
         try {
-            return StoreCalls.untilAnswered("Claiming", keys, pauses, wanted, () -> store.claim(requests));
+            return StoreCalls.await("Claiming", keys, pauses, wanted, () -> store.claim(requests));
         } catch (RuntimeException unanswered) {
             giveUp(requests, unanswered);
             throw unanswered;
@@ -62,7 +83,7 @@ public final class ClaimWriter {
     }
 
     /** Gives up what may have been claimed although the answer was lost. */
-    public void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
+    private void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
         try {
             store.end(requests.stream()
                     .map(request -> new ClaimEnd.Released(request.id(), "the claim got no answer", false))
@@ -76,62 +97,93 @@ public final class ClaimWriter {
      * Completes claims, and tries for as long as it is wanted.
      *
      * @param completions at least one
-     * @return the claims whose completion is recorded; the rest were lost
-     * @throws RuntimeException if the store did not answer as long as it was wanted
+     * @return the claims whose completion is recorded; the rest were lost. Fails if the store did not answer as long as it was
+     *     wanted
      */
-    public Set<ClaimId> complete(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
-        try {
-            return record(completions, wanted);
-        } catch (IllegalArgumentException unstorable) {
-            log.warn(
-                    "The result for {} cannot be stored; completing without it",
-                    keys(completions, completion -> completion.claim().key()),
-                    unstorable);
-            return record(
-                    completions.stream()
-                            .map(completion -> new ClaimEnd.Completed(completion.claim(), null))
-                            .toList(),
-                    wanted);
-        }
+    public CompletableFuture<Set<ClaimId>> complete(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
+        return record(completions, wanted)
+                .exceptionallyCompose(
+                        failure -> StoreCalls.unwrap(failure) instanceof IllegalArgumentException unstorable
+                                ? completeWithoutResults(completions, wanted, unstorable)
+                                : CompletableFuture.failedFuture(failure));
     }
 
-    private Set<ClaimId> record(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
-        return StoreCalls.untilAnsweredDespiteInterrupts(
+    private CompletableFuture<Set<ClaimId>> completeWithoutResults(
+            List<ClaimEnd.Completed> completions, BooleanSupplier wanted, IllegalArgumentException unstorable) {
+        log.warn(
+                "The result for {} cannot be stored; completing without it",
+                keys(completions, completion -> completion.claim().key()),
+                unstorable);
+        return record(
+                completions.stream()
+                        .map(completion -> new ClaimEnd.Completed(completion.claim(), null))
+                        .toList(),
+                wanted);
+    }
+
+    private CompletableFuture<Set<ClaimId>> record(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
+        return calls.untilAnswered(
                 "Completing",
                 keys(completions, completion -> completion.claim().key()),
                 endlessPauses(),
                 wanted,
-                () -> store.end(completions));
+                () -> ends.endAsync(completions));
     }
 
-    /** Releases claims; if the store does not answer, the ends of their leases do it. */
-    public void release(List<ClaimEnd.Released> releases) {
+    /**
+     * Releases claims; if the store does not answer, the ends of their leases do it.
+     *
+     * @return ends when the store has answered, or was asked for the last time; never fails
+     */
+    public CompletableFuture<Void> release(List<ClaimEnd.Released> releases) {
         if (releases.isEmpty()) {
-            return;
+            return CompletableFuture.completedFuture(null);
         }
         String keys = keys(releases, release -> release.claim().key());
-        try {
-            StoreCalls.untilAnswered("Releasing", keys, fewPauses(), () -> true, () -> store.end(releases));
-        } catch (RuntimeException failure) {
-            log.warn("Releasing {} failed; it can be claimed again when its lease ends", keys, failure);
-        }
+        return calls.untilAnswered("Releasing", keys, fewPauses(), () -> true, () -> ends.endAsync(releases))
+                .handle((released, failure) -> {
+                    if (failure != null) {
+                        log.warn("Releasing {} failed; it can be claimed again when its lease ends", keys, failure);
+                    }
+                    return null;
+                });
     }
 
-    /** Parks claims; if the store does not answer, their leases end, and the keys are in doubt. */
-    public void park(List<ClaimEnd.Parked> parkings) {
+    /**
+     * Parks claims; if the store does not answer, their leases end, and the keys are in doubt.
+     *
+     * @return ends when the store has answered, or was asked for the last time; never fails
+     */
+    public CompletableFuture<Void> park(List<ClaimEnd.Parked> parkings) {
         if (parkings.isEmpty()) {
-            return;
+            return CompletableFuture.completedFuture(null);
         }
         String keys = keys(parkings, parking -> parking.claim().key());
+        return calls.untilAnswered("Parking", keys, fewPauses(), () -> true, () -> ends.endAsync(parkings))
+                .handle((parked, failure) -> {
+                    if (failure != null) {
+                        log.error("Parking {} failed; it is in doubt when its lease ends", keys, failure);
+                    } else {
+                        parkings.stream()
+                                .map(ClaimEnd.Parked::claim)
+                                .filter(claim -> !parked.contains(claim))
+                                .forEach(lost ->
+                                        log.warn("{} is not parked: another worker took the key over", lost.key()));
+                    }
+                    return null;
+                });
+    }
+
+    /**
+     * Waits for an end on the caller's thread, despite interrupts.
+     *
+     * @throws RuntimeException what it failed with
+     */
+    public static <T> T await(CompletableFuture<T> end) {
         try {
-            Set<ClaimId> parked =
-                    StoreCalls.untilAnswered("Parking", keys, fewPauses(), () -> true, () -> store.end(parkings));
-            parkings.stream()
-                    .map(ClaimEnd.Parked::claim)
-                    .filter(claim -> !parked.contains(claim))
-                    .forEach(lost -> log.warn("{} is not parked: another worker took the key over", lost.key()));
-        } catch (RuntimeException failure) {
-            log.error("Parking {} failed; it is in doubt when its lease ends", keys, failure);
+            return end.join();
+        } catch (CompletionException failed) {
+            throw failed.getCause() instanceof RuntimeException failure ? failure : failed;
         }
     }
 
@@ -139,6 +191,11 @@ public final class ClaimWriter {
     private static <T> String keys(List<T> entries, Function<T, ClaimKey> key) {
         String first = key.apply(entries.get(0)).toString();
         return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
+    }
+
+    /** Returns how keys stand, as {@link ClaimStore#look} does. */
+    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+        return store.look(keys);
     }
 
     /** Ties the caller's own transaction to a claim. It is tried once, for a failure is the end of that transaction. */

@@ -83,6 +83,16 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     }
 
     @Override
+    public void completionLost(Subscription subscription) {
+        tell(observer -> observer.completionLost(subscription));
+    }
+
+    @Override
+    public void completing(Subscription subscription, int deliveries) {
+        tell(observer -> observer.completing(subscription, deliveries));
+    }
+
+    @Override
     public void waiting(Subscription subscription, int deliveries) {
         tell(observer -> observer.waiting(subscription, deliveries));
     }

@@ -12,6 +12,14 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DeliveryObserver extends RenewalObserver {
 
+    /** A handler succeeded, but another worker had taken its key over before that could be recorded. */
+    default void completionLost(Subscription subscription) {}
+
+    /**
+     * The number of deliveries of a subscription has changed whose handlers have ended, and whose outcome is not on record yet.
+     */
+    default void completing(Subscription subscription, int deliveries) {}
+
     /** A listener begins to receive from a queue, or what it goes by there has changed. */
     default void subscribed(Subscription subscription) {}
 

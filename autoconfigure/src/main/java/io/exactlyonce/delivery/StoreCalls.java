@@ -1,5 +1,9 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.time.Timer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -13,15 +17,27 @@ public final class StoreCalls {
 
     private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
 
-    private StoreCalls() {}
+    private final Timer timer;
+
+    StoreCalls(Timer timer) {
+        this.timer = timer;
+    }
 
     /**
-     * Calls until there is an answer, the attempts are used up, or it is not wanted any more.
+     * Calls until there is an answer, the attempts are used up, or it is not wanted any more. No thread waits.
      *
-     * @throws RuntimeException what the last call threw; {@link IllegalArgumentException} at once, since repeating the
-     *     call cannot help
+     * @return the answer; fails with what the last call failed with, {@link IllegalArgumentException} at once, since repeating
+     *     the call cannot help
      */
-    static <T> T untilAnswered(String what, Object keys, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
+    <T> CompletableFuture<T> untilAnswered(
+            String what, String keys, BackOff backOff, BooleanSupplier wanted, Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        repeat(answer, what + " " + keys, backOff.start(), wanted, call);
+        return answer;
+    }
+
+    /** As {@link #untilAnswered}, on the caller's thread, which sleeps in between. */
+    static <T> T await(String what, String keys, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
         BackOffExecution pauses = backOff.start();
         while (true) {
             try {
@@ -38,22 +54,6 @@ public final class StoreCalls {
         }
     }
 
-    /**
-     * As {@link #untilAnswered}, for what must not be given up because a handler has left its thread interrupted. The
-     * interrupt is there again afterwards.
-     */
-    static <T> T untilAnsweredDespiteInterrupts(
-            String what, Object keys, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            return untilAnswered(what, keys, backOff, wanted, call);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
     /** Returns whether the time has passed; the thread may have been interrupted. */
     public static boolean slept(long millis) {
         try {
@@ -63,5 +63,32 @@ public final class StoreCalls {
             Thread.currentThread().interrupt();
             return false;
         }
+    }
+
+    private <T> void repeat(
+            CompletableFuture<T> answer,
+            String what,
+            BackOffExecution pauses,
+            BooleanSupplier wanted,
+            Supplier<CompletableFuture<T>> call) {
+        var unused = call.get().whenComplete((given, failed) -> {
+            if (failed == null) {
+                answer.complete(given);
+                return;
+            }
+            Throwable failure = unwrap(failed);
+            long pause = failure instanceof IllegalArgumentException ? BackOffExecution.STOP : pauses.nextBackOff();
+            if (pause == BackOffExecution.STOP || !wanted.getAsBoolean()) {
+                answer.completeExceptionally(failure);
+                return;
+            }
+            log.warn("{} failed; trying again", what, failure);
+            timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, pauses, wanted, call));
+        });
+    }
+
+    static Throwable unwrap(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
     }
 }

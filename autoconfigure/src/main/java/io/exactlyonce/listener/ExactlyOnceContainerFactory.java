@@ -99,7 +99,7 @@ public final class ExactlyOnceContainerFactory
         String listener = Objects.requireNonNull(endpoint.getId());
         logAcknowledgementMode(container.getContainerOptions(), listener);
         container.configure(options -> {
-            configure(container.getContainerOptions(), options, ready.breakers().of(settings.transaction()));
+            configure(container.getContainerOptions(), options, ready, settings);
             chooseThreads(container.getContainerOptions(), options, listener);
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
@@ -116,11 +116,15 @@ public final class ExactlyOnceContainerFactory
 
     /** Adds what the engine needs to what the application has configured. */
     private void configure(
-            SqsContainerOptions configured, SqsContainerOptionsBuilder options, StoreCircuitBreaker breaker) {
+            SqsContainerOptions configured,
+            SqsContainerOptionsBuilder options,
+            ListenerEngine ready,
+            ContainerSettings settings) {
+        StoreCircuitBreaker breaker = ready.breakers().of(settings.transaction());
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(queueNotFound)
-                .backPressureHandlerFactory(
-                        PausingBackPressureHandler.around(configured.getBackPressureHandlerFactory(), breaker))
+                .backPressureHandlerFactory(PausingBackPressureHandler.around(
+                        configured.getBackPressureHandlerFactory(), breaker, ready.clock()))
                 .queueAttributeNames(plus(
                         configured.getQueueAttributeNames().stream(),
                         Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))

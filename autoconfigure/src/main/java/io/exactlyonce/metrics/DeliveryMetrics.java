@@ -87,6 +87,16 @@ public final class DeliveryMetrics implements DeliveryObserver {
     }
 
     @Override
+    public void completionLost(Subscription subscription) {
+        metersOf(subscription).completionLost();
+    }
+
+    @Override
+    public void completing(Subscription subscription, int deliveries) {
+        metersOf(subscription).completing(deliveries);
+    }
+
+    @Override
     public void waiting(Subscription subscription, int deliveries) {
         metersOf(subscription).waiting(subscription, deliveries);
     }

@@ -31,6 +31,8 @@ final class MeterNames {
     static final String SWEEP_FAILURES = "exactly.once.sweep.failures";
     static final String RENEWALS = "exactly.once.renewals";
     static final String RENEWAL_PAUSES = "exactly.once.renewal.pauses";
+    static final String COMPLETIONS_PENDING = "exactly.once.completions.pending";
+    static final String COMPLETIONS_LOST = "exactly.once.completions.lost";
     static final String WAITING = "exactly.once.waiting";
     static final String RECEIVES = "exactly.once.receives";
     static final String RECEIVES_LEFT = "exactly.once.receives.left";

@@ -36,6 +36,8 @@ final class SubscriptionMeters {
     private final Map<String, Counter> renewals = new HashMap<>();
     private final AtomicInteger inFlight = new AtomicInteger();
     private final Map<Subscription, Integer> waiting = new ConcurrentHashMap<>();
+    private final AtomicInteger completing = new AtomicInteger();
+    private final Counter completionsLost;
     private final Map<String, AtomicBoolean> paused = new ConcurrentHashMap<>();
 
     SubscriptionMeters(MeterRegistry registry, Subscription subscription) {
@@ -64,6 +66,9 @@ final class SubscriptionMeters {
         receivesRunOut = meters.counter(
                 MeterNames.RECEIVES_RUN_OUT,
                 "Deliveries that wait although they have at most one receive left before the dead-letter queue");
+        completionsLost = meters.counter(
+                MeterNames.COMPLETIONS_LOST,
+                "Handlers that succeeded after another worker had taken their key over");
         registerGauges();
         registerByOutcome();
     }
@@ -80,6 +85,11 @@ final class SubscriptionMeters {
                 null,
                 "Deliveries that wait, invisible, without a thread: for the holder of their key, or for the database",
                 () -> waiting.values().stream().mapToInt(Integer::intValue).sum());
+        meters.gauge(
+                MeterNames.COMPLETIONS_PENDING,
+                null,
+                "Deliveries whose handlers have ended, and whose outcome is not on record yet",
+                completing::get);
     }
 
     private void registerByOutcome() {
@@ -162,6 +172,14 @@ final class SubscriptionMeters {
 
     void renewed(RenewalObserver.Target target, RenewalObserver.Result result) {
         increment(renewals, tag(target) + tag(result));
+    }
+
+    void completionLost() {
+        completionsLost.increment();
+    }
+
+    void completing(int deliveries) {
+        completing.set(deliveries);
     }
 
     /** Deliveries of a listener that was restarted may wait beside those that it has received since. */

@@ -9,7 +9,6 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -42,19 +41,19 @@ public final class ActionExecutor {
     private final NanoClock clock;
 
     /**
-     * @param store keeps the claims
+     * @param keeper claims keys, and ends claims
      * @param terms on which keys are claimed
      * @param supervisor renews leases
      * @param results writes and reads results
      * @param clock monotonic, in nanoseconds
      */
     public ActionExecutor(
-            ClaimStore store,
+            ClaimWriter keeper,
             ClaimSettings terms,
             RenewalSupervisor supervisor,
             StoredResults results,
             NanoClock clock) {
-        this.keeper = new ClaimWriter(store);
+        this.keeper = keeper;
         this.terms = terms;
         this.supervisor = supervisor;
         this.results = results;
@@ -119,7 +118,8 @@ public final class ActionExecutor {
             if (called) {
                 new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
             } else {
-                keeper.release(List.of(new ClaimEnd.Released(id, "the action was not called", false)));
+                ClaimWriter.await(
+                        keeper.release(List.of(new ClaimEnd.Released(id, "the action was not called", false))));
             }
             throw failure;
         }
@@ -129,7 +129,8 @@ public final class ActionExecutor {
         lease.completing();
         String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
         ClaimEnd.Completed completion = new ClaimEnd.Completed(request.id(), json);
-        if (keeper.complete(List.of(completion), lease::isHeld).isEmpty()) {
+        if (ClaimWriter.await(keeper.complete(List.of(completion), lease::isHeld))
+                .isEmpty()) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
     }

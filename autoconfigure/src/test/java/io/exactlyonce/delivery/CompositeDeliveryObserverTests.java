@@ -43,6 +43,8 @@ class CompositeDeliveryObserverTests {
         observers.renewed(orders, Target.LEASE, Result.LOST);
         observers.timedOut(orders);
         observers.paused(Duration.ofSeconds(3));
+        observers.completionLost(orders);
+        observers.completing(orders, 2);
         observers.waiting(orders, 3);
         observers.receivesRunOut(orders);
         observers.pollingPaused(orders, "claims", true);
@@ -61,6 +63,8 @@ class CompositeDeliveryObserverTests {
                         "renewed orders LEASE LOST",
                         "timed out orders",
                         "paused PT3S",
+                        "completion lost orders",
+                        "completing orders 2",
                         "waiting orders 3",
                         "receives run out orders",
                         "paused orders true",
@@ -184,6 +188,16 @@ class CompositeDeliveryObserverTests {
         }
 
         @Override
+        public void completionLost(Subscription subscription) {
+            fail();
+        }
+
+        @Override
+        public void completing(Subscription subscription, int deliveries) {
+            fail();
+        }
+
+        @Override
         public void waiting(Subscription subscription, int deliveries) {
             fail();
         }
@@ -268,6 +282,16 @@ class CompositeDeliveryObserverTests {
         @Override
         public void paused(Duration length) {
             told.add("paused " + length);
+        }
+
+        @Override
+        public void completionLost(Subscription subscription) {
+            told.add("completion lost " + subscription.queue());
+        }
+
+        @Override
+        public void completing(Subscription subscription, int deliveries) {
+            told.add("completing " + subscription.queue() + " " + deliveries);
         }
 
         @Override

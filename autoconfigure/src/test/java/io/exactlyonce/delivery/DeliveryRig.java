@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
@@ -17,6 +18,7 @@ import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -81,7 +83,10 @@ public final class DeliveryRig implements DeliveryObserver {
     public final StoreCircuitBreakers breakers = new StoreCircuitBreakers(this);
     public final StoreCircuitBreaker breaker = breakers.claims();
     public Executor probeThreads = Runnable::run;
+    public Executor storeThreads = Runnable::run;
+    public final FakeTimer timer = new FakeTimer();
     public KeyWatcher watch;
+    public final List<Subscription> lost = new ArrayList<>();
     public final List<Integer> waiting = new ArrayList<>();
     public final List<Subscription> runOut = new ArrayList<>();
     public Runnable whenReceivesRunOut = () -> {};
@@ -123,27 +128,29 @@ public final class DeliveryRig implements DeliveryObserver {
 
     private KeyWatcher watch() {
         return new KeyWatcher(
-                store, deliveries.waiters(), breakers, terms(), probe -> probeThreads.execute(probe), clock);
+                writer(), deliveries.waiters(), breakers, terms(), probe -> probeThreads.execute(probe), clock);
     }
 
     private ClaimSettings terms() {
         return new ClaimSettings("worker", lease, onMismatch);
     }
 
-    public DeliveryPipeline pipeline() {
-        return pipeline(Runnable::run, Runnable::run);
+    /** Writes claims on the thread that asks. What is repeated is due when {@link #timer} says so. */
+    public ClaimWriter writer() {
+        return writer(store);
     }
 
-    public DeliveryPipeline pipeline(Executor completions, Executor cancellations) {
+    public ClaimWriter writer(ClaimStore claims) {
+        return new ClaimWriter(claims, new ExecutorClaimStore(claims, task -> storeThreads.execute(task)), timer);
+    }
+
+    public DeliveryPipeline pipeline() {
+        return pipeline(Runnable::run);
+    }
+
+    public DeliveryPipeline pipeline(Executor cancellations) {
         return new DeliveryPipeline(
-                breakers.guard(store),
-                terms(),
-                backoff,
-                results,
-                this,
-                clock,
-                () -> 0,
-                new FutureThreads(completions, cancellations));
+                writer(breakers.guard(store)), terms(), backoff, results, this, clock, () -> 0, cancellations);
     }
 
     /** Receives a message of a listener with a timeout. */
@@ -219,6 +226,11 @@ public final class DeliveryRig implements DeliveryObserver {
     @Override
     public void timedOut(Subscription subscription) {
         timedOut.add(subscription);
+    }
+
+    @Override
+    public void completionLost(Subscription subscription) {
+        lost.add(subscription);
     }
 
     @Override

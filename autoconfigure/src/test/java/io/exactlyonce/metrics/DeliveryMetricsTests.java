@@ -83,6 +83,8 @@ class DeliveryMetricsTests {
                 "exactly_once_renewals_total{" + ORDERS + ",result=\"failed\",target=\"lease\"} 0.0",
                 "exactly_once_renewals_total{" + ORDERS + ",result=\"lost\",target=\"lease\"} 0.0",
                 "exactly_once_waiting{" + ORDERS + "} 0.0",
+                "exactly_once_completions_pending{" + ORDERS + "} 0.0",
+                "exactly_once_completions_lost_total{" + ORDERS + "} 0.0",
                 "exactly_once_receives_run_out_total{" + ORDERS + "} 0.0",
                 "exactly_once_listener_paused{" + ORDERS + ",way=\"claims\"} 0.0",
             })
@@ -231,6 +233,8 @@ class DeliveryMetricsTests {
         metrics.subscribed(orders);
 
         metrics.waiting(orders, 3);
+        metrics.completing(orders, 4);
+        metrics.completionLost(orders);
         metrics.pollingPaused(orders, "claims", true);
         metrics.receivesRunOut(orders);
         metrics.receivesRunOut(orders);
@@ -239,6 +243,10 @@ class DeliveryMetricsTests {
         assertThat(simple.get("exactly.once.listener.paused").gauge().value()).isEqualTo(1);
         assertThat(simple.get("exactly.once.receives.run.out").counter().count())
                 .isEqualTo(2);
+        assertThat(simple.get("exactly.once.completions.pending").gauge().value())
+                .isEqualTo(4);
+        assertThat(simple.get("exactly.once.completions.lost").counter().count())
+                .isOne();
         metrics.waiting(orders, 0);
         metrics.pollingPaused(orders, "claims", false);
         assertThat(simple.get("exactly.once.waiting").gauge().value()).isZero();

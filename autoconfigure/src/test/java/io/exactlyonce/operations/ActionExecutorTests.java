@@ -44,7 +44,7 @@ class ActionExecutorTests {
     private final DeliveryRig rig = new DeliveryRig();
     private final AtomicReference<Function<Object, String>> writer = new AtomicReference<>(Object::toString);
     private final ActionExecutor executions = new ActionExecutor(
-            rig.store,
+            rig.writer(),
             new ClaimSettings("worker", null),
             rig.supervisor,
             new StoredResults(

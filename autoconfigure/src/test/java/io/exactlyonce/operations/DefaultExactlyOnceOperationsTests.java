@@ -64,7 +64,7 @@ class DefaultExactlyOnceOperationsTests {
     private final AtomicInteger checks = new AtomicInteger();
     private final DefaultExactlyOnceOperations operations = new DefaultExactlyOnceOperations(
             new ActionExecutor(
-                    rig.store,
+                    rig.writer(),
                     new ClaimSettings("worker", null),
                     rig.supervisor,
                     new StoredResults(TestResults.reading((json, type) -> json), Long.MAX_VALUE),

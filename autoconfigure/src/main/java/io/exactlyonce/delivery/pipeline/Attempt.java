@@ -12,6 +12,7 @@ import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,7 @@ public final class Attempt {
     private @Nullable FailedAttempt failure;
     private @Nullable String replayed;
     private boolean begun;
+    private CompletableFuture<?> end = CompletableFuture.completedFuture(null);
 
     private Attempt(Delivery delivery, String group, @Nullable ClaimSpec spec, boolean keepsResult) {
         this.delivery = delivery;
@@ -75,9 +77,15 @@ public final class Attempt {
         return begun;
     }
 
+    /** @param written completes, whether or not it fails, when how it ended is on record as far as that is possible */
+    void endsWith(CompletableFuture<?> written) {
+        end = written;
+    }
+
+    /** Leaves the pipeline as soon as how it ended is on record. */
     void leave() {
         if (begun) {
-            delivery.leave();
+            var unused = end.whenComplete((written, failure) -> delivery.leave());
         }
     }
 

@@ -19,7 +19,7 @@ final class Batch {
         return attempts;
     }
 
-    /** All have been processed, and how that ended is on record as far as it was possible. */
+    /** All have been processed. Each leaves as soon as how that ended is on record. */
     void leave() {
         attempts.forEach(Attempt::leave);
     }

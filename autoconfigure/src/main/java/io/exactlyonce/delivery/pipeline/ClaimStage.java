@@ -108,10 +108,11 @@ final class ClaimStage {
                 observer.claimed(attempts.get(index).delivery().subscription(), outcomes.get(index));
             }
         } catch (Throwable failure) {
-            writer.release(attempts.stream()
+            GivenBack givenBack = new GivenBack();
+            attempts.stream()
                     .filter(Attempt::isAcquired)
-                    .map(attempt -> attempt.giveBack(FailedAttempt.NOT_CALLED))
-                    .toList());
+                    .forEach(attempt -> givenBack.add(attempt, FailedAttempt.NOT_CALLED));
+            givenBack.release(writer);
             throw failure;
         }
     }

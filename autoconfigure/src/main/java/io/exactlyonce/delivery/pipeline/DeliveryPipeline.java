@@ -1,11 +1,9 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
@@ -14,10 +12,8 @@ import io.exactlyonce.time.NanoClock;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The way of deliveries, from the moment that a thread has been given them until how they ended is on record. Every step
@@ -29,10 +25,11 @@ import org.slf4j.LoggerFactory;
  *   <li>Claim: all keys in one call ({@link ClaimStage}). What acquires no key waits, is deleted or comes again.
  *   <li>Admit: whose lease is over, or whose group has been stopped, is not handled ({@link GroupOrder}).
  *   <li>Handle: reconciler, then handler, once ({@link HandlerStage}).
- *   <li>Record: completions, then parkings and releases ({@link RecordStage}).
+ *   <li>Record: completions, then parkings and releases ({@link RecordStage}), behind the handler, whose thread does not wait
+ *       for the store.
  * </ol>
  *
- * <p>What becomes of each is done when it leaves its listener ({@link Deliveries#settle}).
+ * <p>What becomes of each is done when it has left its listener and how it ended is on record ({@link Deliveries#settle}).
  *
  * <p>Guaranteed: the handler is called once at most, only with deliveries whose keys are claimed, in their order; a
  * delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one; each is
@@ -46,8 +43,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class DeliveryPipeline {
 
-    private static final Logger log = LoggerFactory.getLogger(DeliveryPipeline.class);
-
     private final ClaimWriter writer;
     private final ClaimStage claims;
     private final HandlerStage handlers;
@@ -55,45 +50,42 @@ public final class DeliveryPipeline {
     private final TransactionalHandler transactions;
     private final RetryBackoff backoff;
     private final Jitter jitter;
-    private final FutureThreads threads;
 
     /**
-     * @param store keeps the claims
+     * @param writer claims keys, and ends claims
      * @param settings on what terms keys are claimed
      * @param backoff how long deliveries stay away that failed
      * @param results writes handlers' results
      * @param observer learns of claims and handlers
      * @param clock monotonic, in nanoseconds
      * @param jitter spreads the backoff
-     * @param threads for handlers that return futures
+     * @param cancellations cancels futures of handlers, which may call the application's own code; must not make its caller wait
      */
     public DeliveryPipeline(
-            ClaimStore store,
+            ClaimWriter writer,
             ClaimSettings settings,
             RetryBackoff backoff,
             StoredResults results,
             DeliveryObserver observer,
             NanoClock clock,
             Jitter jitter,
-            FutureThreads threads) {
-        this.writer = new ClaimWriter(store);
+            Executor cancellations) {
+        this.writer = writer;
         this.claims = new ClaimStage(writer, settings, observer, clock);
-        this.handlers = new HandlerStage(writer, threads.cancellations(), observer, clock);
-        this.records = new RecordStage(writer, results);
+        this.handlers = new HandlerStage(writer, cancellations, observer, clock);
+        this.records = new RecordStage(writer, results, observer);
         this.transactions = new TransactionalHandler(writer, claims, handlers, records, observer);
         this.backoff = backoff;
         this.jitter = jitter;
-        this.threads = threads;
     }
 
     /**
-     * Handles deliveries of one subscription.
+     * Handles deliveries of one subscription. Their outcome is recorded behind the handler: {@link Delivery#left()} tells when.
      *
      * @param attempts the deliveries, in their order
-     * @return ends when the outcome is recorded: at once unless the handler's future goes on. Then it has the result of a
-     *     delivery that came alone: the handler's, for a duplicate what the handler replays of it, else {@code null}
-     * @throws io.exactlyonce.ClaimLostException if a claim was lost before or while the handler ran, and the handler threw
-     *     nothing; a result is discarded
+     * @return ends when the handler's work does: at once unless its future goes on. Then it has the result of a delivery that came
+     *     alone: the handler's, for a duplicate what the handler replays of it, else {@code null}
+     * @throws io.exactlyonce.ClaimLostException if a claim was lost before the handler was called
      * @throws Throwable what the handler threw; the rest of what went wrong is suppressed in it
      */
     public CompletableFuture<@Nullable Object> process(List<Attempt> attempts, Handler handler) throws Throwable {
@@ -151,42 +143,22 @@ public final class DeliveryPipeline {
         return batch.attempts().size() == 1 ? batch.attempts().get(0).answer(handler) : null;
     }
 
-    /** Records on a thread that may block: the one that ends the future belongs to the application. */
+    /** On whatever thread ends the handler's future: to record makes no thread wait. */
     private CompletableFuture<@Nullable Object> recordWhen(
             CompletableFuture<Void> ended, Batch batch, Handler handler) {
-        CompletableFuture<@Nullable Object> recorded = new CompletableFuture<>();
+        CompletableFuture<@Nullable Object> answered = new CompletableFuture<>();
         var unused = ended.thenRun(() -> {
+            Object answer;
             try {
-                threads.completions().execute(() -> recordInto(recorded, batch, handler));
-            } catch (RejectedExecutionException stopped) {
-                leaveToLeases(batch);
+                answer = record(batch, handler);
+            } catch (Throwable failure) {
                 batch.leave();
-                recorded.completeExceptionally(stopped);
+                answered.completeExceptionally(failure);
+                return;
             }
-        });
-        return recorded;
-    }
-
-    private void recordInto(CompletableFuture<@Nullable Object> recorded, Batch batch, Handler handler) {
-        Object result;
-        try {
-            result = record(batch, handler);
-        } catch (Throwable failure) {
             batch.leave();
-            recorded.completeExceptionally(failure);
-            return;
-        }
-        batch.leave();
-        recorded.complete(result);
-    }
-
-    /** The application has stopped. The effect may have happened, and that cannot be recorded any more. */
-    private static void leaveToLeases(Batch batch) {
-        for (Attempt attempt : batch.attempts()) {
-            Delivery delivery = attempt.delivery();
-            log.warn("{}: its handler ended after the application had stopped; nothing is recorded of it", delivery);
-            delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
-            delivery.renewal().letGo();
-        }
+            answered.complete(answer);
+        });
+        return answered;
     }
 }

@@ -52,12 +52,12 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
     }
 
-    /** Parks the key or gives it up; a doubt from before stays in both cases. */
+    /** Parks the key or gives it up, and waits for that; a doubt from before stays in both cases. */
     public void settle(ClaimWriter keeper, InDoubtPolicy policy) {
         if (mustBeParked(policy)) {
-            keeper.park(List.of(parking()));
+            ClaimWriter.await(keeper.park(List.of(parking())));
         } else {
-            keeper.release(List.of(release()));
+            ClaimWriter.await(keeper.release(List.of(release())));
         }
     }
 

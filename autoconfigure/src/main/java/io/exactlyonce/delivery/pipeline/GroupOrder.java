@@ -1,8 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimWriter;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -16,23 +14,23 @@ final class GroupOrder {
 
     private final Batch batch;
     private final Set<String> stoppedGroups = new HashSet<>();
-    private final List<ClaimEnd.Released> givenBack = new ArrayList<>();
+    private final GivenBack givenBack = new GivenBack();
 
     GroupOrder(Batch batch) {
         this.batch = batch;
     }
 
     /**
-     * Admits deliveries right before their handler is called. The claims of the rest are given back, which takes time: so
-     * those that are admitted are asked again after it.
+     * Admits deliveries right before their handler is called. The claims of the rest are given back; those that are admitted are
+     * asked again after it.
      */
     static List<Attempt> admit(List<Attempt> attempts, Batch batch, ClaimWriter writer) {
         GroupOrder order = new GroupOrder(batch);
         List<Attempt> admitted = attempts.stream().filter(order::admits).toList();
-        if (order.givenBack().isEmpty()) {
+        if (order.givenBack.isEmpty()) {
             return admitted;
         }
-        writer.release(order.givenBack());
+        order.giveBack(writer);
         return admit(admitted, batch, writer);
     }
 
@@ -47,7 +45,7 @@ final class GroupOrder {
         if (attempt.isAcquired()) {
             batch.addFailure(attempt.lost(
                     "its lease was over, its time was up, or its listener had stopped, before the handler was called"));
-            givenBack.add(attempt.giveBack(FailedAttempt.NOT_CALLED));
+            givenBack.add(attempt, FailedAttempt.NOT_CALLED);
         }
         stopGroupOf(attempt);
         return false;
@@ -62,15 +60,15 @@ final class GroupOrder {
 
     private void sendBack(Attempt attempt) {
         if (attempt.isAcquired()) {
-            givenBack.add(attempt.giveBack("an earlier message of its group comes first"));
+            givenBack.add(attempt, "an earlier message of its group comes first");
         }
         if (!attempt.delivery().isAcknowledged()) {
             attempt.yieldToItsGroup();
         }
     }
 
-    /** Returns the claims of those that are not admitted although they acquired their keys. */
-    List<ClaimEnd.Released> givenBack() {
-        return givenBack;
+    /** Releases the claims of those that were not admitted although they acquired their keys. */
+    void giveBack(ClaimWriter writer) {
+        givenBack.release(writer);
     }
 }

@@ -39,7 +39,7 @@ final class ReconcileStep {
                 }
             }
         }
-        writer.release(order.givenBack());
+        order.giveBack(writer);
         return ready;
     }
 

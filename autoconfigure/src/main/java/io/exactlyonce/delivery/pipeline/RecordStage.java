@@ -3,27 +3,37 @@ package io.exactlyonce.delivery.pipeline;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.StoredResults;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Records how handlers ended, before anything else happens to their deliveries: effects first, then failures. */
 final class RecordStage {
 
+    private static final Logger log = LoggerFactory.getLogger(RecordStage.class);
+
     private final ClaimWriter writer;
     private final StoredResults results;
+    private final DeliveryObserver observer;
 
-    RecordStage(ClaimWriter writer, StoredResults results) {
+    RecordStage(ClaimWriter writer, StoredResults results, DeliveryObserver observer) {
         this.writer = writer;
         this.results = results;
+        this.observer = observer;
     }
 
+    /** No step of it waits: each attempt learns when its end is written. */
     void record(Batch batch) {
         if (!batch.done().isEmpty()) {
-            complete(batch);
+            complete(batch.done());
         }
         fail(batch.failed());
     }
@@ -32,19 +42,17 @@ final class RecordStage {
      * Claims that seem lost are completed, too: the store knows whether another worker has taken a key over, and if none
      * has, the effect is on record.
      */
-    private void complete(Batch batch) {
-        List<Attempt> done = batch.done();
+    private void complete(List<Attempt> done) {
         done.forEach(attempt -> attempt.delivery().renewal().completing());
-        try {
-            Set<ClaimId> completed = writer.complete(
-                    done.stream().map(this::completion).toList(),
-                    () -> done.stream().anyMatch(attempt -> !attempt.delivery().isAbandoned()));
-            done.forEach(attempt -> judge(attempt, completed, batch));
-        } catch (RuntimeException unanswered) {
-            batch.addFailure(unanswered);
-        } finally {
-            done.forEach(attempt -> attempt.delivery().renewal().letGo());
-        }
+        CompletableFuture<Void> written = writer.complete(
+                        done.stream().map(this::completion).toList(),
+                        () -> done.stream()
+                                .anyMatch(attempt -> !attempt.delivery().isAbandoned()))
+                .handle((completed, unanswered) -> {
+                    done.forEach(attempt -> judge(attempt, completed, unanswered));
+                    return null;
+                });
+        done.forEach(attempt -> attempt.endsWith(written));
     }
 
     private ClaimEnd.Completed completion(Attempt attempt) {
@@ -56,12 +64,25 @@ final class RecordStage {
         return result == null ? null : results.writeIfPossible(attempt.spec().key(), result);
     }
 
-    private static void judge(Attempt attempt, Set<ClaimId> completed, Batch batch) {
-        if (completed.contains(attempt.id())) {
+    private void judge(Attempt attempt, @Nullable Set<ClaimId> completed, @Nullable Throwable unanswered) {
+        Delivery delivery = attempt.delivery();
+        delivery.renewal().letGo();
+        if (completed == null) {
+            log.error(
+                    "{} is neither deleted nor returned: that its handler has succeeded could not be recorded before its"
+                            + " listener stopped, so that {} is in doubt when its lease ends",
+                    delivery,
+                    attempt.id().key(),
+                    unanswered);
+        } else if (completed.contains(attempt.id())) {
             attempt.recorded();
         } else {
-            batch.addFailure(
-                    attempt.lost("another worker took the key over before the handler ended; its result is discarded"));
+            log.error(
+                    "{} is neither deleted nor returned: its handler has succeeded, but another worker took {} over before"
+                            + " that was recorded; its result is discarded",
+                    delivery,
+                    attempt.id().key());
+            observer.completionLost(delivery.subscription());
         }
     }
 
@@ -82,7 +103,8 @@ final class RecordStage {
                 releases.add(failure.release());
             }
         }
-        writer.park(parkings);
-        writer.release(releases);
+        CompletableFuture<Void> parked = writer.park(parkings);
+        CompletableFuture<Void> released = writer.release(releases);
+        failed.forEach(attempt -> attempt.endsWith(CompletableFuture.allOf(parked, released)));
     }
 }

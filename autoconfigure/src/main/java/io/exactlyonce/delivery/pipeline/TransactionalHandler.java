@@ -119,7 +119,7 @@ final class TransactionalHandler {
         try {
             ClaimOutcome outcome = writer.claim(List.of(request)).get(0);
             if (outcome instanceof Acquired) {
-                writer.park(List.of(new ClaimEnd.Parked(request.id(), failure.toString(), false)));
+                ClaimWriter.await(writer.park(List.of(new ClaimEnd.Parked(request.id(), failure.toString(), false))));
             } else {
                 log.warn(
                         "{} is not parked: another delivery was faster ({})",

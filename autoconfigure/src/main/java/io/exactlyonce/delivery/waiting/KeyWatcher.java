@@ -1,9 +1,9 @@
 package io.exactlyonce.delivery.waiting;
 
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ public final class KeyWatcher {
 
     private static final Logger log = LoggerFactory.getLogger(KeyWatcher.class);
 
-    private final ClaimStore store;
+    private final ClaimWriter store;
     private final WaitingDeliveries deliveries;
     private final StoreCircuitBreakers breakers;
     private final WaitingClaimCheck claims;
@@ -65,7 +65,7 @@ public final class KeyWatcher {
      * @param clock monotonic, in nanoseconds
      */
     public KeyWatcher(
-            ClaimStore store,
+            ClaimWriter store,
             WaitingDeliveries deliveries,
             StoreCircuitBreakers breakers,
             ClaimSettings terms,

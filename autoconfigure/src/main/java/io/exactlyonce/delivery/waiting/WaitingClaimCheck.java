@@ -6,7 +6,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -20,14 +19,12 @@ import java.util.List;
  */
 final class WaitingClaimCheck {
 
-    private final ClaimStore store;
     private final ClaimWriter keeper;
     private final OutcomePolicy refusals;
     private final WaitingDeliveries deliveries;
 
-    WaitingClaimCheck(ClaimStore store, ClaimSettings terms, WaitingDeliveries deliveries) {
-        this.store = store;
-        this.keeper = new ClaimWriter(store);
+    WaitingClaimCheck(ClaimWriter keeper, ClaimSettings terms, WaitingDeliveries deliveries) {
+        this.keeper = keeper;
         this.refusals = new OutcomePolicy(terms);
         this.deliveries = deliveries;
     }
@@ -43,19 +40,10 @@ final class WaitingClaimCheck {
         }
         List<ClaimRequest> requests =
                 asking.stream().map(WaitingDelivery::newRequest).toList();
-        List<ClaimOutcome> outcomes = claim(requests);
+        List<ClaimOutcome> outcomes = keeper.claimOnce(requests);
         giveBack(requests, outcomes);
         for (int index = 0; index < asking.size(); index++) {
             end(asking.get(index), outcomes.get(index));
-        }
-    }
-
-    private List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        try {
-            return store.claim(requests);
-        } catch (RuntimeException unanswered) {
-            keeper.giveUp(requests, unanswered);
-            throw unanswered;
         }
     }
 
@@ -67,7 +55,7 @@ final class WaitingClaimCheck {
                         requests.get(index).id(), "the message is to be received first", claim.ambiguous()));
             }
         }
-        keeper.release(acquired);
+        ClaimWriter.await(keeper.release(acquired));
     }
 
     private void end(WaitingDelivery waiting, ClaimOutcome outcome) {

@@ -11,7 +11,8 @@ import org.springframework.messaging.Message;
 
 /**
  * The pipeline's last stage: does with a delivery what was decided, whether the pipeline succeeded or not. A user's error
- * handler may turn a failure into a success; that acknowledges nothing.
+ * handler may turn a failure into a success; that acknowledges nothing. One whose outcome is not on record yet is settled
+ * when it is.
  */
 public final class SettlingAcknowledgementHandler<T> implements AcknowledgementHandler<T> {
 
@@ -54,7 +55,9 @@ public final class SettlingAcknowledgementHandler<T> implements AcknowledgementH
 
     private boolean settle(Message<T> message) {
         return ReceivedMessage.of(message)
-                .map(received -> deliveries.settle(received.delivery()))
-                .orElse(false);
+                .map(ReceivedMessage::delivery)
+                .filter(delivery -> delivery.left().isDone())
+                .filter(deliveries::settle)
+                .isPresent();
     }
 }

@@ -41,6 +41,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     private volatile @Nullable WatchedQueue watched;
     private volatile @Nullable Receiver receiver;
     private volatile @Nullable ListenerStop stop;
+    private volatile @Nullable PendingRecords records;
 
     DeliveryMessageSource(ListenerEngine engine, String listener, ContainerSettings settings) {
         this.engine = engine;
@@ -101,9 +102,26 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());
         QueueSettings.warnOfFewReceives(begun);
+        awaitRecords(new PendingRecords(begun, configured.getMaxConcurrentMessages(), engine.observer()));
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
         return new CompletingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl());
+    }
+
+    private void awaitRecords(PendingRecords pending) {
+        records = pending;
+        PausingBackPressureHandler pausing = permits;
+        if (pausing != null) {
+            pausing.await(pending);
+        }
+    }
+
+    @Override
+    public void recording(CompletableFuture<?> settled) {
+        PendingRecords pending = records;
+        if (pending != null) {
+            pending.add(settled);
+        }
     }
 
     private WatchedQueue watch(QueueAttributes queue, SqsAsyncClient sqs, @Nullable Duration configuredWindow) {

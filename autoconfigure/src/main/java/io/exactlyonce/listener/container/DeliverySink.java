@@ -27,7 +27,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
 
     @Override
     public void setMessagePipeline(MessageProcessingPipeline<T> pipeline) {
-        super.setMessagePipeline(new HeldBackFilter<>(pipeline));
+        super.setMessagePipeline(new SettlingPipeline<>(pipeline, deliveries));
     }
 
     @Override
@@ -54,55 +54,13 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         return delivery;
     }
 
+    /** One whose outcome is not on record yet is settled behind the pipeline. */
     private void settleLeft(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        for (Message<T> message : messages) {
-            ReceivedMessage.of(message)
-                    .filter(received -> settle(received.delivery()))
-                    .ifPresent(received -> {
-                        var unused = context.getAcknowledgmentCallback().onAcknowledge(message);
-                    });
-        }
+        SettlingPipeline.settle(messages, context, this::settle);
     }
 
     /** Without backoff, a message that the pipeline always drops would come again and again at once. */
     private boolean settle(Delivery delivery) {
         return isRunning() ? deliveries.settle(delivery) : deliveries.settleWhileStopping(delivery);
-    }
-
-    /**
-     * Leaves out the messages that a stopping listener has returned before there was a thread for them: no interceptor, no
-     * handler and no error handler sees them, and their permits are free at once.
-     *
-     * <p>A batch is left out as a whole or not at all: a message that was returned has to stop the later ones of its group,
-     * also ones that the listener's stop has not come to yet. The handler sees none of them.
-     */
-    static final class HeldBackFilter<T> implements MessageProcessingPipeline<T> {
-
-        private final MessageProcessingPipeline<T> pipeline;
-
-        HeldBackFilter(MessageProcessingPipeline<T> pipeline) {
-            this.pipeline = pipeline;
-        }
-
-        @Override
-        public CompletableFuture<Message<T>> process(Message<T> message, MessageProcessingContext<T> context) {
-            return isHeldBack(message)
-                    ? CompletableFuture.completedFuture(message)
-                    : pipeline.process(message, context);
-        }
-
-        @Override
-        public CompletableFuture<Collection<Message<T>>> process(
-                Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-            return messages.stream().allMatch(HeldBackFilter::isHeldBack)
-                    ? CompletableFuture.completedFuture(messages)
-                    : pipeline.process(messages, context);
-        }
-
-        private static boolean isHeldBack(Message<?> message) {
-            return ReceivedMessage.of(message)
-                    .filter(received -> received.delivery().isHeldBack())
-                    .isPresent();
-        }
     }
 }

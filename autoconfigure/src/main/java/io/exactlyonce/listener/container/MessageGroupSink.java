@@ -109,11 +109,13 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
     private CompletableFuture<Void> run(
             Message<T> message, MessageProcessingContext<T> context, Function<Head, CompletableFuture<Void>> then) {
         return CompletableFutures.handleCompose(execute(message, context), (done, failure) -> {
-            settleLeft(message, context);
             if (failure != null) {
                 logError(failure, message);
             }
-            return then.apply(new Head(delivery(message), origin(message)));
+            return recorded(message).thenCompose(recorded -> {
+                SettlingPipeline.settle(List.of(message), context, deliveries::settle);
+                return then.apply(new Head(delivery(message), origin(message)));
+            });
         });
     }
 
@@ -121,11 +123,9 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         messages.forEach(message -> context.runBackPressureReleaseCallback());
     }
 
-    /** An interceptor that throws keeps a message from the pipeline's last stage. */
-    private void settleLeft(Message<T> message, MessageProcessingContext<T> context) {
-        if (delivery(message).filter(deliveries::settle).isPresent()) {
-            var unused = context.getAcknowledgmentCallback().onAcknowledge(message);
-        }
+    /** The next message begins only then: after a crash in between, it would have overtaken this one. */
+    private static CompletableFuture<Void> recorded(Message<?> message) {
+        return delivery(message).map(Delivery::left).orElse(NOTHING_LEFT);
     }
 
     private static Optional<Delivery> delivery(Message<?> message) {

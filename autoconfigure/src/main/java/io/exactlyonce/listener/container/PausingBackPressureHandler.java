@@ -5,11 +5,13 @@ import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactory;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Lets a listener poll only while claims can be made on its way. Stopping the container instead would stop its running
+ * Lets a listener poll only while claims can be made on its way, and while outcomes are recorded as fast as handlers end. Stopping the container instead would stop its running
  * handlers, too.
  *
  * <p>Messages that gave their permits back while they waited take them back: see {@link OwedPermits}.
@@ -22,34 +24,52 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     private final BatchAwareBackPressureHandler original;
     private final StoreCircuitBreaker breaker;
     private final OwedPermits owed;
+    private final NanoClock clock;
+    private volatile @Nullable PendingRecords records;
     private String id = getClass().getSimpleName();
 
-    /** @param most how many messages may be handled at once */
-    PausingBackPressureHandler(BatchAwareBackPressureHandler original, StoreCircuitBreaker breaker, int most) {
+    /**
+     * @param most how many messages may be handled at once
+     * @param clock monotonic, in nanoseconds
+     */
+    PausingBackPressureHandler(
+            BatchAwareBackPressureHandler original, StoreCircuitBreaker breaker, int most, NanoClock clock) {
         this.original = original;
         this.breaker = breaker;
         this.owed = new OwedPermits(most);
+        this.clock = clock;
     }
 
     /** Returns a factory of the application's own handlers with the breaker before them. */
-    public static BackPressureHandlerFactory around(BackPressureHandlerFactory original, StoreCircuitBreaker breaker) {
+    public static BackPressureHandlerFactory around(
+            BackPressureHandlerFactory original, StoreCircuitBreaker breaker, NanoClock clock) {
         return options -> {
             BackPressureHandler handler = original.createBackPressureHandler(options);
             // Awspring accepts no other kind, and says so.
             return handler instanceof BatchAwareBackPressureHandler batches
-                    ? new PausingBackPressureHandler(batches, breaker, options.getMaxConcurrentMessages())
+                    ? new PausingBackPressureHandler(batches, breaker, options.getMaxConcurrentMessages(), clock)
                     : handler;
         };
     }
 
     @Override
     public int requestBatch() throws InterruptedException {
-        return breaker.awaitPolling(LOOK_UP) ? unlessPaused(original.requestBatch()) : 0;
+        return mayPoll() ? unlessPaused(original.requestBatch()) : 0;
     }
 
     @Override
     public int request(int amount) throws InterruptedException {
-        return breaker.awaitPolling(LOOK_UP) ? unlessPaused(original.request(amount)) : 0;
+        return mayPoll() ? unlessPaused(original.request(amount)) : 0;
+    }
+
+    private boolean mayPoll() throws InterruptedException {
+        PendingRecords pending = records;
+        return breaker.awaitPolling(LOOK_UP) && (pending == null || pending.awaitRoom(LOOK_UP));
+    }
+
+    /** Does not let its listener poll, nor end, while too many of these are pending. */
+    void await(PendingRecords pending) {
+        records = pending;
     }
 
     /**
@@ -74,11 +94,17 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
         return owed.owe();
     }
 
-    /** The whole of the permits may be there although messages go on that have taken theirs back. */
+    /**
+     * The whole of the permits may be there although messages go on that have taken theirs back, or whose outcome is not on
+     * record yet.
+     */
     @Override
     public boolean drain(Duration timeout) {
+        long begun = clock.nanoTime();
         Duration left = owed.awaitPaid(timeout);
-        return original.drain(left) && owed.isPaid();
+        boolean drained = original.drain(left) && owed.isPaid();
+        PendingRecords pending = records;
+        return drained && (pending == null || pending.awaitNone(timeout.minusNanos(clock.nanoTime() - begun)));
     }
 
     @Override

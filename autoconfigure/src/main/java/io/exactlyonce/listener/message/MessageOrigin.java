@@ -17,6 +17,9 @@ public interface MessageOrigin {
         public CompletableFuture<Void> takePermitBack() {
             return CompletableFuture.completedFuture(null);
         }
+
+        @Override
+        public void recording(CompletableFuture<?> settled) {}
     };
 
     /** Returns, by the redrive policy as it is now, whether the queue hands out the message no more; no if that is not known. */
@@ -29,4 +32,11 @@ public interface MessageOrigin {
      * @return completes when the message may go on; its permit is released at its end, as always
      */
     CompletableFuture<Void> takePermitBack();
+
+    /**
+     * A message's handler has ended, and its outcome may not be on record yet. Its permit is free already.
+     *
+     * @param settled completes when the outcome is on record and was acted on
+     */
+    void recording(CompletableFuture<?> settled);
 }

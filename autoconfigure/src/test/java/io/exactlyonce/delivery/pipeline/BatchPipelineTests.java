@@ -267,13 +267,13 @@ class BatchPipelineTests {
 
     /** A crash between effect and completion looks the same to the store: the leases end, and the keys are in doubt. */
     @Test
-    void completionWithoutAnAnswerLeavesClaimsAndMessagesToTheirEnds() {
+    void completionWithoutAnAnswerLeavesClaimsAndMessagesToTheirEnds() throws Throwable {
         rig.store.onComplete(requested -> {
             deliveries.forEach(Delivery::abandon);
             throw new IllegalStateException("connection reset");
         });
 
-        assertThatThrownBy(() -> process(items("a", "b"))).hasMessage("connection reset");
+        process(items("a", "b"));
 
         assertThat(rig.store.releases()).isEmpty();
         assertThat(acknowledged()).isEmpty();
@@ -295,22 +295,20 @@ class BatchPipelineTests {
     }
 
     @Test
-    void claimThatIsLostInTheMiddleInterruptsTheHandlerOnceAndEachMessageIsJudgedByItsOwn() {
-        assertThatThrownBy(() -> rig.process(items("a", "b", "c"), acquired -> {
-                    rig.store.onRenew(requested -> without(requested, "b"));
-                    rig.clock.advance(Duration.ofSeconds(10));
-                    rig.supervisor.tick();
-                    assertThat(Thread.interrupted()).isTrue();
-                    deliveries.get(2).stopHandler();
-                    assertThat(Thread.interrupted()).isFalse();
-                    assertThatThrownBy(() -> acquired.get(1).claim().ensureHeld())
-                            .isInstanceOf(ClaimLostException.class);
-                    acquired.get(0).claim().ensureHeld();
-                    rig.store.onComplete(requested -> without(requested, "b"));
-                }))
-                .isInstanceOf(ClaimLostException.class)
-                .hasMessageContaining("another worker took the key over");
+    void claimThatIsLostInTheMiddleInterruptsTheHandlerOnceAndEachMessageIsJudgedByItsOwn() throws Throwable {
+        rig.process(items("a", "b", "c"), acquired -> {
+            rig.store.onRenew(requested -> without(requested, "b"));
+            rig.clock.advance(Duration.ofSeconds(10));
+            rig.supervisor.tick();
+            assertThat(Thread.interrupted()).isTrue();
+            deliveries.get(2).stopHandler();
+            assertThat(Thread.interrupted()).isFalse();
+            assertThatThrownBy(() -> acquired.get(1).claim().ensureHeld()).isInstanceOf(ClaimLostException.class);
+            acquired.get(0).claim().ensureHeld();
+            rig.store.onComplete(requested -> without(requested, "b"));
+        });
 
+        assertThat(rig.lost).hasSize(1);
         assertThat(rig.store.completionCalls()).isOne();
         assertThat(acknowledged()).containsExactly(0, 2);
         assertThat(rig.returns()).doesNotContain(4);

@@ -242,7 +242,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void completionThatIsUnansweredToTheEndIsNeitherReleasedNorExposed() {
+    void completionThatIsUnansweredToTheEndIsNeitherReleasedNorExposed() throws Throwable {
         Delivery delivery = rig.receive();
         rig.store.onComplete(claims -> {
             stop.begin();
@@ -250,7 +250,7 @@ class ListenerStopTests {
             throw new IllegalStateException("connection refused");
         });
 
-        assertThatThrownBy(() -> rig.process(delivery, claim -> null)).hasMessage("connection refused");
+        rig.process(delivery, claim -> null);
         stop.end();
 
         assertThat(rig.store.completions()).hasSize(1);

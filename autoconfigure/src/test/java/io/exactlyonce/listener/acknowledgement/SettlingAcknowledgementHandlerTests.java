@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -15,12 +17,12 @@ import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -131,14 +133,14 @@ class SettlingAcknowledgementHandlerTests {
 
     private void process() throws Throwable {
         var unused = new DeliveryPipeline(
-                        store,
+                        new ClaimWriter(store, new ExecutorClaimStore(store, Runnable::run), new FakeTimer()),
                         new ClaimSettings("worker", null),
                         backoff,
                         TestResults.writing(Object::toString),
                         noObserver,
                         clock,
                         () -> 0,
-                        new FutureThreads(Runnable::run, Runnable::run))
+                        Runnable::run)
                 .process(
                         List.of(Attempt.single(
                                 delivery, new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN))),

@@ -45,8 +45,9 @@ class MessageGroupSinkTests {
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
             supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
+    private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
-            new Subscription("listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 1);
+            new Subscription("listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, queue, 1);
     private final SqsContainerOptions options = SqsContainerOptions.builder()
             .maxConcurrentMessages(3)
             .maxMessagesPerPoll(3)
@@ -54,7 +55,8 @@ class MessageGroupSinkTests {
             .build();
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreCircuitBreaker(observer))
+                    new StoreCircuitBreaker(observer),
+                    System::nanoTime)
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
     private final MessageGroupSink<String> sink = new MessageGroupSink<>(deliveries);
@@ -72,6 +74,9 @@ class MessageGroupSinkTests {
             public CompletableFuture<Void> takePermitBack() {
                 return permits.takeBack();
             }
+
+            @Override
+            public void recording(CompletableFuture<?> settled) {}
         };
         return new ReceivedMessage(delivery, null, "a", "body", origin)
                 .attachTo(ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders.fifo")), Map.of());
@@ -88,6 +93,7 @@ class MessageGroupSinkTests {
             delivery.enter();
             delivery.decide(new Disposition.AwaitStore(new ClaimRequest(
                     new ClaimKey("orders", "a1"), UUID.randomUUID(), "worker", Duration.ofSeconds(30))));
+            delivery.leave();
             return CompletableFuture.completedFuture(message);
         }
         handled.add(delivery.messageId());
@@ -109,6 +115,28 @@ class MessageGroupSinkTests {
     }
 
     /** Otherwise the rest is interrupted before it begins, and ends untried in the dead-letter queue. */
+    @Test
+    void nextMessageOfAGroupBeginsOnlyWhenHowTheOneBeforeItEndedIsOnRecord() throws Exception {
+        start();
+        Message<String> first = received("b1");
+        Message<String> second = received("b2");
+        delivery(first).enter();
+        List<Integer> released = new ArrayList<>();
+        CompletableFuture<Void> emitted = sink.emit(
+                List.of(first, second),
+                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1)));
+
+        assertThat(handled).as("its handler has ended, and nothing is recorded").containsExactly("b1");
+        assertThat(released).as("no permit waits for the store").hasSize(1);
+        assertThat(queue.changes()).isEmpty();
+
+        delivery(first).leave();
+
+        assertThat(handled).containsExactly("b1", "b2");
+        assertThat(emitted).isCompleted();
+        assertThat(released).hasSize(2);
+    }
+
     @Test
     void listenerThatStopsWaitsForTheRestOfAGroupAlsoBetweenTwoOfItsMessages() throws Exception {
         start();

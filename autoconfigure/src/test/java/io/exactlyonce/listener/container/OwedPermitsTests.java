@@ -18,7 +18,8 @@ class OwedPermitsTests {
 
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreCircuitBreaker(new DeliveryObserver() {}))
+                    new StoreCircuitBreaker(new DeliveryObserver() {}),
+                    System::nanoTime)
             .createBackPressureHandler(SqsContainerOptions.builder()
                     .maxConcurrentMessages(2)
                     .maxMessagesPerPoll(2)

@@ -22,7 +22,9 @@ class PausingBackPressureHandlerTests {
     private final ClaimStore guarded = breaker.guard(store);
     private final BatchAwareBackPressureHandler handler =
             (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
-                            BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(), breaker)
+                            BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(),
+                            breaker,
+                            System::nanoTime)
                     .createBackPressureHandler(SqsContainerOptions.builder()
                             .maxConcurrentMessages(10)
                             .maxDelayBetweenPolls(Duration.ofMillis(10))
@@ -79,7 +81,7 @@ class PausingBackPressureHandlerTests {
             }
         };
 
-        assertThat(PausingBackPressureHandler.around(options -> plain, breaker)
+        assertThat(PausingBackPressureHandler.around(options -> plain, breaker, System::nanoTime)
                         .createBackPressureHandler(SqsContainerOptions.builder().build()))
                 .isSameAs(plain);
     }
@@ -87,7 +89,7 @@ class PausingBackPressureHandlerTests {
     @Test
     void handlerWithoutAnIdIsGivenNone() {
         PausingBackPressureHandler around =
-                new PausingBackPressureHandler(new ClosingMeanwhile(handler, () -> {}), breaker, 10);
+                new PausingBackPressureHandler(new ClosingMeanwhile(handler, () -> {}), breaker, 10, System::nanoTime);
 
         around.setId("orders");
 
@@ -96,8 +98,8 @@ class PausingBackPressureHandlerTests {
 
     @Test
     void permitsThatCameAfterTheGateClosedAreGivenBack() throws Exception {
-        BatchAwareBackPressureHandler slow =
-                new PausingBackPressureHandler(new ClosingMeanwhile(handler, this::openBreaker), breaker, 10);
+        BatchAwareBackPressureHandler slow = new PausingBackPressureHandler(
+                new ClosingMeanwhile(handler, this::openBreaker), breaker, 10, System::nanoTime);
 
         assertThat(slow.requestBatch()).isZero();
         guarded.claim(List.of());

@@ -4,8 +4,10 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -14,9 +16,9 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.pipeline.FutureThreads;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
@@ -57,14 +59,14 @@ final class Worker {
         supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
         pipeline = new DeliveryPipeline(
-                store,
+                new ClaimWriter(store, new ExecutorClaimStore(store, Runnable::run), Timer.SYSTEM),
                 new ClaimSettings("worker", Claims.LEASE),
                 BACKOFF,
                 RESULTS,
                 NOTHING,
                 this::now,
                 () -> 0,
-                new FutureThreads(Runnable::run, Runnable::run));
+                Runnable::run);
     }
 
     private long now() {

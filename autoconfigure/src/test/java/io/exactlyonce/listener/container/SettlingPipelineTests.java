@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
 
 /** Deliveries are received, their listener begins to stop, and only then is there a thread for them. */
-class HeldBackFilterTests {
+class SettlingPipelineTests {
 
     private final FakeClock clock = new FakeClock();
     private final DeliveryObserver nobody = new DeliveryObserver() {};
@@ -38,8 +38,8 @@ class HeldBackFilterTests {
             10);
     private final MessageProcessingContext<String> context = MessageProcessingContext.create();
     private final List<Message<String>> processed = new ArrayList<>();
-    private final DeliverySink.HeldBackFilter<String> pipeline =
-            new DeliverySink.HeldBackFilter<>(new MessageProcessingPipeline<>() {
+    private final SettlingPipeline<String> pipeline = new SettlingPipeline<>(
+            new MessageProcessingPipeline<>() {
                 @Override
                 public CompletableFuture<Message<String>> process(
                         Message<String> message, MessageProcessingContext<String> context) {
@@ -53,7 +53,8 @@ class HeldBackFilterTests {
                     processed.addAll(messages);
                     return CompletableFuture.completedFuture(messages);
                 }
-            });
+            },
+            deliveries);
 
     private Message<String> receive() {
         Delivery delivery = ListenerRig.delivery();

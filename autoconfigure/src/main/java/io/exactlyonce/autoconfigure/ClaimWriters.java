@@ -1,0 +1,48 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.delivery.ClaimWriter;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
+import io.exactlyonce.time.Timer;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+
+/** Makes what writes claims, on a store that is asked without waiting: by itself, or on threads if it knows no such call. */
+final class ClaimWriters {
+
+    private static final long IDLE_SECONDS = 10;
+
+    private final ClaimStore store;
+    private final AsyncClaimStore async;
+
+    /** @param threads most that wait for a store that makes its callers wait */
+    ClaimWriters(ClaimStore store, int threads) {
+        this.store = store;
+        this.async = store instanceof AsyncClaimStore own ? own : new ExecutorClaimStore(store, executor(threads));
+    }
+
+    /** Its threads end by themselves when there is nothing to wait for. */
+    private static Executor executor(int threads) {
+        CustomizableThreadFactory daemons = new CustomizableThreadFactory("exactly-once-claims-");
+        daemons.setDaemon(true);
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons);
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    /** Returns one that tells no circuit breaker of answers. */
+    ClaimWriter plain() {
+        return new ClaimWriter(store, async, Timer.SYSTEM);
+    }
+
+    /** Returns one whose claims tell the claim store's circuit breaker whether they are answered. */
+    ClaimWriter guarded(StoreCircuitBreakers breakers) {
+        return new ClaimWriter(breakers.guard(store), breakers.guard(async), Timer.SYSTEM);
+    }
+}

@@ -1,0 +1,18 @@
+package io.exactlyonce.time;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** Runs what is due later, so that no thread has to sleep for it. */
+@FunctionalInterface
+public interface Timer {
+
+    /** The JDK's own timer. One thread runs the tasks of all of them, so that none may block. */
+    Timer SYSTEM =
+            (delay, task) -> CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
+                    .execute(task);
+
+    /** Runs a task once, after a delay; it must not block. */
+    void after(Duration delay, Runnable task);
+}

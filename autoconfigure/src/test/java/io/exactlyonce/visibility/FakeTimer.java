@@ -1,0 +1,59 @@
+package io.exactlyonce.visibility;
+
+import io.exactlyonce.time.Timer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/** A timer on which all delays are over at once, unless a test holds it. */
+public final class FakeTimer implements Timer {
+
+    private final Deque<Runnable> due = new ArrayDeque<>();
+    private final List<Duration> delays = new ArrayList<>();
+    private boolean held;
+    private boolean running;
+
+    /** Runs nothing any more before {@link #run()}. */
+    public synchronized void hold() {
+        held = true;
+    }
+
+    /** Returns the delays that were asked for. */
+    public synchronized List<Duration> delays() {
+        return List.copyOf(delays);
+    }
+
+    /** Runs what is due now, but not what comes of it. */
+    public void run() {
+        List<Runnable> now;
+        synchronized (this) {
+            now = List.copyOf(due);
+            due.clear();
+        }
+        now.forEach(Runnable::run);
+    }
+
+    @Override
+    public void after(Duration delay, Runnable task) {
+        synchronized (this) {
+            delays.add(delay);
+            due.add(task);
+            if (held || running) {
+                return;
+            }
+            running = true;
+        }
+        // One after the other, for endless repeats would use up the stack.
+        for (Runnable next = next(); next != null; next = next()) {
+            next.run();
+        }
+    }
+
+    private synchronized Runnable next() {
+        Runnable next = due.poll();
+        running = next != null;
+        return next;
+    }
+}
