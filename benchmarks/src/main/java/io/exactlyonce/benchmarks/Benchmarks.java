@@ -1,6 +1,7 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.claims.ClaimEngineScenario;
+import io.exactlyonce.benchmarks.drain.CloudScenario;
 import io.exactlyonce.benchmarks.drain.DuplicatesScenario;
 import io.exactlyonce.benchmarks.drain.MetricsScenario;
 import io.exactlyonce.benchmarks.drain.NoOpScenario;
@@ -47,10 +48,11 @@ public final class Benchmarks {
             "f", new InFlightScenario(),
             "g", new VolumeScenario(),
             "h", new StartUpScenario(),
-            "i", new MetricsScenario()));
+            "i", new MetricsScenario(),
+            "j", new CloudScenario()));
 
     /** Those of the quick form, the most important ones first. */
-    private static final List<String> QUICK = List.of("a", "b", "d", "e", "h");
+    private static final List<String> QUICK = List.of("a", "b", "j", "d", "e", "h");
 
     /** Where times are not judged, scenarios need not have the machine to themselves. */
     private static final int AT_A_TIME_IF_SHORT = 2;

@@ -26,6 +26,7 @@ public final class Measurements {
             contestant.warmUp(plan.warmUp());
             System.err.printf("ready: %s%n", contestant.name());
         }
+        plan.beforeTurns().run();
         for (int round = 1; round <= plan.rounds(); round++) {
             for (Contestant contestant : contestants) {
                 Attempts<Reading> turn = plan.repeats().take(() -> contestant.run(plan.turn()));

@@ -13,8 +13,11 @@ import java.util.stream.Stream;
  * @param warmUp of each contestant, not counted
  * @param turn of each contestant in each round
  * @param repeats what becomes of turns on a busy machine
+ * @param beforeTurns is done between the last warm-up and the first turn
  */
-public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule repeats) {
+public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule repeats, Runnable beforeTurns) {
+
+    private static final Runnable NOTHING = () -> {};
 
     /** How much is asked for. */
     public enum Form {
@@ -33,7 +36,8 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
                     1,
                     new Turn(Duration.ofMillis(500), 300),
                     new Turn(Duration.ofSeconds(1), 1_000),
-                    RepeatRule.NEVER);
+                    RepeatRule.NEVER,
+                    NOTHING);
         }
         return System.getProperty("bench.quick") != null
                 ? measuring(
@@ -48,17 +52,29 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
                 Integer.getInteger("bench.rounds", rounds),
                 new Turn(warmUp.length(), Integer.getInteger("bench.warm-up", warmUp.messages())),
                 new Turn(turn.length(), Integer.getInteger("bench.messages", turn.messages())),
-                RepeatRule.ofSystemProperties());
+                RepeatRule.ofSystemProperties(),
+                NOTHING);
+    }
+
+    /** Returns the same with something to be done between the last warm-up and the first turn. */
+    public Plan withBeforeTurns(Runnable other) {
+        return new Plan(form, rounds, warmUp, turn, repeats, other);
     }
 
     /** Returns the same with another number of rounds. */
     public Plan withRounds(int other) {
-        return new Plan(form, other, warmUp, turn, repeats);
+        return new Plan(form, other, warmUp, turn, repeats, beforeTurns);
     }
 
     /** Returns the same with other numbers of messages. */
     public Plan withMessages(int warmingUp, int messages) {
-        return new Plan(form, rounds, new Turn(warmUp.length(), warmingUp), new Turn(turn.length(), messages), repeats);
+        return new Plan(
+                form,
+                rounds,
+                new Turn(warmUp.length(), warmingUp),
+                new Turn(turn.length(), messages),
+                repeats,
+                beforeTurns);
     }
 
     /** Returns how many messages listeners may have at a time, one after the other. */

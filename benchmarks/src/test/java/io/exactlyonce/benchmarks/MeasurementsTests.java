@@ -16,7 +16,8 @@ class MeasurementsTests {
             3,
             new Turn(Duration.ofMillis(1), 1),
             new Turn(Duration.ofSeconds(1), 1_000),
-            RepeatRule.NEVER);
+            RepeatRule.NEVER,
+            () -> {});
 
     private final List<String> turns = new ArrayList<>();
     private final Contestant ours = contestant("ours", 999, 30, 100, 20);
@@ -36,6 +37,13 @@ class MeasurementsTests {
                         "theirs PT1S 1000",
                         "ours PT1S 1000",
                         "theirs PT1S 1000");
+    }
+
+    @Test
+    void whatIsToBeDoneBeforeTurnsComesAfterTheLastWarmUp() throws Exception {
+        Measurements.of(List.of(ours, theirs), PLAN.withBeforeTurns(() -> turns.add("begin")));
+
+        assertThat(turns).startsWith("ours PT0.001S 1", "theirs PT0.001S 1", "begin", "ours PT1S 1000");
     }
 
     @Test

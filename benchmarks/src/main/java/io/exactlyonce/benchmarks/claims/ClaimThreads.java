@@ -1,6 +1,5 @@
 package io.exactlyonce.benchmarks.claims;
 
-import java.util.stream.Stream;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -17,6 +16,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 /**
  * The claim engine as an application has it: each thread claims new keys, then completes them.

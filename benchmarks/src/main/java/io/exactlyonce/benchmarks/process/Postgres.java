@@ -49,7 +49,11 @@ public final class Postgres implements AutoCloseable {
 
     /** Returns a database's JDBC URL. */
     public String url(String database) {
-        return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), database);
+        return url(port(), database);
+    }
+
+    static String url(int port, String database) {
+        return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port, database);
     }
 
     /** Returns the superuser's way into a database, without a pool. */

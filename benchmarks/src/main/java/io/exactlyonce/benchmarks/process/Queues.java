@@ -22,23 +22,27 @@ public final class Queues implements AutoCloseable {
     private static final int SENDERS = 4;
 
     private final ChildJvm server;
-    private final URI endpoint;
+    private final int port;
     private final SqsClient client;
 
     /** Starts the server. */
     public Queues() throws IOException {
         this.server = ChildJvm.start(Role.SQS, List.of());
-        this.endpoint = URI.create("http://127.0.0.1:" + server.hear(Integer.class));
+        this.port = server.hear(Integer.class);
         this.client = SqsClient.builder()
-                .endpointOverride(endpoint)
+                .endpointOverride(endpoint(port))
                 .region(Region.US_EAST_1)
                 .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "x")))
                 .build();
     }
 
-    /** Returns where the server listens. */
-    public URI endpoint() {
-        return endpoint;
+    /** Returns the port on which the server listens. */
+    public int port() {
+        return port;
+    }
+
+    static URI endpoint(int port) {
+        return URI.create("http://127.0.0.1:" + port);
     }
 
     /** Creates a standard queue. */

@@ -10,12 +10,21 @@ import java.util.List;
  *
  * @param postgres keeps claims, and what handlers write
  * @param queues bring messages
+ * @param sqsPort where workers find the queues
+ * @param databasePort where workers find their databases
  */
-public record Servers(Postgres postgres, Queues queues) implements AutoCloseable {
+public record Servers(Postgres postgres, Queues queues, int sqsPort, int databasePort) implements AutoCloseable {
 
     /** Starts both. */
     public static Servers start() throws IOException {
-        return new Servers(new Postgres(), new Queues());
+        Postgres postgres = new Postgres();
+        Queues queues = new Queues();
+        return new Servers(postgres, queues, queues.port(), postgres.port());
+    }
+
+    /** Returns the same servers as workers find them behind other ports. Only the original need be closed. */
+    public Servers behind(int otherSqsPort, int otherDatabasePort) {
+        return new Servers(postgres, queues, otherSqsPort, otherDatabasePort);
     }
 
     /**
@@ -35,9 +44,9 @@ public record Servers(Postgres postgres, Queues queues) implements AutoCloseable
     public ChildJvm restartWorker(String name, String protection, List<String> properties) throws IOException {
         List<String> arguments = new ArrayList<>();
         arguments.add(protection);
-        arguments.add("--spring.datasource.url=" + postgres.url(name));
+        arguments.add("--spring.datasource.url=" + Postgres.url(databasePort, name));
         arguments.add("--spring.datasource.username=postgres");
-        arguments.add("--spring.cloud.aws.sqs.endpoint=" + queues.endpoint());
+        arguments.add("--spring.cloud.aws.sqs.endpoint=" + Queues.endpoint(sqsPort));
         arguments.add("--bench.queue=" + name);
         properties.forEach(property -> arguments.add("--" + property));
         return ChildJvm.start(Role.WORKER, arguments);
