@@ -41,10 +41,6 @@ final class DyingStore implements ClaimStore {
         }
     }
 
-    boolean isDead() {
-        return dead;
-    }
-
     /** Makes the leases of all claims end that were asked for here, as if this worker had been silent for long. */
     void endLeases() {
         claims.forEach(underTest::endLease);
