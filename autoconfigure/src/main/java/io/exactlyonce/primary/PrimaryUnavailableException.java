@@ -27,17 +27,10 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
     }
 
     private final Reason reason;
-    private final @Nullable String server;
 
-    private PrimaryUnavailableException(
-            Reason reason,
-            @Nullable NotPrimaryException refused,
-            String problem,
-            String remedy,
-            @Nullable Throwable cause) {
+    private PrimaryUnavailableException(Reason reason, String problem, String remedy, @Nullable Throwable cause) {
         super(problem, remedy, cause);
         this.reason = reason;
-        this.server = refused == null ? null : refused.server();
     }
 
     static PrimaryUnavailableException unreachable(
@@ -45,7 +38,6 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
         String setting = claims.source().setting();
         return new PrimaryUnavailableException(
                 Reason.UNREACHABLE,
-                null,
                 "No connection to %s for claims (%s)".formatted(name(claims), observation),
                 claims.url().isPresent()
                         ? "check that the database is up and that %s, .username and .password are right"
@@ -57,7 +49,6 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
     static PrimaryUnavailableException notPostgresql(PrimaryPinnedDataSource claims, String product, Throwable cause) {
         return new PrimaryUnavailableException(
                 Reason.NOT_POSTGRESQL,
-                null,
                 "Claims need PostgreSQL, but %s is %s".formatted(name(claims), product),
                 switch (claims.source()) {
                     case APPLICATION ->
@@ -72,7 +63,6 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
     static PrimaryUnavailableException refused(PrimaryPinnedDataSource claims, String product, SQLException failure) {
         return new PrimaryUnavailableException(
                 Reason.REFUSED,
-                null,
                 "%s (%s) is connected, but refused what claims ask it at the start (SQLSTATE %s, %s)"
                         .formatted(name(claims), product, failure.getSQLState(), failure.getMessage()),
                 "claims need PostgreSQL 14 or later itself, and a user that may connect to it and call its functions; a"
@@ -86,14 +76,12 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
         if (refused.isRouted()) {
             return new PrimaryUnavailableException(
                     Reason.ROUTED,
-                    refused,
                     "%s does not lead to one server: %s".formatted(name(claims), refused.problem()),
                     bypass(claims.source()),
                     refused);
         }
         return new PrimaryUnavailableException(
                 Reason.NOT_PRIMARY,
-                refused,
                 "%s leads to server %s, which is a replica or read-only".formatted(name(claims), refused.server()),
                 "point %s at the primary; a URL that names several hosts needs targetServerType=primary"
                         .formatted(setting),
@@ -104,7 +92,6 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
         String setting = claims.source().setting();
         return new PrimaryUnavailableException(
                 Reason.REPLICAS_PERMITTED,
-                null,
                 "%s names several hosts, and its targetServerType=%s lets the driver choose a replica for claims"
                         .formatted(name(claims), targetServerType),
                 "remove targetServerType from %s or set it to primary; if the application itself needs that value, give"
@@ -116,7 +103,6 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
     static PrimaryUnavailableException sessionsMixedUp(PrimaryPinnedDataSource claims, SQLException failure) {
         return new PrimaryUnavailableException(
                 Reason.PREPARED_STATEMENTS,
-                null,
                 "%s leads through a pooler that gives each transaction another session and mixes up prepared statements"
                                 .formatted(name(claims))
                         + " (SQLSTATE %s, %s)".formatted(failure.getSQLState(), failure.getMessage()),
@@ -145,6 +131,6 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
 
     /** Returns address and port of the server that answered, by its own account; empty if none did. */
     public Optional<String> server() {
-        return Optional.ofNullable(server);
+        return getCause() instanceof NotPrimaryException refused ? Optional.of(refused.server()) : Optional.empty();
     }
 }
