@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
-import io.exactlyonce.Claim;
-import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.BlockingListener.Call;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -14,8 +13,6 @@ import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,37 +35,6 @@ class ContainerRestartIT {
 
     private static final String POOL_THREADS = "exactly-once-claims";
 
-    record Call(int attempt, boolean ambiguous) {}
-
-    static class Listener {
-        private final List<Call> calls = new CopyOnWriteArrayList<>();
-        private final CountDownLatch interrupted = new CountDownLatch(1);
-        private final CountDownLatch finish = new CountDownLatch(1);
-
-        List<Call> calls() {
-            return calls;
-        }
-
-        boolean wasInterrupted() {
-            return interrupted.getCount() == 0;
-        }
-
-        void finish() {
-            finish.countDown();
-        }
-
-        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
-        void handle(String order, Claim claim) throws InterruptedException {
-            calls.add(new Call(claim.attempt(), claim.isAmbiguous()));
-            try {
-                finish.await();
-            } catch (InterruptedException stopping) {
-                interrupted.countDown();
-                throw stopping;
-            }
-        }
-    }
-
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(int pollSeconds) {
@@ -81,7 +47,7 @@ class ContainerRestartIT {
                         "false",
                         "spring.cloud.aws.sqs.listener.poll-timeout",
                         pollSeconds + "s"),
-                Listener.class,
+                BlockingListener.class,
                 SqsRequests.class);
         SqsMessageListenerContainer<?> container = application.container("orders");
         container.configure(options -> options.listenerShutdownTimeout(SHUTDOWN_TIMEOUT));
@@ -98,7 +64,7 @@ class ContainerRestartIT {
     @ValueSource(ints = {SHORT_POLL, LONG_POLL})
     void handlerThatOutlastsTheStopIsInterruptedAndItsMessageHandledAgainAfterTheStart(int pollSeconds) {
         try (TestApplication application = start(pollSeconds)) {
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             SQS.send(queue, "o1");
             await().until(() -> listener.calls().size() == 1);
             await().until(() -> polls(application) >= 2);
@@ -111,7 +77,7 @@ class ContainerRestartIT {
             application.container("orders").start();
 
             awaitEmptyQueue();
-            assertThat(listener.calls()).containsExactly(new Call(1, false), new Call(2, true));
+            assertThat(listener.calls()).containsExactly(new Call("o1", 1, false), new Call("o1", 2, true));
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             application.container("orders").stop();
             awaitNoThreadsOf("orders");
@@ -121,7 +87,7 @@ class ContainerRestartIT {
     @Test
     void containerThatIsRestartedLeavesNeitherThreadsNorDeliveries() {
         try (TestApplication application = start(SHORT_POLL)) {
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             SqsMessageListenerContainer<?> container = application.container("orders");
             for (int restart = 0; restart < 2; restart++) {
                 container.stop();
@@ -139,7 +105,7 @@ class ContainerRestartIT {
                     .extracting(name -> name.replaceFirst("-\\d+$", ""))
                     .isNotEmpty()
                     .doesNotHaveDuplicates();
-            assertThat(listener.calls()).containsExactly(new Call(1, false));
+            assertThat(listener.calls()).containsExactly(new Call("o1", 1, false));
         }
         awaitNoThreadsOf("orders");
         await().untilAsserted(() -> assertThat(threads()).isEmpty());

@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.exactlyonce.Claim;
-import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.BlockingListener.Call;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
@@ -16,8 +15,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -48,37 +45,6 @@ class OutageIT {
         }
     }
 
-    record Call(String order, int attempt, boolean ambiguous) {}
-
-    static class Listener {
-        private final List<Call> calls = new CopyOnWriteArrayList<>();
-        private final CountDownLatch interrupted = new CountDownLatch(1);
-        private final CountDownLatch finish = new CountDownLatch(1);
-
-        List<Call> calls() {
-            return calls;
-        }
-
-        boolean wasInterrupted() {
-            return interrupted.getCount() == 0;
-        }
-
-        void finish() {
-            finish.countDown();
-        }
-
-        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
-        void handle(String order, Claim claim) throws InterruptedException {
-            calls.add(new Call(order, claim.attempt(), claim.isAmbiguous()));
-            try {
-                finish.await();
-            } catch (InterruptedException lost) {
-                interrupted.countDown();
-                throw lost;
-            }
-        }
-    }
-
     private static final int WINDOW_SECONDS = 2;
 
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
@@ -87,16 +53,16 @@ class OutageIT {
     private TestApplication start(Map<String, String> properties) {
         Map<String, String> all = new HashMap<>(properties);
         all.put("test.queue", queue);
-        return TestApplication.start(database, all, Listener.class, Impatience.class, SqsRequests.class);
+        return TestApplication.start(database, all, BlockingListener.class, Impatience.class, SqsRequests.class);
     }
 
     private static void awaitCall(TestApplication application) {
-        await().until(() -> application.bean(Listener.class).calls().size() == 1);
+        await().until(() -> application.bean(BlockingListener.class).calls().size() == 1);
     }
 
     private void assertAcknowledgedAfter(TestApplication application, Call... calls) {
         await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
-        assertThat(application.bean(Listener.class).calls()).containsExactly(calls);
+        assertThat(application.bean(BlockingListener.class).calls()).containsExactly(calls);
         assertThat(application.claims("COMPLETED")).isEqualTo(1);
     }
 
@@ -115,7 +81,7 @@ class OutageIT {
             DATABASE.reconnect(database);
             await().until(() -> leaseRenewals(application, "succeeded") > renewed);
 
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             assertThat(listener.wasInterrupted()).isFalse();
             listener.finish();
             assertAcknowledgedAfter(application, new Call("o1", 1, false));
@@ -129,7 +95,7 @@ class OutageIT {
             awaitCall(application);
 
             DATABASE.disconnect(database);
-            application.bean(Listener.class).finish();
+            application.bean(BlockingListener.class).finish();
             await().until(() -> output.toString().contains("Completing"));
             Duration longerThanTheLease = Duration.ofMillis(2_500);
             await().during(longerThanTheLease).until(() -> SQS.size(queue) == 1);
@@ -142,7 +108,7 @@ class OutageIT {
     @Test
     void handlerIsInterruptedByAnOutageLongerThanTheLeaseAndTheNextAttemptKnows() {
         try (TestApplication application = start(Map.of())) {
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             SQS.send(queue, "o1");
             awaitCall(application);
 
@@ -158,7 +124,7 @@ class OutageIT {
     @Test
     void messageThatArrivesDuringAnOutageIsHandledOnceAfterIt(CapturedOutput output) {
         try (TestApplication application = start(Map.of())) {
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             listener.finish();
 
             DATABASE.disconnect(database);
@@ -178,7 +144,7 @@ class OutageIT {
     void listenerIsPausedDuringALongOutageAndNoMessageEndsInTheDeadLetterQueue(CapturedOutput output) {
         String deadLetters = SQS.addDeadLetterQueue(queue, 3);
         try (TestApplication application = start(Map.of())) {
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             SqsRequests requests = application.bean(SqsRequests.class);
             listener.finish();
             assertThat(isPaused(application)).isFalse();
@@ -213,7 +179,7 @@ class OutageIT {
     @Test
     void listenerThatStopsDuringAnOutageReturnsWhatWaits() {
         try (TestApplication application = start(Map.of())) {
-            application.bean(Listener.class).finish();
+            application.bean(BlockingListener.class).finish();
             DATABASE.disconnect(database);
             SQS.send(queue, "o1");
             await().atMost(Duration.ofSeconds(20)).until(() -> waiting(application) == 1);

@@ -3,7 +3,6 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -12,8 +11,6 @@ import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,38 +31,19 @@ class RenewalFailureIT {
     private static final List<Class<? extends SqsRequest>> ALL = List.of(
             ChangeMessageVisibilityBatchRequest.class, ReceiveMessageRequest.class, DeleteMessageBatchRequest.class);
 
-    static class Listener {
-        private final List<String> calls = new CopyOnWriteArrayList<>();
-        private final CountDownLatch finish = new CountDownLatch(1);
-
-        List<String> calls() {
-            return calls;
-        }
-
-        void finish() {
-            finish.countDown();
-        }
-
-        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
-        void handle(String order) throws InterruptedException {
-            calls.add(order);
-            finish.await();
-        }
-    }
-
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start() {
         return TestApplication.start(
                 EmbeddedDatabase.shared().createDatabase(),
                 Map.of("test.queue", queue),
-                Listener.class,
+                BlockingListener.class,
                 SqsRequests.class);
     }
 
     private void assertHandledOnce(TestApplication application) {
         await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
-        assertThat(application.bean(Listener.class).calls()).containsExactly("o1");
+        assertThat(application.bean(BlockingListener.class).orders()).containsExactly("o1");
         assertThat(application.claims("COMPLETED")).isEqualTo(1);
     }
 
@@ -79,7 +57,7 @@ class RenewalFailureIT {
             await().until(() -> windowRenewals(application, "succeeded") >= 3);
             assertThat(windowRenewals(application, "failed")).isEqualTo(1);
             assertThat(windowRenewals(application, "lost")).isZero();
-            application.bean(Listener.class).finish();
+            application.bean(BlockingListener.class).finish();
 
             assertHandledOnce(application);
             assertThat(requests.received()).hasSize(1);
@@ -98,7 +76,7 @@ class RenewalFailureIT {
                     application.count("exactly.once.claims", "listener", "orders", "outcome", "held_elsewhere") >= 1);
             assertThat(requests.received()).hasSizeGreaterThanOrEqualTo(2);
             requests.failNone(ChangeMessageVisibilityBatchRequest.class);
-            application.bean(Listener.class).finish();
+            application.bean(BlockingListener.class).finish();
 
             assertHandledOnce(application);
         }
@@ -111,7 +89,7 @@ class RenewalFailureIT {
         try (TestApplication application = start()) {
             SqsRequests requests = application.bean(SqsRequests.class);
             SQS.send(queue, "o1");
-            await().until(() -> application.bean(Listener.class).calls().size() == 1);
+            await().until(() -> application.bean(BlockingListener.class).calls().size() == 1);
             requests.failBy(SqsException.builder()
                     .statusCode(status)
                     .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
@@ -128,7 +106,7 @@ class RenewalFailureIT {
             await().until(() -> windowRenewals(application, "lost") == 1);
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class).size() - before)
                     .isEqualTo(4);
-            application.bean(Listener.class).finish();
+            application.bean(BlockingListener.class).finish();
             await().until(() -> application.claims("COMPLETED") == 1);
             ALL.forEach(requests::failNone);
 

@@ -3,7 +3,6 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -11,10 +10,7 @@ import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.Message;
@@ -29,32 +25,13 @@ class SameMessageIT {
     private static final int WINDOW_SECONDS = 2;
     private static final SqsServer SQS = SqsServer.shared();
 
-    static class Listener {
-        private final List<String> calls = new CopyOnWriteArrayList<>();
-        private final CountDownLatch finish = new CountDownLatch(1);
-
-        List<String> calls() {
-            return calls;
-        }
-
-        void finish() {
-            finish.countDown();
-        }
-
-        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
-        void handle(String order) throws InterruptedException {
-            calls.add(order);
-            finish.await();
-        }
-    }
-
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(Map<String, String> properties) {
         Map<String, String> all = new HashMap<>(properties);
         all.put("test.queue", queue);
         return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(), all, Listener.class, SqsRequests.class);
+                EmbeddedDatabase.shared().createDatabase(), all, BlockingListener.class, SqsRequests.class);
     }
 
     private void awaitEmptyQueue() {
@@ -66,12 +43,12 @@ class SameMessageIT {
         try (TestApplication application = start(Map.of())) {
             SqsRequests requests = application.bean(SqsRequests.class);
             requests.failNext(DeleteMessageBatchRequest.class, 1);
-            application.bean(Listener.class).finish();
+            application.bean(BlockingListener.class).finish();
             SQS.send(queue, "o1");
 
             awaitEmptyQueue();
             assertOneMessageReceivedTwice(requests);
-            assertThat(application.bean(Listener.class).calls()).containsExactly("o1");
+            assertThat(application.bean(BlockingListener.class).orders()).containsExactly("o1");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(claims(application, "already_completed")).isEqualTo(1);
         }
@@ -81,7 +58,7 @@ class SameMessageIT {
     void messageThatComesAgainDuringHandlingIsHandledOnce() {
         try (TestApplication application = start(Map.of())) {
             SqsRequests requests = application.bean(SqsRequests.class);
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             SQS.send(queue, "o1");
             await().until(() -> listener.calls().size() == 1);
 
@@ -91,7 +68,7 @@ class SameMessageIT {
             listener.finish();
 
             awaitEmptyQueue();
-            assertThat(listener.calls()).containsExactly("o1");
+            assertThat(listener.orders()).containsExactly("o1");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
         }
     }
@@ -101,7 +78,7 @@ class SameMessageIT {
     void messageThatIsTwiceInABatchOfDeletesIsDeletedAndSoAreTheOthers() {
         try (TestApplication application = start(Map.of("spring.cloud.aws.sqs.listener.auto-startup", "false"))) {
             SqsRequests requests = application.bean(SqsRequests.class);
-            Listener listener = application.bean(Listener.class);
+            BlockingListener listener = application.bean(BlockingListener.class);
             listener.finish();
             application
                     .container("orders")
@@ -118,7 +95,7 @@ class SameMessageIT {
             SQS.send(queue, "o2");
 
             awaitEmptyQueue();
-            assertThat(listener.calls()).containsExactly("o1", "o2");
+            assertThat(listener.orders()).containsExactly("o1", "o2");
             assertThat(application.claims("COMPLETED")).isEqualTo(2);
             assertThat(requests.of(DeleteMessageBatchRequest.class))
                     .singleElement()
