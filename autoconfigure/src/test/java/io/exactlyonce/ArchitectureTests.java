@@ -98,9 +98,7 @@ class ArchitectureTests {
                             "listener.method")),
             entry("window.foresight", List.of()),
             entry("window", List.of("visibility", "window.foresight")),
-            entry(
-                    "window.watch",
-                    List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),
+            entry("window.watch", List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),
             entry("audit", List.of("", "delivery", "visibility", "window")),
             entry(
                     "metrics",

@@ -42,8 +42,7 @@ final class AuditReader {
         CompletableFuture<Fact<QueueState>> deadLetters = queue.thenCompose(this::deadLetters);
         CompletableFuture<Fact<Boolean>> allowed = mayRenew();
         return CompletableFuture.allOf(queue, deadLetters, allowed)
-                .thenApply(all ->
-                        new QueueFacts(subscription, queue.join(), deadLetters.join(), allowed.join(), p99));
+                .thenApply(all -> new QueueFacts(subscription, queue.join(), deadLetters.join(), allowed.join(), p99));
     }
 
     private CompletableFuture<Fact<QueueState>> deadLetters(Fact<QueueState> source) {
@@ -54,19 +53,20 @@ final class AuditReader {
     }
 
     private CompletableFuture<String> urlOf(QueueState.Redrive redrive) {
-        GetQueueUrlRequest.Builder request = GetQueueUrlRequest.builder()
-                .queueName(redrive.queue())
-                .overrideConfiguration(limits());
+        GetQueueUrlRequest.Builder request =
+                GetQueueUrlRequest.builder().queueName(redrive.queue()).overrideConfiguration(limits());
         redrive.account().ifPresent(request::queueOwnerAWSAccountId);
         return client.getQueueUrl(request.build()).thenApply(response -> response.queueUrl());
     }
 
     private CompletableFuture<Fact<QueueState>> attributes(Supplier<CompletableFuture<String>> queue) {
-        return fact("its attributes", () -> queue.get()
-                .thenCompose(found -> client.getQueueAttributes(request -> request.queueUrl(found)
-                        .attributeNames(QueueAttributeName.ALL)
-                        .overrideConfiguration(limits())))
-                .thenApply(response -> Fact.known(new QueueState(response.attributesAsStrings()))));
+        return fact(
+                "its attributes",
+                () -> queue.get()
+                        .thenCompose(found -> client.getQueueAttributes(request -> request.queueUrl(found)
+                                .attributeNames(QueueAttributeName.ALL)
+                                .overrideConfiguration(limits())))
+                        .thenApply(response -> Fact.known(new QueueState(response.attributesAsStrings()))));
     }
 
     /** Asked once, until there is an answer: rights change seldom. */
@@ -125,6 +125,8 @@ final class AuditReader {
     }
 
     private static AwsRequestOverrideConfiguration limits() {
-        return AwsRequestOverrideConfiguration.builder().apiCallTimeout(LONGEST_REQUEST).build();
+        return AwsRequestOverrideConfiguration.builder()
+                .apiCallTimeout(LONGEST_REQUEST)
+                .build();
     }
 }

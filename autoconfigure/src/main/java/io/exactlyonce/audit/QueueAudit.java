@@ -20,22 +20,22 @@ public final class QueueAudit implements DeliveryObserver {
     private final AuditMode mode;
     private final Set<String> silenced;
     private final AuditTerms terms;
-    private final Latencies latencies;
+    private final DeliveryTimes times;
     private final QueueObserver observer;
     private final Map<Subscription, AuditedQueue> queues = new ConcurrentHashMap<>();
 
     /**
      * @param silenced ids of rules that are left out
      * @param terms the application's settings
-     * @param latencies what has been measured
+     * @param times what has been measured
      * @param observer learns what is read
      */
     public QueueAudit(
-            AuditMode mode, Set<String> silenced, AuditTerms terms, Latencies latencies, QueueObserver observer) {
+            AuditMode mode, Set<String> silenced, AuditTerms terms, DeliveryTimes times, QueueObserver observer) {
         this.mode = mode;
         this.silenced = Set.copyOf(silenced);
         this.terms = terms;
-        this.latencies = latencies;
+        this.times = times;
         this.observer = observer;
     }
 
@@ -110,7 +110,7 @@ public final class QueueAudit implements DeliveryObserver {
     private CompletableFuture<AuditReport> read(AuditedQueue queue) {
         Subscription subscription = queue.subscription();
         return queue.reader
-                .read(subscription, latencies.p99(subscription).orElse(null))
+                .read(subscription, times.p99(subscription).orElse(null))
                 .thenApply(facts -> judge(queue, facts));
     }
 

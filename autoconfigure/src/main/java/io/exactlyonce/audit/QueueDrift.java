@@ -30,9 +30,7 @@ final class QueueDrift {
     private static Stream<String> target(QueueState before, QueueState now) {
         String old = target(before);
         String found = target(now);
-        return old.equals(found)
-                ? Stream.empty()
-                : Stream.of("dead-letter queue %s -> %s".formatted(old, found));
+        return old.equals(found) ? Stream.empty() : Stream.of("dead-letter queue %s -> %s".formatted(old, found));
     }
 
     private static String target(QueueState queue) {

@@ -54,8 +54,7 @@ final class QueueRules {
                                         most,
                                         most == 1
                                                 ? "a message whose worker crashes once is never tried again"
-                                                : "a message that fails %d times is never tried again"
-                                                        .formatted(most)),
+                                                : "a message that fails %d times is never tried again".formatted(most)),
                         "at least %d, better %d".formatted(FEWEST_RECEIVES, ADVISED_RECEIVES),
                         "set maxReceiveCount to " + ADVISED_RECEIVES));
     }
@@ -69,18 +68,19 @@ final class QueueRules {
         Duration source = facts.retention().value();
         Duration dead = facts.deadLetterRetention().value();
         if (source == null || dead == null) {
-            return Optional.of(rule.unknown(
-                    (source == null ? facts.retention() : facts.deadLetterRetention()).why(), bound));
+            return Optional.of(
+                    rule.unknown((source == null ? facts.retention() : facts.deadLetterRetention()).why(), bound));
         }
         return dead.compareTo(source) > 0
                 ? Optional.empty()
-                : Optional.of(rule.finding(
-                        ERROR,
-                        "the dead-letter queue keeps messages for %s, the queue for %s: a message keeps its first timestamp"
-                                        .formatted(AuditRule.text(dead), AuditRule.text(source))
-                                + ", and may be deleted before a person sees it",
-                        bound,
-                        "set MessageRetentionPeriod of the dead-letter queue to 1209600 (14 days), and the queue's lower"));
+                : Optional.of(
+                        rule.finding(
+                                ERROR,
+                                "the dead-letter queue keeps messages for %s, the queue for %s: a message keeps its first timestamp"
+                                                .formatted(AuditRule.text(dead), AuditRule.text(source))
+                                        + ", and may be deleted before a person sees it",
+                                bound,
+                                "set MessageRetentionPeriod of the dead-letter queue to 1209600 (14 days), and the queue's lower"));
     }
 
     /** A message that can still come, or be redriven, must find its key. */
@@ -90,8 +90,8 @@ final class QueueRules {
         boolean hasDeadLetters = facts.redrive().isPresent();
         Duration dead = hasDeadLetters ? facts.deadLetterRetention().value() : Duration.ZERO;
         if (source == null || dead == null) {
-            return Optional.of(rule.unknown(
-                    (source == null ? facts.retention() : facts.deadLetterRetention()).why(), bound));
+            return Optional.of(
+                    rule.unknown((source == null ? facts.retention() : facts.deadLetterRetention()).why(), bound));
         }
         Duration longest = source.plus(dead);
         return terms.retention().compareTo(longest) >= 0
@@ -99,7 +99,11 @@ final class QueueRules {
                 : Optional.of(rule.finding(
                         WARNING,
                         "keys are remembered for %s, messages can come for %s (%s, and %s in the dead-letter queue)"
-                                .formatted(AuditRule.text(terms.retention()), AuditRule.text(longest), AuditRule.text(source), AuditRule.text(dead)),
+                                .formatted(
+                                        AuditRule.text(terms.retention()),
+                                        AuditRule.text(longest),
+                                        AuditRule.text(source),
+                                        AuditRule.text(dead)),
                         bound,
                         "set exactly-once.claim.retention to " + AuditRule.text(longest)));
     }
@@ -113,7 +117,8 @@ final class QueueRules {
                         NOTE,
                         "%d receives: attempts at a message that fails go on for %s at least, then it is in the dead-letter queue"
                                 .formatted(most, AuditRule.text(terms.retriesLast(most))),
-                        "longer than the outages of what handlers call, " + AuditRule.text(SHORTEST_RETRIES) + " at least",
+                        "longer than the outages of what handlers call, " + AuditRule.text(SHORTEST_RETRIES)
+                                + " at least",
                         "raise exactly-once.retry.initial-delay, or maxReceiveCount"));
     }
 
@@ -126,7 +131,8 @@ final class QueueRules {
                 .map(messages -> rule.finding(
                         WARNING,
                         "%d messages are in flight".formatted(messages),
-                        "80 %% of %d, which SQS allows for all consumers of a queue".formatted(QueueLevels.IN_FLIGHT_CAP),
+                        "80 %% of %d, which SQS allows for all consumers of a queue"
+                                .formatted(QueueLevels.IN_FLIGHT_CAP),
                         "shorten windows and handlers, or distribute the messages over several queues"));
     }
 }

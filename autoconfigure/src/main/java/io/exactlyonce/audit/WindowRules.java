@@ -51,7 +51,8 @@ final class WindowRules {
                 ? Optional.empty()
                 : Optional.of(rule.finding(
                         terms.renews() ? WARNING : ERROR,
-                        "99 of 100 deliveries take up to %s, the window is %s".formatted(AuditRule.text(p99), AuditRule.text(window)),
+                        "99 of 100 deliveries take up to %s, the window is %s"
+                                .formatted(AuditRule.text(p99), AuditRule.text(window)),
                         "p99 within the window",
                         terms.renews()
                                 ? "raise the queue's VisibilityTimeout: a renewal that fails has no time to be repeated"

@@ -1,9 +1,12 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.audit.AuditTerms;
-import io.exactlyonce.audit.Latencies;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.foresight.Latencies;
+import io.exactlyonce.window.watch.WindowWatch;
+import java.time.Duration;
 import java.util.Optional;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -14,17 +17,27 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class AuditConfiguration {
 
+    /** Deliveries from which on a 99th percentile is more than the longest of them. */
+    private static final int ENOUGH = 100;
+
     @Bean
     @ConditionalOnMissingBean
     QueueAudit exactlyOnceQueueAudit(
-            ExactlyOnceProperties properties, ObjectProvider<Latencies> latencies, ObjectProvider<QueueObserver> observers) {
+            ExactlyOnceProperties properties, WindowWatch windows, ObjectProvider<QueueObserver> observers) {
         return new QueueAudit(
                 properties.audit().mode(),
                 properties.audit().silence(),
                 terms(properties),
-                latencies.getIfAvailable(() -> subscription -> Optional.empty()),
+                subscription -> p99(windows, subscription),
                 (subscription, levels) ->
                         observers.orderedStream().forEach(observer -> observer.observed(subscription, levels)));
+    }
+
+    private static Optional<Duration> p99(WindowWatch windows, Subscription subscription) {
+        return windows.window(subscription.listener(), subscription.queue())
+                .map(window -> window.outlook().latencies())
+                .filter(latencies -> latencies.count() >= ENOUGH)
+                .map(Latencies::p99);
     }
 
     private static AuditTerms terms(ExactlyOnceProperties properties) {

@@ -45,7 +45,12 @@ import tools.jackson.databind.json.JsonMapper;
         })
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({ClaimStoreConfiguration.class, RetentionConfiguration.class, ListenerConfiguration.class, AuditConfiguration.class})
+@Import({
+    ClaimStoreConfiguration.class,
+    RetentionConfiguration.class,
+    ListenerConfiguration.class,
+    AuditConfiguration.class
+})
 public final class ExactlyOnceAutoConfiguration {
 
     static final String OBSERVERS = "exactlyOnceObservers";

@@ -5,6 +5,8 @@ import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
+import io.exactlyonce.metrics.WindowMetrics;
+import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -30,6 +32,13 @@ public final class ExactlyOnceMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     QueueMetrics exactlyOnceQueueMetrics(MeterRegistry registry) {
         return new QueueMetrics(registry);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(WindowWatch.class)
+    WindowMetrics exactlyOnceWindowMetrics(MeterRegistry registry, WindowWatch watch) {
+        return new WindowMetrics(registry, watch);
     }
 
     @Bean

@@ -15,6 +15,9 @@ final class MeterNames {
     static final String WINDOW = "exactly.once.window";
     static final String WINDOW_UTILIZATION = "exactly.once.window.utilization";
     static final String WINDOW_HEADROOM = "exactly.once.window.headroom";
+    static final String WINDOW_BREACH = "exactly.once.window.time.to.breach";
+    static final String WINDOW_STRAYS = "exactly.once.window.strays";
+    static final String WINDOW_RECOMMENDED = "exactly.once.window.recommended";
     static final String WINDOW_EXCEEDED = "exactly.once.window.exceeded";
     static final String MESSAGE_AGE = "exactly.once.message.age";
     static final String IN_FLIGHT = "exactly.once.in.flight";
@@ -52,6 +55,7 @@ final class MeterNames {
     static final String QUANTILE = "quantile";
     static final String RECEIVE = "receive";
     static final String STATE = "state";
+    static final String RULE = "rule";
 
     private static final String ACQUIRED = "acquired";
     private static final String ALREADY_COMPLETED = "already_completed";

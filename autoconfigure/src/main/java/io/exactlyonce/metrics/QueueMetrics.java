@@ -23,7 +23,8 @@ public final class QueueMetrics implements QueueObserver {
 
     @Override
     public void observed(Subscription subscription, QueueLevels levels) {
-        queues.computeIfAbsent(subscription.queue(), name -> new Queue(new Meters(registry, Tags.of(MeterNames.QUEUE, name))))
+        queues.computeIfAbsent(
+                        subscription.queue(), name -> new Queue(new Meters(registry, Tags.of(MeterNames.QUEUE, name))))
                 .show(levels);
     }
 
@@ -45,7 +46,10 @@ public final class QueueMetrics implements QueueObserver {
             show("delayed", levels.delayed(), this::messages);
             show("dead", levels.deadLetters(), this::messages);
             Long inFlight = levels.inFlight();
-            show(UTILIZATION, inFlight == null ? null : inFlight / (double) QueueLevels.IN_FLIGHT_CAP, this::utilization);
+            show(
+                    UTILIZATION,
+                    inFlight == null ? null : inFlight / (double) QueueLevels.IN_FLIGHT_CAP,
+                    this::utilization);
         }
 
         private void show(String what, @Nullable Number now, Consumer<String> register) {

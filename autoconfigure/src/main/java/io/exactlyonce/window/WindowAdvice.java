@@ -40,8 +40,7 @@ public record WindowAdvice(
                   name                       = "%s"%s
                   visibility_timeout_seconds = %d # %s
                 }
-                """
-                        .formatted(
+                """.formatted(
                                 queue.replaceAll("[^A-Za-z0-9_-]", "_"),
                                 queue,
                                 queue.endsWith(".fifo") ? "\n  fifo_queue                 = true" : "",

@@ -17,8 +17,7 @@ public final class WindowAdvisor {
      * @param isRenewed whether windows are renewed while handlers run
      * @param latencies of deliveries, from receive to acknowledgement
      */
-    public static WindowAdvice advise(
-            String queue, VisibilityWindow current, boolean isRenewed, Latencies latencies) {
+    public static WindowAdvice advise(String queue, VisibilityWindow current, boolean isRenewed, Latencies latencies) {
         WindowRule rule = isRenewed ? WindowRule.RENEWED : WindowRule.NOT_RENEWED;
         Confidence confidence = Confidence.of(rule, latencies.count());
         if (confidence == Confidence.NONE) {

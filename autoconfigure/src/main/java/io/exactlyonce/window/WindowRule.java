@@ -16,7 +16,9 @@ public enum WindowRule {
             "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static windows"),
 
     /** The queue feeds a Lambda function, which polls, batches and retries by itself. */
-    LAMBDA("6 x timeout", "AWS Lambda Developer Guide, \"Using Lambda with Amazon SQS\": at least six times the function's timeout");
+    LAMBDA(
+            "6 x timeout",
+            "AWS Lambda Developer Guide, \"Using Lambda with Amazon SQS\": at least six times the function's timeout");
 
     /** SQS hides a message for at most this long. */
     static final long MOST_SECONDS = 43_200;

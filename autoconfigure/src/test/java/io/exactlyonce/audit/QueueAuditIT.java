@@ -53,8 +53,12 @@ class QueueAuditIT {
     void oneReceiveBeforeTheDeadLetterQueueStopsTheStartWhereThatIsAskedFor(CapturedOutput output) {
         String queue = SQS.createQueue(60, SQS.createQueue(30), 1);
 
-        assertThatThrownBy(() -> start(queue, "exactly-once.audit.mode=fail")).hasRootCauseInstanceOf(QueueAuditException.class);
-        assertThat(output).contains("APPLICATION FAILED TO START").contains("max-receive-count").contains("exactly-once.audit.silence");
+        assertThatThrownBy(() -> start(queue, "exactly-once.audit.mode=fail"))
+                .hasRootCauseInstanceOf(QueueAuditException.class);
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("max-receive-count")
+                .contains("exactly-once.audit.silence");
     }
 
     @Test

@@ -29,7 +29,8 @@ class QueueAuditTests {
 
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
     private final List<QueueLevels> observed = new ArrayList<>();
-    private AuditTerms terms = new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+    private AuditTerms terms =
+            new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
     private @Nullable Duration timeout;
     private @Nullable Duration p99;
     private int window = 30;
@@ -46,12 +47,7 @@ class QueueAuditTests {
     private Subscription orders() {
         VisibilityWindow length = VisibilityWindow.ofSeconds(window);
         return new Subscription(
-                "fulfilment",
-                "orders",
-                length,
-                timeout,
-                new SqsQueueVisibility(sqs, ScriptedSqs.ORDERS, length),
-                5);
+                "fulfilment", "orders", length, timeout, new SqsQueueVisibility(sqs, ScriptedSqs.ORDERS, length), 5);
     }
 
     private List<Finding> findings(String... silenced) {
@@ -157,7 +153,8 @@ class QueueAuditTests {
 
     @Test
     void leaseThatEndsBeforeTheWindowIsWarnedOf() {
-        terms = new AuditTerms(true, Duration.ofSeconds(29), DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+        terms = new AuditTerms(
+                true, Duration.ofSeconds(29), DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
 
         assertThat(only("lease").severity()).isEqualTo(Severity.WARNING);
         assertThat(only("lease").remedy()).contains("30s");
@@ -212,8 +209,12 @@ class QueueAuditTests {
         assertThatThrownBy(() -> audit.require(orders()))
                 .asInstanceOf(type(QueueAuditException.class))
                 .satisfies(failure -> {
-                    assertThat(failure.problem()).contains("listener 'fulfilment' on queue 'orders'").contains("max-receive-count");
-                    assertThat(failure.remedy()).contains("exactly-once.audit.silence").contains("exactly-once.audit.mode=warn");
+                    assertThat(failure.problem())
+                            .contains("listener 'fulfilment' on queue 'orders'")
+                            .contains("max-receive-count");
+                    assertThat(failure.remedy())
+                            .contains("exactly-once.audit.silence")
+                            .contains("exactly-once.audit.mode=warn");
                 });
         assertThat(audit.reports()).isEmpty();
     }
@@ -234,7 +235,9 @@ class QueueAuditTests {
 
         audit.require(orders());
 
-        assertThat(audit.reports()).singleElement().satisfies(report -> assertThat(report.findings()).isNotEmpty());
+        assertThat(audit.reports())
+                .singleElement()
+                .satisfies(report -> assertThat(report.findings()).isNotEmpty());
     }
 
     @Test
@@ -265,7 +268,8 @@ class QueueAuditTests {
         QueueAudit audit = audit(AuditMode.WARN);
         Subscription orders = orders();
         audit.subscribed(orders);
-        assertThat(audit.deadLetterQueue(orders)).hasValueSatisfying(arn -> assertThat(arn).endsWith(":orders-dead"));
+        assertThat(audit.deadLetterQueue(orders))
+                .hasValueSatisfying(arn -> assertThat(arn).endsWith(":orders-dead"));
 
         sqs.with(ScriptedSqs.ORDERS, "MessageRetentionPeriod", "1209600")
                 .with(ScriptedSqs.ORDERS, "DelaySeconds", "5")
@@ -309,7 +313,8 @@ class QueueAuditTests {
         audit.tick();
         audit.tick();
 
-        assertThat(sqs.asked.stream().filter(asked -> asked.startsWith("visibility"))).hasSize(2);
+        assertThat(sqs.asked.stream().filter(asked -> asked.startsWith("visibility")))
+                .hasSize(2);
         assertThat(sqs.asked).contains("url orders-dead of 123456789012");
     }
 

@@ -25,12 +25,15 @@ final class ScriptedSqs implements SqsAsyncClient {
 
     final Map<String, Map<String, String>> queues = new HashMap<>();
     final List<String> asked = new ArrayList<>();
+
     @Nullable SqsException attributesRefusal;
+
     SqsException renewalAnswer = failure(400, "ReceiptHandleIsInvalid");
 
     ScriptedSqs() {
         queues.put(ORDERS, new HashMap<>(Map.of("VisibilityTimeout", "30", "MessageRetentionPeriod", "345600")));
-        queues.put(DEAD, new HashMap<>(Map.of("MessageRetentionPeriod", "1209600", "ApproximateNumberOfMessages", "2")));
+        queues.put(
+                DEAD, new HashMap<>(Map.of("MessageRetentionPeriod", "1209600", "ApproximateNumberOfMessages", "2")));
     }
 
     ScriptedSqs with(String url, String attribute, String value) {
@@ -61,7 +64,8 @@ final class ScriptedSqs implements SqsAsyncClient {
             return CompletableFuture.failedFuture(attributesRefusal);
         }
         Map<QueueAttributeName, String> answered = new HashMap<>();
-        queues.get(request.queueUrl()).forEach((name, value) -> answered.put(QueueAttributeName.fromValue(name), value));
+        queues.get(request.queueUrl())
+                .forEach((name, value) -> answered.put(QueueAttributeName.fromValue(name), value));
         return CompletableFuture.completedFuture(
                 GetQueueAttributesResponse.builder().attributes(answered).build());
     }

@@ -85,7 +85,10 @@ class HandlerVisibilityIT {
             SqsRequests requests = application.bean(SqsRequests.class);
             SQS.send(queue, "o1");
             await().until(() -> listener.calls().size() == 1);
-            assertThat(requests.of(ChangeMessageVisibilityRequest.class)).hasSize(1);
+            // The audit asks once, when the listener starts, whether it may.
+            assertThat(requests.of(ChangeMessageVisibilityRequest.class))
+                    .filteredOn(request -> !request.receiptHandle().equals("exactly-once-audit"))
+                    .hasSize(1);
             int before = requests.of(ChangeMessageVisibilityBatchRequest.class).size();
 
             Duration quiet = Duration.ofSeconds(CHOSEN_SECONDS - WINDOW_SECONDS);

@@ -7,6 +7,7 @@ import io.exactlyonce.primary.replica.ReplicaLag;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.nio.file.Files;
@@ -27,6 +28,9 @@ class MetersTableTests {
         deliveries.subscribed(orders);
         deliveries.pollingPaused(orders, "claims", false);
         new QueueMetrics(registry).observed(orders, new QueueLevels(0L, 0L, 0L, 0L));
+        WindowWatch watch = new WindowWatch(true, List.of(), () -> 0);
+        watch.subscribed(orders);
+        new WindowMetrics(registry, watch).subscribed(orders);
         new RetentionMetrics(registry).surveyed(null, 0);
         new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0, true)));
         return MetersTable.of(registry.scrape());

@@ -113,9 +113,7 @@ class WindowAdvisorTests {
     void linesCanBePasted() {
         WindowAdvice advice = WindowAdvisor.adviseForLambda("orders.fifo", WINDOW, Duration.ofSeconds(10));
 
-        assertThat(advice.terraform())
-                .isEqualTo(
-                        """
+        assertThat(advice.terraform()).isEqualTo("""
                 resource "aws_sqs_queue" "orders_fifo" {
                   name                       = "orders.fifo"
                   fifo_queue                 = true

@@ -29,8 +29,7 @@ public record Latencies(long count, Duration p50, Duration p95, Duration p99, Ra
 
     private static Range range(LatencyCounts counts, double part) {
         double error = 1.96 * Math.sqrt(part * (1 - part) / Math.max(1, counts.total()));
-        return new Range(
-                quantile(counts, Math.max(0, part - error)), quantile(counts, Math.min(1, part + error)));
+        return new Range(quantile(counts, Math.max(0, part - error)), quantile(counts, Math.min(1, part + error)));
     }
 
     private static Duration quantile(LatencyCounts counts, double part) {

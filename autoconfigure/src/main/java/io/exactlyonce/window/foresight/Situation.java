@@ -35,7 +35,8 @@ record Situation(double window, RecentDeliveries recent, Share near, Share beyon
     }
 
     boolean isBreached() {
-        return utilization() > 1 && (isHeadingThere() || beyond.isMoreThan(FIVE_PERCENT, recent.total(), recent.beyond()));
+        return utilization() > 1
+                && (isHeadingThere() || beyond.isMoreThan(FIVE_PERCENT, recent.total(), recent.beyond()));
     }
 
     boolean isNear() {

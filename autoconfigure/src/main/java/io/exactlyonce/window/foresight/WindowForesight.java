@@ -151,7 +151,9 @@ public final class WindowForesight {
 
     /** Before the first slice has ended there is nothing but that. */
     private double recentP95() {
-        return latency.recent().total() == 0 ? slice.quantile(0.95) : latency.recent().p95();
+        return latency.recent().total() == 0
+                ? slice.quantile(0.95)
+                : latency.recent().p95();
     }
 
     private static double seconds(Duration duration) {

@@ -29,19 +29,25 @@ public final class WindowLog implements WindowObserver {
                         warning.window().toSeconds(),
                         warning.shareBeyond() * 1_000);
         switch (warning.kind()) {
-            case BREACH_AHEAD -> log.warn(
-                    "{}: deliveries will outlast their window{}: {}; {}. Raise the window, or look for what grows slower",
-                    subscription,
-                    warning.timeToBreach().map(WindowLog::in).orElse(" more and more often"),
-                    now,
-                    consequence);
-            case NEAR -> log.warn(
-                    "{}: deliveries come near their window: {}; {}. Raise the window, or look for what grows slower",
-                    subscription,
-                    now,
-                    consequence);
-            case BREACHED -> log.warn(
-                    "{}: deliveries outlast their window: {}; {}. Raise the window", subscription, now, consequence);
+            case BREACH_AHEAD ->
+                log.warn(
+                        "{}: deliveries will outlast their window{}: {}; {}. Raise the window, or look for what grows slower",
+                        subscription,
+                        warning.timeToBreach().map(WindowLog::in).orElse(" more and more often"),
+                        now,
+                        consequence);
+            case NEAR ->
+                log.warn(
+                        "{}: deliveries come near their window: {}; {}. Raise the window, or look for what grows slower",
+                        subscription,
+                        now,
+                        consequence);
+            case BREACHED ->
+                log.warn(
+                        "{}: deliveries outlast their window: {}; {}. Raise the window",
+                        subscription,
+                        now,
+                        consequence);
             case RECOVERED -> log.warn("{}: deliveries are well within their window again: {}", subscription, now);
         }
     }

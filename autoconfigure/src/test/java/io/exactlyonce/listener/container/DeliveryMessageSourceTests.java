@@ -89,7 +89,8 @@ class DeliveryMessageSourceTests {
         configurer.accept(builder);
         SqsContainerOptions options = builder.build();
         DeliveryMessageSource<String> source = new DeliveryMessageSource<>(
-                new ListenerEngine(deliveries, new StoreCircuitBreakers(observer), observer, clock, audited -> {}, () -> {}),
+                new ListenerEngine(
+                        deliveries, new StoreCircuitBreakers(observer), observer, clock, audited -> {}, () -> {}),
                 "listener",
                 new ContainerSettings());
         source.setId("listener-0");
