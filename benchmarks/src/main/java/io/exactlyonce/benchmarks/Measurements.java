@@ -78,9 +78,13 @@ public final class Measurements {
     }
 
     private List<Double> of(Contestant contestant, ToDoubleFunction<Reading> figure) {
-        return Objects.requireNonNull(turns.get(contestant), contestant.name()).stream()
+        return turnsOf(contestant).stream()
                 .map(turn -> figure.applyAsDouble(turn.counted().reading()))
                 .toList();
+    }
+
+    private List<Attempts<Reading>> turnsOf(Contestant contestant) {
+        return Objects.requireNonNull(turns.get(contestant), contestant.name());
     }
 
     /** Returns the value in the middle, or between the two in the middle. */
@@ -124,7 +128,7 @@ public final class Measurements {
                                 .map(figure -> "%s | ".formatted(number(median(contestant, figure))))
                                 .collect(Collectors.joining()),
                         contestant.faults(),
-                        turns.get(contestant).stream().map(Attempts::loads).collect(Collectors.joining(", ")));
+                        turnsOf(contestant).stream().map(Attempts::loads).collect(Collectors.joining(", ")));
     }
 
     private static String number(double value) {

@@ -17,8 +17,6 @@ import java.util.stream.Stream;
  */
 public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule repeats, Runnable beforeTurns) {
 
-    private static final Runnable NOTHING = () -> {};
-
     /** How much is asked for. */
     public enum Form {
         /** Proves that the benchmarks work, and no more. */
@@ -37,11 +35,11 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
                     new Turn(Duration.ofMillis(500), 300),
                     new Turn(Duration.ofSeconds(1), 1_000),
                     RepeatRule.NEVER,
-                    NOTHING);
+                    Plan::nothing);
         }
         return System.getProperty("bench.quick") != null
                 ? measuring(
-                        Form.QUICK, 3, new Turn(Duration.ofSeconds(4), 20_000), new Turn(Duration.ofSeconds(3), 10_000))
+                        Form.QUICK, 3, new Turn(Duration.ofSeconds(4), 15_000), new Turn(Duration.ofSeconds(3), 10_000))
                 : measuring(
                         Form.FULL, 5, new Turn(Duration.ofSeconds(8), 60_000), new Turn(Duration.ofSeconds(5), 20_000));
     }
@@ -53,7 +51,11 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
                 new Turn(warmUp.length(), Integer.getInteger("bench.warm-up", warmUp.messages())),
                 new Turn(turn.length(), Integer.getInteger("bench.messages", turn.messages())),
                 RepeatRule.ofSystemProperties(),
-                NOTHING);
+                Plan::nothing);
+    }
+
+    private static void nothing() {
+        // Turns begin as soon as contestants are warm.
     }
 
     /** Returns the same with something to be done between the last warm-up and the first turn. */

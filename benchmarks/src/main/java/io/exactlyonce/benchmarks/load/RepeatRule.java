@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * A turn on a machine that is busy with something else is taken again, a few times at most.
@@ -58,9 +59,10 @@ public record RepeatRule(double busyPercent, int repeats) {
 
         /** Returns other programs' share of the machine in each attempt, those in brackets that do not count. */
         public String loads() {
-            Attempt<T> counted = counted();
-            return all.stream()
-                    .map(attempt -> (attempt == counted ? "%.0f" : "(%.0f)").formatted(attempt.elsewherePercent()))
+            int counted = all.indexOf(counted());
+            return IntStream.range(0, all.size())
+                    .mapToObj(attempt -> (attempt == counted ? "%.0f" : "(%.0f)")
+                            .formatted(all.get(attempt).elsewherePercent()))
                     .collect(Collectors.joining(" "));
         }
     }

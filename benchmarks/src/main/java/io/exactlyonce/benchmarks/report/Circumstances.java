@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -43,7 +44,7 @@ public final class Circumstances {
     }
 
     private static Path program() {
-        return Path.of(System.getProperty("java.class.path").split(File.pathSeparator)[0])
+        return Path.of(System.getProperty("java.class.path").split(File.pathSeparator, -1)[0])
                 .toAbsolutePath();
     }
 
@@ -51,7 +52,8 @@ public final class Circumstances {
     private static String commit(Path program) {
         try {
             Process git = new ProcessBuilder("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
-                    .directory(program.getParent().toFile())
+                    .directory(Objects.requireNonNullElse(program.getParent(), program)
+                            .toFile())
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String commit = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();

@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks.wire;
 
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -25,7 +26,7 @@ public final class Delay {
     private volatile long nanos;
 
     /** Threads may overwrite what another one learnt: any of it is good. */
-    private volatile long oversleepNanos;
+    private final AtomicLong oversleepNanos = new AtomicLong();
 
     /** How a thread waits; as {@link LockSupport#parkNanos(long)}. */
     interface Parker {
@@ -69,7 +70,7 @@ public final class Delay {
             return;
         }
         for (long left = since + length - now(); left > TOLERANCE; left = since + length - now()) {
-            park(Math.max(1, left - oversleepNanos));
+            park(Math.max(1, left - oversleepNanos.get()));
         }
         given.add(now() - since);
     }
@@ -80,7 +81,8 @@ public final class Delay {
         long oversleep = now() - before - asked;
         // Otherwise it was woken for no reason.
         if (oversleep >= 0) {
-            oversleepNanos += (Math.min(oversleep, MOST_OVERSLEEP) - oversleepNanos) / MEMORY;
+            long learnt = oversleepNanos.get();
+            oversleepNanos.set(learnt + (Math.min(oversleep, MOST_OVERSLEEP) - learnt) / MEMORY);
         }
     }
 }
