@@ -12,10 +12,10 @@ import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.benchmarks.wire.Delay;
 import io.exactlyonce.benchmarks.wire.Histogram;
 import io.exactlyonce.benchmarks.wire.SlowWire;
+import io.exactlyonce.benchmarks.worker.Protection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** (j): as (a), but SQS and the database answer as late as in the cloud. All contestants warm up without that. */
 public final class CloudScenario implements Scenario {
@@ -49,7 +49,7 @@ public final class CloudScenario implements Scenario {
 
     private static Map<String, Double> race(
             Servers far, Findings findings, Plan plan, int concurrency, Runnable afterWarmUp) throws Exception {
-        List<Listener> listeners = Stream.of(PLAIN, EXTERNAL, TWO_COMMITS, INBOX)
+        List<Listener> listeners = contestants(plan).stream()
                 .map(protection -> Listener.of(protection, concurrency))
                 .toList();
         DrainRace race = DrainRace.run(
@@ -69,6 +69,11 @@ public final class CloudScenario implements Scenario {
                 "j_external_vs_two_commits" + suffix, race.ratio(ours, TWO_COMMITS.label()),
                 "j_external_vs_inbox" + suffix, race.ratio(ours, INBOX.label()),
                 "j_client_cpu_vs_plain" + suffix, race.ratioOfClientCpu(ours, PLAIN.label()));
+    }
+
+    private static List<Protection> contestants(Plan plan) {
+        List<Protection> few = List.of(PLAIN, EXTERNAL);
+        return plan.choose(few, few, List.of(PLAIN, EXTERNAL, TWO_COMMITS, INBOX));
     }
 
     /** For turns of some seconds, also at low concurrency. */

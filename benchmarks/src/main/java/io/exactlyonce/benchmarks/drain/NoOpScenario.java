@@ -79,12 +79,12 @@ public final class NoOpScenario implements Scenario {
                 "a_vs_best_peer" + suffix, race.ratioToBest(ours, PEERS::contains));
     }
 
-    /** The short forms of (b) and (c) have those that are left out of this one. Targets compare more at 100 than at 10. */
+    /** The short forms of other scenarios have those that are left out of this one. Targets compare more at 100 than at 10. */
     private static List<Protection> contestants(Plan plan, int concurrency) {
         List<Protection> few = concurrency == 10
                 ? List.of(PLAIN, EXTERNAL, TWO_COMMITS)
                 : List.of(PLAIN, EXTERNAL, BATCH, TWO_COMMITS, METADATA_STORE);
-        return plan.choose(List.of(PLAIN, EXTERNAL, BATCH, TWO_COMMITS, METADATA_STORE, SHED_LOCK), few, ALL);
+        return plan.choose(List.of(BATCH, TWO_COMMITS, METADATA_STORE, SHED_LOCK), few, ALL);
     }
 
     private static Map<String, Double> virtualThreads(Servers servers, Findings findings, Plan plan, int concurrency)

@@ -22,7 +22,7 @@ public final class LatencyScenario implements Scenario {
     public void run(Plan plan, Findings findings) throws Exception {
         Plan paced = plan.choose(
                 plan.withMessages(SHORT_MESSAGES, SHORT_MESSAGES),
-                plan.withMessages(WARM_UP / 2, MESSAGES),
+                plan.withMessages(WARM_UP / 2, MESSAGES / 2),
                 plan.withMessages(WARM_UP, MESSAGES));
         try (Servers servers = Servers.start();
                 PacedListener plain = new PacedListener(servers, Protection.PLAIN, "e_plain");

@@ -17,7 +17,7 @@ public final class StartUpScenario implements Scenario {
             StartUp without = new StartUp(servers, Protection.PLAIN, "h_plain");
             StartUp with = new StartUp(servers, Protection.EXTERNAL, "h_external");
             Measurements measured = Measurements.of(
-                    List.of(without, with), plan.withRounds(plan.choose(1, 2 * plan.rounds() - 1, plan.rounds())));
+                    List.of(without, with), plan.withRounds(plan.choose(1, plan.rounds() + 1, plan.rounds())));
             findings.table("Start-up", measured.table("ms since the JVM's start"));
             findings.figure("h_startup_ms", measured.median(with) - measured.median(without));
         }
