@@ -128,9 +128,7 @@ class ListenerConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans) {
         return new ExactlyOnceAdvisor(
-                pipeline::getObject,
-                () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class)
-                        .isProxyTargetClass());
+                pipeline, () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class));
     }
 
     /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */

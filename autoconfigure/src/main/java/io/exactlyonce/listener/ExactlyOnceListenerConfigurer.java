@@ -7,7 +7,6 @@ import io.exactlyonce.listener.method.ClaimArgumentResolver;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
 import io.exactlyonce.listener.method.ListenerBeans;
 import io.exactlyonce.listener.method.ListenerMethodReader;
-import io.exactlyonce.listener.method.ProxyMethods;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -36,11 +35,10 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
     @Override
     public void configure(EndpointRegistrar registrar) {
         // First in the list: awspring's last resolver takes every parameter for the payload.
-        ProxyMethods interfaceMethods = new ProxyMethods();
-        registrar.manageMethodArgumentResolvers(registrar
-                .getMethodArgumentResolversConsumer()
-                .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver(interfaceMethods))));
-        registrar.setMessageHandlerMethodFactory(new DeliveryHandlerMethodFactory(
-                registrar.getMessageHandlerMethodFactory(), methods, interfaceMethods));
+        ClaimArgumentResolver claims = new ClaimArgumentResolver();
+        registrar.manageMethodArgumentResolvers(
+                registrar.getMethodArgumentResolversConsumer().andThen(resolvers -> resolvers.add(0, claims)));
+        registrar.setMessageHandlerMethodFactory(
+                new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods, claims));
     }
 }

@@ -150,7 +150,12 @@ class ExactlyOnceContainerFactoryTests {
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
                         () -> new ListenerEngine(
-                                deliveries, new StoreCircuitBreakers(noObserver), noObserver, clock, queue -> {}, readiness))
+                                deliveries,
+                                new StoreCircuitBreakers(noObserver),
+                                noObserver,
+                                clock,
+                                queue -> {},
+                                readiness))
                 .prepare(SqsMessageListenerContainerFactory.builder()
                         .sqsAsyncClient(new NoClient())
                         .configure(configured)

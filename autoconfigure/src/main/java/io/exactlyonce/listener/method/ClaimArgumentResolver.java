@@ -3,6 +3,8 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.Claim;
 import java.lang.reflect.Method;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
 import org.springframework.messaging.Message;
@@ -10,14 +12,16 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 
 /**
  * Keeps parameters for a {@link Claim}, or for a batch's claims, from being taken for the payload. Arguments are resolved
- * before the key is claimed, since the key is made of them; so the aspect fills the claim in later.
+ * before the key is claimed; so the aspect fills the claim in later.
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 
-    private final ProxyMethods interfaceMethods;
+    /** As listeners are called: by an interface's method where the bean has a JDK proxy. */
+    private final Set<Method> called = ConcurrentHashMap.newKeySet();
 
-    public ClaimArgumentResolver(ProxyMethods interfaceMethods) {
-        this.interfaceMethods = interfaceMethods;
+    /** Takes note of a listener that need not have the annotation: it may be on the class, or on its class's method only. */
+    void addListener(Method method) {
+        called.add(method);
     }
 
     @Override
@@ -27,7 +31,7 @@ public final class ClaimArgumentResolver implements HandlerMethodArgumentResolve
     }
 
     private boolean isOurs(Method method) {
-        return ListenerMethodReader.isExactlyOnce(method) || interfaceMethods.contains(method);
+        return ListenerMethodReader.isExactlyOnce(method) || called.contains(method);
     }
 
     @Override

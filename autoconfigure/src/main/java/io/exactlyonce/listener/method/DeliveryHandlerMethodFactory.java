@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -18,16 +19,23 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
 
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodReader methods;
-    private final ProxyMethods interfaceMethods;
+    private final ClaimArgumentResolver claims;
 
     /** Those that the original asks, too; none if it is of the application's own kind. */
     private List<HandlerMethodArgumentResolver> resolvers = List.of();
 
+    /**
+     * Makes a factory.
+     *
+     * @param original makes the handler methods
+     * @param methods reads listeners
+     * @param claims learns of the methods whose claims it keeps a place for
+     */
     public DeliveryHandlerMethodFactory(
-            MessageHandlerMethodFactory original, ListenerMethodReader methods, ProxyMethods interfaceMethods) {
+            MessageHandlerMethodFactory original, ListenerMethodReader methods, ClaimArgumentResolver claims) {
         this.original = original;
         this.methods = methods;
-        this.interfaceMethods = interfaceMethods;
+        this.claims = claims;
     }
 
     @Override
@@ -51,8 +59,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         if (declared == null) {
             return original.createInvocableHandlerMethod(bean, method);
         }
-        InvocableHandlerMethod handler =
-                original.createInvocableHandlerMethod(bean, interfaceMethods.callable(bean, method));
+        Method callable = callable(bean, method);
+        claims.addListener(callable);
+        InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, callable);
         ListenerMethod read = methods.read(
                 bean,
                 declared,
@@ -65,5 +74,35 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 methods.scope(declared),
                 declared.annotation().onAbandoned());
         return made;
+    }
+
+    /**
+     * Returns the method by which a listener method can be called on its bean: an interface's where the bean has a JDK proxy.
+     *
+     * @throws InvalidListenerException if the bean's proxy cannot call it, or would resolve other arguments
+     */
+    static Method callable(Object bean, Method method) {
+        if (!AopUtils.isJdkDynamicProxy(bean)) {
+            return method;
+        }
+        Method found;
+        try {
+            found = AopUtils.selectInvocableMethod(method, bean.getClass());
+        } catch (IllegalStateException absent) {
+            throw new InvalidListenerException(
+                    method,
+                    "its bean's proxy implements interfaces only, and none of them has this method",
+                    "declare it in an interface, or remove spring.aop.proxy-target-class=false");
+        }
+        if (!Arrays.deepEquals(found.getParameterAnnotations(), method.getParameterAnnotations())
+                || found.getReturnType() != method.getReturnType()) {
+            throw new InvalidListenerException(
+                    method,
+                    ("its bean's proxy has only the method of the interface %s, which has another return type or other "
+                                    + "annotations on its parameters")
+                            .formatted(found.getDeclaringClass().getName()),
+                    "declare both methods alike, or remove spring.aop.proxy-target-class=false");
+        }
+        return found;
     }
 }

@@ -7,15 +7,15 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.MethodMatcher;
 import org.springframework.aop.Pointcut;
+import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcher;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -36,10 +36,11 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
      * Makes an advisor.
      *
      * @param pipeline takes deliveries to handlers; resolved at the first message
-     * @param classProxies whether proxies are subclasses, also of beans with interfaces
+     * @param proxies says whether proxies are subclasses, also of beans with interfaces; resolved at the first bean of a class
+     *     that is final
      */
-    public ExactlyOnceAdvisor(Supplier<DeliveryPipeline> pipeline, BooleanSupplier classProxies) {
-        super(new ListenerPointcut(classProxies), new ExactlyOnceInterceptor(pipeline));
+    public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ObjectFactory<ProxyConfig> proxies) {
+        super(new ListenerPointcut(proxies), new ExactlyOnceInterceptor(pipeline));
         setOrder(ORDER);
     }
 
@@ -66,10 +67,10 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
                         (Pointcut) new AnnotationMatchingPointcut(null, ExactlyOnceListener.class, true))
                 .union((Pointcut) new AnnotationMatchingPointcut(ExactlyOnceListener.class, SqsHandler.class, true));
 
-        private final BooleanSupplier classProxies;
+        private final ObjectFactory<ProxyConfig> proxies;
 
-        ListenerPointcut(BooleanSupplier classProxies) {
-            this.classProxies = classProxies;
+        ListenerPointcut(ObjectFactory<ProxyConfig> proxies) {
+            this.proxies = proxies;
         }
 
         @Override
@@ -104,7 +105,7 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
         }
 
         private boolean hasProxyOfInterfaces(Class<?> type) {
-            return !classProxies.getAsBoolean() && ClassUtils.getAllInterfacesForClass(type).length > 0;
+            return !proxies.getObject().isProxyTargetClass() && ClassUtils.getAllInterfacesForClass(type).length > 0;
         }
 
         private static void requireQueue(Method method, Class<?> type) {

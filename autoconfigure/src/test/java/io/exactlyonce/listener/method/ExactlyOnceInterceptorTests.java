@@ -110,7 +110,7 @@ class ExactlyOnceInterceptorTests {
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> pipeline, () -> true));
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> pipeline, ListenerRig::classProxies));
         proxy = (Listener) proxies.getProxy();
         target.self = proxy;
     }

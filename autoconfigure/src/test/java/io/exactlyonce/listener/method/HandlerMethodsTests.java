@@ -10,8 +10,10 @@ import io.exactlyonce.delivery.TestResults;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.MethodParameter;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.mock.env.MockEnvironment;
 
@@ -29,11 +31,41 @@ class HandlerMethodsTests {
 
     @Test
     void claimOfAPlainListenerIsItsPayload() {
-        var resolver = new ClaimArgumentResolver(new ProxyMethods());
+        var resolver = new ClaimArgumentResolver();
 
         assertThat(resolver.supportsParameter(parameter("ours", 1))).isTrue();
         assertThat(resolver.supportsParameter(parameter("ours", 0))).isFalse();
         assertThat(resolver.supportsParameter(parameter("plain", 1))).isFalse();
+    }
+
+    interface Shipping {
+        void ship(String order, Claim claim);
+    }
+
+    static class Shipper implements Shipping {
+        @Override
+        @ExactlyOnceListener("orders")
+        public void ship(String order, Claim claim) {}
+    }
+
+    /** A JDK proxy is called by its interface's method, which need not have the annotation. */
+    @Test
+    void claimOfAnInterfacesMethodIsKeptFromBeingItsPayload() {
+        var claims = new ClaimArgumentResolver();
+        var interfaces = new ProxyFactory(new Shipper());
+        interfaces.addAdvisor(ListenerRig.advisor());
+        var factory = new DeliveryHandlerMethodFactory(new DefaultMessageHandlerMethodFactory(), methods(), claims);
+        var ofInterface = new MethodParameter(ListenerRig.method(Shipping.class, "ship"), 1);
+        assertThat(claims.supportsParameter(ofInterface)).isFalse();
+
+        factory.createInvocableHandlerMethod(interfaces.getProxy(), ListenerRig.method(Shipper.class, "ship"));
+
+        assertThat(claims.supportsParameter(ofInterface)).isTrue();
+    }
+
+    private static ListenerMethodReader methods() {
+        return new ListenerMethodReader(
+                new MockEnvironment(), ListenerRig.beans(new StaticListableBeanFactory()), TestResults.NONE);
     }
 
     @Test
@@ -41,12 +73,11 @@ class HandlerMethodsTests {
         Method plain = ListenerRig.method(Listeners.class, "plain");
         Listeners bean = new Listeners();
         var made = new InvocableHandlerMethod(bean, plain);
-        var methods = new ListenerMethodReader(
-                new MockEnvironment(), ListenerRig.beans(new StaticListableBeanFactory()), TestResults.NONE);
-        var factory = new DeliveryHandlerMethodFactory((target, method) -> made, methods, new ProxyMethods());
+        var factory =
+                new DeliveryHandlerMethodFactory((target, method) -> made, methods(), new ClaimArgumentResolver());
 
         assertThatCode(() -> {
-                    factory.setArgumentResolvers(List.of(new ClaimArgumentResolver(new ProxyMethods())));
+                    factory.setArgumentResolvers(List.of(new ClaimArgumentResolver()));
                     factory.afterPropertiesSet();
                 })
                 .doesNotThrowAnyException();

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.MethodParameter;
@@ -80,7 +81,7 @@ public final class ListenerRig {
         var converter = new CompositeMessageConverter(
                 List.of(new StringMessageConverter(), new SimpleMessageConverter(), new JacksonJsonMessageConverter()));
         return List.of(
-                new ClaimArgumentResolver(new ProxyMethods()),
+                new ClaimArgumentResolver(),
                 new VisibilityHandlerMethodArgumentResolver(SqsHeaders.SQS_VISIBILITY_TIMEOUT_HEADER),
                 new SnsNotificationArgumentResolver(converter, new JsonMapper()),
                 new HeaderMethodArgumentResolver(new DefaultConversionService(), null),
@@ -99,7 +100,7 @@ public final class ListenerRig {
                 new DefaultMessageHandlerMethodFactory(),
                 new ListenerMethodReader(
                         new MockEnvironment(), beans(new StaticListableBeanFactory()), TestResults.NONE),
-                new ProxyMethods());
+                new ClaimArgumentResolver());
         factory.setArgumentResolvers(resolvers());
         factory.afterPropertiesSet();
         ContainerSettings settings = ContainerSettings.begin();
@@ -129,6 +130,13 @@ public final class ListenerRig {
                 () -> {
                     throw new IllegalStateException();
                 },
-                () -> true);
+                ListenerRig::classProxies);
+    }
+
+    /** Proxies as Spring Boot makes them. */
+    static ProxyConfig classProxies() {
+        ProxyConfig proxies = new ProxyConfig();
+        proxies.setProxyTargetClass(true);
+        return proxies;
     }
 }

@@ -1,0 +1,134 @@
+package io.exactlyonce.listener.method;
+
+import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.exactlyonce.Claim;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.Handler;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.RenewingVisibility;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
+
+/**
+ * A call of a listener method, to be continued under the claims of its messages. A batch listener's arguments, which were
+ * resolved for all of the batch, are cut down to the messages whose keys were acquired.
+ */
+final class ListenerCall implements Handler {
+
+    private final ListenerMethod method;
+    private final List<Message<?>> messages;
+    private final MethodInvocation invocation;
+
+    ListenerCall(CurrentDeliveries current, MethodInvocation invocation) {
+        this.method = current.method();
+        this.messages = current.messages();
+        this.invocation = invocation;
+    }
+
+    /**
+     * Processes the messages; one that has no usable key is told of, and left to its end.
+     *
+     * @return what the caller of the method is answered with
+     * @throws Throwable what the method threw, or went wrong with its claims
+     */
+    @Nullable Object process(DeliveryPipeline pipeline) throws Throwable {
+        if (method.batch() != null) {
+            pipeline.process(batch(items(method.batch())), this).join();
+            return method.nothing();
+        }
+        ReceivedMessage received = ReceivedMessage.require(messages.get(0));
+        ClaimSpec spec = spec(received, messages.get(0));
+        return spec == null ? method.nothing() : processAlone(pipeline, Attempt.single(received.delivery(), spec));
+    }
+
+    private @Nullable Object processAlone(DeliveryPipeline pipeline, Attempt attempt) throws Throwable {
+        CompletableFuture<@Nullable Object> recorded = pipeline.process(List.of(attempt), this);
+        if (method.isAsync()) {
+            return recorded;
+        }
+        Object result = recorded.join();
+        return result == null ? method.nothing() : result;
+    }
+
+    private List<Attempt> batch(List<?> items) {
+        if (items.size() != messages.size()) {
+            throw new IllegalStateException(
+                    "A batch of %d messages was resolved to %d arguments".formatted(messages.size(), items.size()));
+        }
+        List<Attempt> attempts = new ArrayList<>(messages.size());
+        for (Message<?> message : messages) {
+            ReceivedMessage received = ReceivedMessage.require(message);
+            attempts.add(Attempt.ofBatch(received.delivery(), received.group(), spec(received, message)));
+        }
+        return attempts;
+    }
+
+    private @Nullable ClaimSpec spec(ReceivedMessage received, Message<?> message) {
+        try {
+            return method.spec(message);
+        } catch (InvalidKeyException unusable) {
+            KeyExpression.logUnusable(received.delivery(), unusable);
+            return null;
+        }
+    }
+
+    private List<?> items(BatchSignature shape) {
+        return (List<?>) Objects.requireNonNull(invocation.getArguments()[shape.list()]);
+    }
+
+    @Override
+    public CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable {
+        if (method.batch() != null) {
+            pass(claimed, method.batch());
+            invocation.proceed();
+            // What the method returns is ignored: there is no result of one message that could be kept.
+            return CompletableFuture.completedFuture(null);
+        }
+        method.pass(claimed.get(0).claim(), invocation.getArguments());
+        Object returned = method.requireFuture(invocation.proceed());
+        if (method.isAsync() && returned instanceof CompletionStage<?> stage) {
+            return stage;
+        }
+        return CompletableFuture.completedFuture(returned);
+    }
+
+    private void pass(List<ClaimedDelivery> acquired, BatchSignature shape) {
+        @Nullable Object[] arguments = invocation.getArguments();
+        List<?> resolved = items(shape);
+        // Lists that the method may change, as awspring's are.
+        List<Object> items = new ArrayList<>(acquired.size());
+        List<Claim> claims = new ArrayList<>(acquired.size());
+        for (ClaimedDelivery each : acquired) {
+            items.add(resolved.get(each.index()));
+            claims.add(each.claim());
+        }
+        arguments[shape.list()] = items;
+        if (shape.claims() >= 0) {
+            arguments[shape.claims()] = claims;
+        }
+        if (shape.visibility() >= 0) {
+            arguments[shape.visibility()] = visibility(acquired);
+        }
+    }
+
+    private BatchVisibility visibility(List<ClaimedDelivery> acquired) {
+        return RenewingVisibility.ofAll(acquired.stream()
+                .<Message<?>>map(each -> messages.get(each.index()))
+                .toList());
+    }
+
+    @Override
+    public @Nullable Object replay(String json) {
+        return method.batch() == null ? method.replay(json) : null;
+    }
+}
