@@ -29,6 +29,9 @@ final class ListenerCall implements Handler {
     private final List<Message<?>> messages;
     private final MethodInvocation invocation;
 
+    /** Whether the method has returned a future: how that ends is the future's to say. */
+    private boolean answered;
+
     ListenerCall(CurrentDeliveries current, MethodInvocation invocation) {
         this.method = current.method();
         this.messages = current.messages();
@@ -52,7 +55,15 @@ final class ListenerCall implements Handler {
     }
 
     private @Nullable Object processAlone(DeliveryPipeline pipeline, Attempt attempt) throws Throwable {
-        CompletableFuture<@Nullable Object> recorded = pipeline.process(List.of(attempt), this);
+        CompletableFuture<@Nullable Object> recorded;
+        try {
+            recorded = pipeline.process(List.of(attempt), this);
+        } catch (Throwable failure) {
+            if (answered) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            throw failure;
+        }
         if (method.isAsync()) {
             return recorded;
         }
@@ -97,6 +108,7 @@ final class ListenerCall implements Handler {
         method.pass(claimed.get(0).claim(), invocation.getArguments());
         Object returned = method.requireFuture(invocation.proceed());
         if (method.isAsync() && returned instanceof CompletionStage<?> stage) {
+            answered = true;
             return stage;
         }
         return CompletableFuture.completedFuture(returned);

@@ -25,6 +25,7 @@ import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -187,6 +189,23 @@ class ExactlyOnceInterceptorTests {
         assertThat(proxy.fulfilLater("A-1").toCompletableFuture()).isCompletedWithValue(7);
 
         assertThat(target.handled).isEmpty();
+    }
+
+    /** It would otherwise be thrown, by a proxy that may not throw it. */
+    @Test
+    void futureThatHasFailedAlreadyIsAnsweredWithAFailedFuture() {
+        bind("fulfilLater");
+        Exception checked = new IOException("the carrier's line is dead");
+        target.later = CompletableFuture.failedFuture(checked);
+
+        CompletableFuture<Integer> returned = proxy.fulfilLater("A-1").toCompletableFuture();
+
+        assertThat(returned)
+                .failsWithin(Duration.ZERO)
+                .withThrowableOfType(ExecutionException.class)
+                .withCause(checked);
+        assertThat(store.completions()).isEmpty();
+        assertThat(store.releases()).hasSize(1);
     }
 
     @Test
