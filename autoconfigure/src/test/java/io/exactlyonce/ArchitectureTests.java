@@ -99,6 +99,18 @@ class ArchitectureTests {
             entry("window.foresight", List.of()),
             entry("window", List.of("visibility", "window.foresight")),
             entry("window.watch", List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),
+            entry(
+                    "actuate",
+                    List.of(
+                            "",
+                            "audit",
+                            "claim",
+                            "delivery",
+                            "renewal",
+                            "visibility",
+                            "window",
+                            "window.foresight",
+                            "window.watch")),
             entry("audit", List.of("", "delivery", "visibility", "window")),
             entry(
                     "metrics",

@@ -1,5 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
@@ -13,7 +14,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The audit of the listeners' queues. */
+/** What is known of listeners, and the audit of their queues. */
 @Configuration(proxyBeanMethods = false)
 class AuditConfiguration {
 
@@ -47,6 +48,11 @@ class AuditConfiguration {
                 properties.claim().retention(),
                 properties.retry().initialDelay(),
                 properties.retry().maxDelay());
+    }
+
+    @Bean
+    ListenerStates exactlyOnceListenerStates() {
+        return new ListenerStates();
     }
 
     @Bean

@@ -1,7 +1,8 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import org.springframework.beans.factory.annotation.Qualifier;
+import io.exactlyonce.actuate.ClaimHealthIndicator;
+import io.exactlyonce.actuate.ListenerStates;
+import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -9,7 +10,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
-import org.springframework.boot.jdbc.health.DataSourceHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -35,9 +35,9 @@ public final class ExactlyOnceHealthAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
-        DataSourceHealthIndicator exactlyOnceHealthIndicator(
-                @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) PrimaryPinnedDataSource dataSource) {
-            return new DataSourceHealthIndicator(dataSource);
+        ClaimHealthIndicator exactlyOnceHealthIndicator(
+                ClaimDatabase database, RenewalLifecycle renewals, ListenerStates listeners) {
+            return new ClaimHealthIndicator(database::prove, renewals.supervisor(), listeners);
         }
     }
 }

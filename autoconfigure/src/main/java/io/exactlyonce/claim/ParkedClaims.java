@@ -1,5 +1,6 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.ClaimLife;
 import io.exactlyonce.ParkedClaim;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,11 @@ public interface ParkedClaims {
 
     /** Looks a key up; empty if it is not parked. */
     Optional<ParkedClaim> find(ClaimKey key);
+
+    /** Looks any key's claim up, parked or not; empty if there is none, or the store does not show it. */
+    default Optional<ClaimLife> life(ClaimKey key) {
+        return Optional.empty();
+    }
 
     /**
      * Gives a parked key free: the next request acquires it, also one that leaves doubt to a person. It is told of the

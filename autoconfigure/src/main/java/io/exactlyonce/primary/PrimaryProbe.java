@@ -50,6 +50,20 @@ public final class PrimaryProbe {
         }
     }
 
+    /**
+     * Asks one connection of the pool, for probes that come again and again.
+     *
+     * @return the server that keeps the claims
+     * @throws PrimaryUnavailableException if it cannot be reached, is a replica or read-only
+     */
+    public DatabaseServer ask() {
+        try (Connection connection = dataSource.getConnection()) {
+            return PrimaryCheck.requirePrimary(connection).server();
+        } catch (SQLException failure) {
+            throw explain(failure);
+        }
+    }
+
     private DatabaseServer askOneConnection() throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             return RoutingCheck.requireOneServer(connection);

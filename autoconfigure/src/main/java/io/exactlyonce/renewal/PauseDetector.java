@@ -35,6 +35,11 @@ final class PauseDetector {
         last = now;
     }
 
+    /** Returns the time since the last tick, or since ticks began. */
+    synchronized Duration sinceLast(long now) {
+        return Duration.ofNanos(now - last);
+    }
+
     synchronized void tick(long now, Collection<RenewedWindow> windows) {
         long late = now - last - RenewalTicker.TICK.toNanos();
         last = now;

@@ -70,6 +70,11 @@ public final class RenewalSupervisor {
         return new Renewal(this, window);
     }
 
+    /** Returns how long ago it was looked for what is due: a tenth of a second while all is well. */
+    public Duration sinceLastTick() {
+        return pauses.sinceLast(now());
+    }
+
     /** Ticks follow from now on. */
     void begin() {
         pauses.reset(now());

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.ClaimLife;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -58,6 +59,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private final RetryingTransaction transaction;
     private final RetryingTransaction writing;
     private final Duration retention;
+    private final ClaimLifeQuery lives;
 
     /**
      * @param dataSource the claim store's
@@ -77,6 +79,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
         this.transaction = new RetryingTransaction(dataSource);
         this.writing = RetryingTransaction.ofWrites(dataSource, new StatementSettings(synchronousCommit));
         this.retention = retention;
+        this.lives = new ClaimLifeQuery(dataSource);
     }
 
     @Override
@@ -91,6 +94,11 @@ public final class PostgresParkedClaims implements ParkedClaims {
     public Optional<ParkedClaim> find(ClaimKey key) {
         return transaction.execute(() -> jdbc.query(FIND, PostgresParkedClaims::map, key.scope(), key.key()).stream()
                 .findFirst());
+    }
+
+    @Override
+    public Optional<ClaimLife> life(ClaimKey key) {
+        return lives.find(key);
     }
 
     @Override

@@ -56,6 +56,20 @@ public final class ClaimDatabase implements AutoCloseable {
         replicas.start();
     }
 
+    /**
+     * Proves that claims can be kept at this moment: the server is a primary, and the table is there if claims have needed
+     * it yet.
+     *
+     * @return the server's address
+     */
+    public String prove() {
+        String server = new PrimaryProbe(dataSource).ask().address();
+        if (isReady()) {
+            new ClaimSchemaValidator(dataSource).verify();
+        }
+        return server;
+    }
+
     /** Returns whether there are listeners, and claims can be kept. */
     public boolean isReady() {
         return ready.hasPassed();

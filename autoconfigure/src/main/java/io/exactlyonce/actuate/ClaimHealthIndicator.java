@@ -1,0 +1,65 @@
+package io.exactlyonce.actuate;
+
+import io.exactlyonce.renewal.RenewalSupervisor;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Whether claims can be kept and renewed: their database answers as a primary and has the table, renewals are looked for in
+ * time, and no listener is paused for lack of answers.
+ */
+public final class ClaimHealthIndicator extends AbstractHealthIndicator {
+
+    /** Renewals are looked for ten times a second; windows last a second at least. */
+    private static final Duration LATE = Duration.ofSeconds(2);
+
+    private final Store store;
+    private final RenewalSupervisor supervisor;
+    private final ListenerStates listeners;
+
+    /** Asks the claims' database. */
+    @FunctionalInterface
+    public interface Store {
+
+        /**
+         * Proves that claims can be kept.
+         *
+         * @return the server that keeps them
+         * @throws Exception if it is away, no primary, or has no table that fits
+         */
+        String prove() throws Exception;
+    }
+
+    /**
+     * Makes the indicator.
+     *
+     * @param store the claims' database
+     * @param supervisor renews
+     */
+    public ClaimHealthIndicator(Store store, RenewalSupervisor supervisor, ListenerStates listeners) {
+        super("Claims cannot be kept");
+        this.store = store;
+        this.supervisor = supervisor;
+        this.listeners = listeners;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) throws Exception {
+        Duration sinceTick = supervisor.sinceLastTick();
+        List<String> paused = listeners.all().stream()
+                .filter(state -> !state.pausedBy().isEmpty())
+                .map(state -> "%s: no answer to claims by %s"
+                        .formatted(state.subscription(), String.join(", ", state.pausedBy())))
+                .toList();
+        builder.withDetail("renewalsLookedForBeforeMillis", sinceTick.toMillis())
+                .withDetail("pausedListeners", paused);
+        builder.withDetail("primary", store.prove());
+        if (sinceTick.compareTo(LATE) > 0 || !paused.isEmpty()) {
+            builder.down();
+        } else {
+            builder.up();
+        }
+    }
+}

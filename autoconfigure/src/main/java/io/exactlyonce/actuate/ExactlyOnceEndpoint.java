@@ -1,0 +1,155 @@
+package io.exactlyonce.actuate;
+
+import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.window.watch.WindowWatch;
+import java.security.Principal;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+
+/**
+ * {@code /actuator/exactlyonce}: listeners with their windows, advice and audit; one key's claim; operators' decisions.
+ * Decisions and redrives are off unless {@code management.endpoint.exactlyonce.access=unrestricted}.
+ */
+@Endpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
+public final class ExactlyOnceEndpoint {
+
+    private static final Logger log = LoggerFactory.getLogger(ExactlyOnceEndpoint.class);
+
+    private final ListenerStates listeners;
+    private final WindowWatch windows;
+    private final QueueAudit audit;
+    private final DeadLetterRedrive redrives;
+    private final @Nullable ParkedClaims claims;
+    private final @Nullable ExactlyOnceOperations operations;
+
+    /**
+     * Makes the endpoint.
+     *
+     * @param claims {@code null} for a store that shows none
+     * @param operations decide on parked claims; {@code null} with a store that shows none
+     */
+    public ExactlyOnceEndpoint(
+            ListenerStates listeners,
+            WindowWatch windows,
+            QueueAudit audit,
+            @Nullable ParkedClaims claims,
+            @Nullable ExactlyOnceOperations operations) {
+        this.listeners = listeners;
+        this.windows = windows;
+        this.audit = audit;
+        this.redrives = new DeadLetterRedrive(audit);
+        this.claims = claims;
+        this.operations = operations;
+    }
+
+    /** Returns what runs, under {@code listeners}. */
+    @ReadOperation
+    public Map<String, List<ListenerDescription>> listeners() {
+        return Map.of("listeners", listeners.all().stream().map(this::describe).toList());
+    }
+
+    private ListenerDescription describe(ListenerStates.State state) {
+        String listener = state.subscription().listener();
+        String queue = state.subscription().queue();
+        return ListenerDescription.of(
+                state,
+                windows.window(listener, queue).orElse(null),
+                audit.report(state.subscription()).orElse(null));
+    }
+
+    /** Returns the life of a key's claim; {@code null}, which is 404, if there is none. */
+    @ReadOperation
+    public @Nullable ClaimLife claim(@Selector String scope, @Selector String key) {
+        return claims == null ? null : claims.life(keyOf(scope, key)).orElse(null);
+    }
+
+    private static ClaimKey keyOf(String scope, String key) {
+        try {
+            return new ClaimKey(scope, key);
+        } catch (IllegalArgumentException invalid) {
+            throw new InvalidEndpointRequestException(invalid.getMessage(), String.valueOf(invalid.getMessage()));
+        }
+    }
+
+    /**
+     * Decides on a parked key.
+     *
+     * @param decision {@code release}: it may run again; {@code complete}: its effect has happened
+     * @return under {@code decided}, whether this decided it; {@code null}, which is 404, if the key is not parked
+     */
+    @WriteOperation
+    public @Nullable Map<String, Object> decide(
+            SecurityContext security, @Selector String scope, @Selector String key, String decision) {
+        ExactlyOnceOperations deciding = operations;
+        if (deciding == null) {
+            return null;
+        }
+        ClaimKey named = keyOf(scope, key);
+        ParkedClaim parked = deciding.findParked(scope, key).orElse(null);
+        if (parked == null) {
+            return null;
+        }
+        boolean decided = switch (decision.toLowerCase(Locale.ROOT)) {
+            case "release" -> deciding.releaseParked(parked);
+            case "complete" -> deciding.completeParked(parked, null);
+            default ->
+                throw new InvalidEndpointRequestException(
+                        "decision '%s' must be 'release' or 'complete'".formatted(decision),
+                        "decision must be 'release' or 'complete'");
+        };
+        log.warn(
+                "{} asked to {} the parked claim of {}: {}",
+                asking(security),
+                decision,
+                named,
+                decided ? "done" : "another decision came first");
+        return Map.of("decided", decided);
+    }
+
+    /**
+     * Starts to move the messages of a listener's dead-letter queues back to its queues.
+     *
+     * @param action {@code redrive}
+     * @return under {@code redriven}, the dead-letter queues; {@code null}, which is 404, if there is no such listener
+     */
+    @WriteOperation
+    public @Nullable Map<String, Object> redrive(SecurityContext security, @Selector String listener, String action) {
+        if (!"redrive".equals(action)) {
+            throw new InvalidEndpointRequestException(
+                    "action '%s' must be 'redrive'".formatted(action), "action must be 'redrive'");
+        }
+        List<ListenerStates.State> named = listeners.all().stream()
+                .filter(state -> state.subscription().listener().equals(listener))
+                .toList();
+        if (named.isEmpty()) {
+            return null;
+        }
+        log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
+        return Map.of(
+                "redriven",
+                named.stream()
+                        .flatMap(state -> redrives.start(state.subscription()).stream())
+                        .toList());
+    }
+
+    private static String asking(SecurityContext security) {
+        Principal principal = security.getPrincipal();
+        return principal == null ? "A caller without a name" : "'" + principal.getName() + "'";
+    }
+}

@@ -1,0 +1,5 @@
+/** What operators see and do through Actuator: the endpoint {@code exactlyonce}, and the health of claims. */
+@NullMarked
+package io.exactlyonce.actuate;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,79 @@
+package io.exactlyonce.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.renewal.RenewalObserver;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+
+class ClaimHealthIndicatorTests {
+
+    private final FakeClock clock = new FakeClock();
+    private final RenewalSupervisor supervisor = new RenewalSupervisor(
+            new ScriptedStore(),
+            new RenewalSchedule(0.5, 0, 3),
+            new RenewalObserver() {},
+            Runnable::run,
+            clock,
+            () -> 0);
+    private final ListenerStates listeners = new ListenerStates();
+    private final Subscription orders =
+            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+
+    private Health health() {
+        return new ClaimHealthIndicator(() -> "10.0.0.5:5432", supervisor, listeners).health();
+    }
+
+    @Test
+    void primaryThatAnswersAndRenewalsInTimeAreUp() {
+        listeners.subscribed(orders);
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails()).containsEntry("primary", "10.0.0.5:5432");
+    }
+
+    @Test
+    void renewalsThatAreNotLookedForAreDown() {
+        clock.advance(Duration.ofMillis(2_001));
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails()).containsEntry("renewalsLookedForBeforeMillis", 2_001L);
+        supervisor.tick();
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    @Test
+    void pausedListenerIsDownAndSaysWhy() {
+        listeners.subscribed(orders);
+        listeners.pollingPaused(orders, "claims", true);
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails())
+                .containsEntry(
+                        "pausedListeners",
+                        List.of("listener 'fulfilment' on queue 'orders': no answer to claims by claims"));
+    }
+
+    @Test
+    void databaseThatIsAwayIsDown() {
+        Health health = new ClaimHealthIndicator(
+                        () -> {
+                            throw new IllegalStateException("connection refused");
+                        },
+                        supervisor,
+                        listeners)
+                .health();
+
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health.getDetails().get("error").toString()).contains("connection refused");
+    }
+}

@@ -1,0 +1,138 @@
+package io.exactlyonce.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** {@code /actuator/exactlyonce}, as an operator sees it. */
+@UsesSqs
+@ExtendWith(OutputCaptureExtension.class)
+class ExactlyOnceEndpointIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+
+    private static final AtomicBoolean IS_HOPELESS = new AtomicBoolean();
+
+    static class Listener {
+
+        @ExactlyOnceListener(
+                id = "orders",
+                queueNames = "${test.queue}",
+                scope = "orders",
+                key = "#order",
+                parkFor = IllegalArgumentException.class)
+        String handle(String order) {
+            if (IS_HOPELESS.get()) {
+                throw new IllegalArgumentException("no such article");
+            }
+            return "receipt-of-a-card";
+        }
+    }
+
+    private static TestApplication start(String queue, String access) {
+        return TestApplication.start(
+                WebApplicationType.SERVLET,
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of(
+                        "test.queue",
+                        queue,
+                        "management.endpoints.web.exposure.include",
+                        "exactlyonce,health",
+                        "management.endpoint.exactlyonce.access",
+                        access,
+                        "management.endpoint.health.show-details",
+                        "always",
+                        "management.endpoint.health.group.claims.include",
+                        "exactlyOnce"),
+                Listener.class);
+    }
+
+    private static String ask(TestApplication application, String path, String... body) throws Exception {
+        String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator" + path));
+        if (body.length > 0) {
+            request.header("Content-Type", "application/json").POST(BodyPublishers.ofString(body[0]));
+        }
+        var answer = HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
+        return answer.statusCode() + " " + answer.body();
+    }
+
+    @Test
+    void listenersClaimsAndHealthAreShownAndNothingCanBeChanged() throws Exception {
+        String queue = SQS.createQueue(30, SQS.createQueue(30), 5);
+        try (TestApplication application = start(queue, "read-only")) {
+            SQS.send(queue, "o1");
+            await().until(() -> application.claims("COMPLETED") == 1);
+
+            await().untilAsserted(() -> assertThat(ask(application, "/exactlyonce"))
+                    .startsWith("200")
+                    .contains("\"listener\":\"orders\"")
+                    .contains("\"queue\":\"" + queue + "\"")
+                    .contains("\"visibilityWindow\":30.0")
+                    .contains("\"maxReceiveCount\":5")
+                    .contains("\"pausedBy\":[]")
+                    .contains("\"rule\":\"2 x p50\"")
+                    .contains("\"audit\":["));
+            assertThat(ask(application, "/exactlyonce/orders/o1"))
+                    .startsWith("200")
+                    .contains("\"status\":\"COMPLETED\"")
+                    .contains("\"attempt\":1")
+                    .doesNotContain("receipt-of-a-card");
+            assertThat(ask(application, "/exactlyonce/orders/o2")).startsWith("404");
+            assertThat(ask(application, "/health/claims"))
+                    .startsWith("200")
+                    .contains("\"status\":\"UP\"")
+                    .contains("\"pausedListeners\":[]")
+                    .contains("\"primary\":");
+            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"release\"}"))
+                    .startsWith("405");
+            application.database().sql("DROP TABLE exactly_once_claim").update();
+            assertThat(ask(application, "/health/claims")).startsWith("503").contains("exactly_once_claim");
+        }
+    }
+
+    @Test
+    void decisionOnAParkedKeyIsLoggedWithWhoAsked(CapturedOutput output) throws Exception {
+        String queue = SQS.createQueue(30);
+        try (TestApplication application = start(queue, "unrestricted")) {
+            IS_HOPELESS.set(true);
+            SQS.send(queue, "o1");
+            await().until(() -> application.claims("PARKED") == 1);
+
+            assertThat(ask(application, "/exactlyonce/orders/o1"))
+                    .contains("\"status\":\"PARKED\"")
+                    .contains("no such article");
+            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"forget\"}"))
+                    .startsWith("400");
+            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"complete\"}"))
+                    .startsWith("200")
+                    .contains("\"decided\":true");
+            assertThat(application.claims("COMPLETED")).isOne();
+            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"release\"}"))
+                    .startsWith("404");
+            assertThat(output)
+                    .contains("A caller without a name asked to complete the parked claim of orders/")
+                    .doesNotContain("claim of orders/o1");
+        } finally {
+            IS_HOPELESS.set(false);
+        }
+    }
+}

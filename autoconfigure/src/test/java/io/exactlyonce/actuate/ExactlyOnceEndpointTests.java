@@ -1,0 +1,121 @@
+package io.exactlyonce.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.audit.AuditMode;
+import io.exactlyonce.audit.AuditTerms;
+import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.watch.WindowWatch;
+import java.security.Principal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+
+class ExactlyOnceEndpointTests {
+
+    private final FakeClock clock = new FakeClock();
+    private final ListenerStates listeners = new ListenerStates();
+    private final WindowWatch windows = new WindowWatch(true, List.of(), clock);
+    private final QueueAudit audit = new QueueAudit(
+            AuditMode.WARN,
+            Set.of(),
+            new AuditTerms(true, null, Duration.ofDays(14), Duration.ofSeconds(1), Duration.ofMinutes(5)),
+            subscription -> Optional.empty(),
+            (subscription, levels) -> {});
+    private final ExactlyOnceEndpoint endpoint = new ExactlyOnceEndpoint(listeners, windows, audit, null, null);
+    private final Subscription orders =
+            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+
+    private static final SecurityContext OPERATOR = new SecurityContext() {
+        @Override
+        public @Nullable Principal getPrincipal() {
+            return () -> "operator";
+        }
+
+        @Override
+        public boolean isUserInRole(String role) {
+            return true;
+        }
+    };
+
+    private ListenerDescription only() {
+        assertThat(endpoint.listeners().get("listeners")).hasSize(1);
+        return endpoint.listeners().get("listeners").get(0);
+    }
+
+    @Test
+    void listenerIsDescribedFromItsStartUntilItsStop() {
+        assertThat(endpoint.listeners().get("listeners")).isEmpty();
+        listeners.subscribed(orders);
+        listeners.inFlight(orders, 1);
+        listeners.inFlight(orders, 1);
+        listeners.inFlight(orders, -1);
+        listeners.waiting(orders, 1);
+        listeners.pollingPaused(orders, "claims", true);
+        listeners.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), 5));
+
+        ListenerDescription description = only();
+
+        assertThat(description.listener()).isEqualTo("fulfilment");
+        assertThat(description.queue()).isEqualTo("orders");
+        assertThat(description.visibilityWindow()).isEqualTo(60);
+        assertThat(description.timeout()).isNull();
+        assertThat(description.inFlight()).isOne();
+        assertThat(description.waiting()).isOne();
+        assertThat(description.pausedBy()).containsExactly("claims");
+        assertThat(description.maxReceiveCount()).isEqualTo(5);
+        assertThat(description.audit()).isNull();
+        listeners.pollingPaused(orders, "claims", false);
+        assertThat(only().pausedBy()).isEmpty();
+        listeners.unsubscribed(orders);
+        listeners.inFlight(orders, -1);
+        assertThat(endpoint.listeners().get("listeners")).isEmpty();
+    }
+
+    @Test
+    void windowIsShownWithItsPercentilesAndWithAdviceThatCanBePasted() {
+        listeners.subscribed(orders);
+        windows.subscribed(orders);
+        for (int delivery = 0; delivery < 300; delivery++) {
+            clock.advance(Duration.ofSeconds(1));
+            windows.delivered(orders, Duration.ofSeconds(20));
+        }
+
+        ListenerDescription.Window window = only().window();
+
+        assertThat(window).isNotNull();
+        assertThat(window.p95()).isBetween(19.0, 21.0);
+        assertThat(window.utilization()).isBetween(0.6, 0.7);
+        assertThat(window.timeToBreach()).isNull();
+        assertThat(window.advice().rule()).isEqualTo("2 x p50");
+        assertThat(window.advice().recommended()).isBetween(38.0, 42.0);
+        assertThat(window.advice().terraform()).contains("aws_sqs_queue").contains("\"orders\"");
+        assertThat(window.advice().cli()).startsWith("aws sqs set-queue-attributes");
+    }
+
+    @Test
+    void storeThatShowsNoClaimsHasNoneToShowOrToDecideOn() {
+        assertThat(endpoint.claim("orders", "o1")).isNull();
+        assertThat(endpoint.decide(OPERATOR, "orders", "o1", "release")).isNull();
+    }
+
+    @Test
+    void redriveNamesAListenerThatRuns() {
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isNull();
+        assertThatThrownBy(() -> endpoint.redrive(OPERATOR, "fulfilment", "purge"))
+                .isInstanceOf(InvalidEndpointRequestException.class)
+                .hasMessageContaining("'purge' must be 'redrive'");
+        listeners.subscribed(orders);
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).containsEntry("redriven", List.of());
+    }
+}
