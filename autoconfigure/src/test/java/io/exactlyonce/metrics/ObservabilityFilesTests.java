@@ -1,0 +1,65 @@
+package io.exactlyonce.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Alerts and dashboard go by meters that there are. That applications expose the same ones is shown by {@link
+ * PrometheusIT}.
+ */
+class ObservabilityFilesTests {
+
+    private static final Pattern METER = Pattern.compile("\\bexactly_once_[a-z_]+");
+    private static final Pattern ALERT = Pattern.compile("(?m)^ *- alert: (\\w+)$");
+
+    private static String read(String file) throws IOException {
+        return Files.readString(MetersTable.root().resolve("docs/observability").resolve(file));
+    }
+
+    private static Set<String> all(Pattern pattern, int group, String text) {
+        Matcher matcher = pattern.matcher(text);
+        Set<String> found = new TreeSet<>();
+        while (matcher.find()) {
+            found.add(matcher.group(group));
+        }
+        return found;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"alerts.yml", "alerts-tests.yml", "dashboard.json", "README.md"})
+    void metersThatAreAskedForExist(String file) throws IOException {
+        Set<String> meters = MetersTableTests.all().rows().keySet();
+
+        Set<String> unknown = all(METER, 0, read(file)).stream()
+                .filter(name ->
+                        !meters.contains(name) && !meters.contains(name.replaceFirst("_(bucket|count|sum|max)$", "")))
+                .collect(Collectors.toSet());
+
+        assertThat(all(METER, 0, read(file))).hasSizeGreaterThan(2);
+        assertThat(unknown).as("meters in %s that no application has", file).isEmpty();
+    }
+
+    @Test
+    void everyAlertIsTestedAndHasAParagraphOfTheRunbook() throws IOException {
+        Set<String> alerts = all(ALERT, 1, read("alerts.yml"));
+        String tests = read("alerts-tests.yml");
+        String runbook = read("README.md");
+
+        assertThat(alerts).hasSize(15).allSatisfy(alert -> {
+            assertThat(tests).contains(alert);
+            assertThat(runbook).contains("### " + alert + "\n");
+            assertThat(read("alerts.yml")).contains("README.md#" + alert.toLowerCase(Locale.ROOT) + "\n");
+        });
+    }
+}
