@@ -160,6 +160,19 @@ class ArchitectureTests {
                         .isTrue());
     }
 
+    /** More than that cannot be seen at a glance. */
+    @ArchTest
+    static void packagesHaveAtMostTwentyFiles(JavaClasses classes) {
+        Map<String, Long> files = classes.stream()
+                .filter(JavaClass::isTopLevelClass)
+                .filter(type -> !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+
+        assertThat(files)
+                .isNotEmpty()
+                .allSatisfy((name, count) -> assertThat(count).as(name).isLessThanOrEqualTo(20));
+    }
+
     @ArchTest
     static final ArchRule packagesHaveNoCycles =
             slices().matching("io.exactlyonce.(**)").should().beFreeOfCycles();
