@@ -7,8 +7,8 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Clock;
-import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -66,11 +66,12 @@ public final class Circumstances {
         }
     }
 
+    /** When the file was last written, by the file system: builds that can be repeated give it a date of their own. */
     private static String built(Path program) {
         try {
-            Instant built = Files.getLastModifiedTime(program).toInstant();
-            return built.truncatedTo(ChronoUnit.SECONDS).toString();
-        } catch (IOException unknown) {
+            FileTime written = (FileTime) Files.getAttribute(program, "unix:ctime");
+            return written.toInstant().truncatedTo(ChronoUnit.SECONDS).toString();
+        } catch (IOException | IllegalArgumentException | UnsupportedOperationException unknown) {
             return UNKNOWN;
         }
     }
