@@ -4,16 +4,17 @@ import com.sun.management.OperatingSystemMXBean;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
-import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
-import io.exactlyonce.autoconfigure.ExactlyOnceMetricsAutoConfiguration;
 import io.exactlyonce.benchmarks.process.Conversation;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
@@ -25,10 +26,6 @@ import org.springframework.core.env.Environment;
 public class Worker {
 
     private static final long LONGEST_SECONDS = 180;
-
-    /** Other contestants do without any of it. */
-    private static final String STARTER =
-            ExactlyOnceAutoConfiguration.class.getName() + "," + ExactlyOnceMetricsAutoConfiguration.class.getName();
 
     private final MessageListenerContainerRegistry containers;
     private final Tally tally;
@@ -52,7 +49,7 @@ public class Worker {
         Protection protection = Protection.valueOf(arguments[0]);
         SpringApplication application = new SpringApplicationBuilder(Worker.class, protection.listener()).build();
         if (!protection.isOurs()) {
-            application.setDefaultProperties(Map.of("spring.autoconfigure.exclude", STARTER));
+            application.setDefaultProperties(Map.of("spring.autoconfigure.exclude", starter()));
         }
         try (ConfigurableApplicationContext context = application.run(arguments)) {
             Worker worker = context.getBean(Worker.class);
@@ -60,6 +57,13 @@ public class Worker {
             Conversation.say(ManagementFactory.getRuntimeMXBean().getUptime());
             Conversation.answer(Task.class, worker::answer);
         }
+    }
+
+    /** Contestants that are not ours do without any of it. */
+    private static String starter() {
+        return ImportCandidates.load(AutoConfiguration.class, Worker.class.getClassLoader()).getCandidates().stream()
+                .filter(name -> name.startsWith("io.exactlyonce."))
+                .collect(Collectors.joining(","));
     }
 
     private void prepare(Environment environment) {
