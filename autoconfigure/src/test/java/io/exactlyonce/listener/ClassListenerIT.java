@@ -75,10 +75,16 @@ class ClassListenerIT {
         }
     }
 
+    static class OnAMethod {
+
+        @ExactlyOnceListener(queueNames = "${test.other}", key = "#order.orderId")
+        void handle(Placed order) {}
+    }
+
     private final String queue = SQS.createQueue(30);
 
-    private TestApplication start(Class<?> listener, Map<String, String> properties) {
-        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), properties, listener);
+    private TestApplication start(Map<String, String> properties, Class<?>... listeners) {
+        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), properties, listeners);
     }
 
     private void send(Class<?> type, String orderId) {
@@ -94,7 +100,7 @@ class ClassListenerIT {
 
     @Test
     void handlersOfAClassShareItsListenerAndItsKeys() {
-        try (TestApplication application = start(OrderEvents.class, Map.of("test.queue", queue))) {
+        try (TestApplication application = start(Map.of("test.queue", queue), OrderEvents.class)) {
             OrderEvents listener = application.bean(OrderEvents.class);
             send(Placed.class, "o1");
             send(Cancelled.class, "o2");
@@ -113,9 +119,23 @@ class ClassListenerIT {
         }
     }
 
+    /** Awspring turns the mapping of types off in the converter that all containers of a factory share. */
+    @Test
+    void payloadTypesAreKnownBesideAListenerOnAMethod() {
+        Map<String, String> queues = Map.of("test.queue", queue, "test.other", SQS.createQueue(30));
+        try (TestApplication application = start(queues, OnAMethod.class, OrderEvents.class)) {
+            send(Placed.class, "o1");
+            send(Cancelled.class, "o2");
+
+            await().until(() -> SQS.size(queue) == 0);
+            assertThat(application.bean(OrderEvents.class).handled())
+                    .containsExactlyInAnyOrder("placed o1", "cancelled o2");
+        }
+    }
+
     @Test
     void annotationOfTheApplicationsOwnMakesAListener() {
-        try (TestApplication application = start(Composed.class, Map.of("test.queue", queue))) {
+        try (TestApplication application = start(Map.of("test.queue", queue), Composed.class)) {
             Composed listener = application.bean(Composed.class);
             SQS.send(queue, "o1");
             SQS.send(queue, "o1");
@@ -129,13 +149,13 @@ class ClassListenerIT {
     @Test
     void listenersAreMadeThoughBeansAreLazy() {
         Map<String, String> lazy = Map.of("test.queue", queue, "spring.main.lazy-initialization", "true");
-        try (TestApplication application = start(Composed.class, lazy)) {
+        try (TestApplication application = start(lazy, Composed.class)) {
             SQS.send(queue, "o1");
 
             await().until(() -> application.claims("COMPLETED") == 1);
             await().until(() -> SQS.size(queue) == 0);
         }
-        try (TestApplication application = start(OrderEvents.class, lazy)) {
+        try (TestApplication application = start(lazy, OrderEvents.class)) {
             send(Placed.class, "o2");
 
             await().until(() -> application.claims("COMPLETED") == 1);

@@ -13,6 +13,7 @@ import io.exactlyonce.listener.acknowledgement.CompletingAcknowledgementExecutor
 import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.MessageReader;
+import io.exactlyonce.listener.message.PayloadConversion;
 import io.exactlyonce.listener.message.PolledMessages;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.visibility.SqsQueueVisibility;
@@ -168,8 +169,12 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     }
 
     private MessageReader<T> reader() {
-        return new MessageReader<>(
-                getMessagingMessageConverter(), getMessageConversionContext(), payloadType, engine.deliveries(), this);
+        PayloadConversion conversion = new PayloadConversion(
+                getMessagingMessageConverter(),
+                getMessageConversionContext(),
+                payloadType,
+                settings.payloadTypesOfClass());
+        return new MessageReader<>(conversion, engine.deliveries(), this);
     }
 
     @Override

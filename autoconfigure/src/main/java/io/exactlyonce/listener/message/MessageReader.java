@@ -1,13 +1,9 @@
 package io.exactlyonce.listener.message;
 
-import io.awspring.cloud.sqs.support.converter.ContextAwareMessagingMessageConverter;
-import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
-import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.visibility.Subscription;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,30 +21,19 @@ public final class MessageReader<T> {
 
     private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
 
-    private final MessagingMessageConverter<Message> converter;
-    private final @Nullable MessageConversionContext context;
-    private final @Nullable Class<?> payloadType;
+    private final PayloadConversion conversion;
     private final Deliveries deliveries;
     private final MessageOrigin origin;
 
     /**
      * Makes a reader.
      *
-     * @param converter the application's
-     * @param context for converters that want one
-     * @param payloadType what the handler takes, if it is known
+     * @param conversion makes Spring's messages of SQS's
      * @param deliveries where unreadable messages are returned
      * @param origin where the messages were polled
      */
-    public MessageReader(
-            MessagingMessageConverter<Message> converter,
-            @Nullable MessageConversionContext context,
-            @Nullable Class<?> payloadType,
-            Deliveries deliveries,
-            MessageOrigin origin) {
-        this.converter = converter;
-        this.context = context;
-        this.payloadType = payloadType;
+    public MessageReader(PayloadConversion conversion, Deliveries deliveries, MessageOrigin origin) {
+        this.conversion = conversion;
         this.deliveries = deliveries;
         this.origin = origin;
     }
@@ -61,7 +46,7 @@ public final class MessageReader<T> {
             org.springframework.messaging.Message<T> converted = convert(AttributeSanitizer.tame(message));
             return Optional.of(
                     new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body(), origin)
-                            .attachTo(converted, RenewingVisibility.header(converted, delivery, context)));
+                            .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
@@ -86,15 +71,11 @@ public final class MessageReader<T> {
 
     @SuppressWarnings("unchecked") // The converter makes what the listener takes, as in awspring.
     private org.springframework.messaging.Message<T> convert(Message message) {
-        org.springframework.messaging.Message<?> converted =
-                converter instanceof ContextAwareMessagingMessageConverter<Message> aware
-                        ? aware.toMessagingMessage(message, context)
-                        : converter.toMessagingMessage(message);
-        return (org.springframework.messaging.Message<T>)
-                Objects.requireNonNull(converted, "The message converter returned nothing");
+        return (org.springframework.messaging.Message<T>) conversion.convert(message);
     }
 
     private void returnUnreadable(Delivery delivery, Throwable unreadable) {
+        Class<?> payloadType = conversion.payloadType();
         log.error(
                 "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send what "
                         + "the handler takes, or correct its parameter (DEBUG of {} tells more)",

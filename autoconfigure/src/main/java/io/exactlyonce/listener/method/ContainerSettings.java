@@ -10,7 +10,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
@@ -27,6 +29,7 @@ public final class ContainerSettings {
     private final List<DeliveryHandlerMethod> handlers = new ArrayList<>();
 
     private volatile @Nullable Choice choice;
+    private volatile Set<Class<?>> payloadTypesOfClass = Set.of();
     private volatile @Nullable Duration timeout;
     private volatile @Nullable String scope;
     private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
@@ -57,6 +60,9 @@ public final class ContainerSettings {
     public void end() {
         LATEST.remove();
         choice = Choice.among(handlers);
+        payloadTypesOfClass = handlers.stream()
+                .flatMap(handler -> handler.method().payloadTypesOfClass())
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /**
@@ -100,6 +106,11 @@ public final class ContainerSettings {
     /** Returns whether the method takes batches. */
     public boolean isBatch() {
         return !handlers.isEmpty() && handlers.get(0).method().batch() != null;
+    }
+
+    /** Returns what the handlers of the listener's class take as payloads; nothing for a listener on a method. */
+    public Set<Class<?>> payloadTypesOfClass() {
+        return payloadTypesOfClass;
     }
 
     /** Chooses a method of a class by a message's payload, as awspring does when it calls it. */

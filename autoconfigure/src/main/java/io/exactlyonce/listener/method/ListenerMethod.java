@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.method;
 
+import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
@@ -12,13 +13,18 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
 import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.util.ClassUtils;
 
 /** An {@link io.exactlyonce.ExactlyOnceListener} method, checked and ready to say the key of its messages. */
@@ -149,6 +155,17 @@ final class ListenerMethod {
             return null;
         }
         return Array.get(Array.newInstance(type, 1), 0);
+    }
+
+    /** Returns the types of the parameters by which awspring chooses among the handlers of a class; none for any object. */
+    Stream<Class<?>> payloadTypesOfClass() {
+        return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class)
+                ? Arrays.stream(method.getParameters())
+                        .filter(parameter -> !parameter.isAnnotationPresent(Header.class)
+                                && !parameter.isAnnotationPresent(Headers.class))
+                        .<Class<?>>map(Parameter::getType)
+                        .filter(type -> type != Claim.class && type != Object.class)
+                : Stream.empty();
     }
 
     Method method() {

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -62,7 +63,10 @@ class MessageReaderTests {
             MessagingMessageConverter<Message> converter, Message message) {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Order.class);
-        return new MessageReader<>(converter, context, Order.class, deliveries, MessageOrigin.UNKNOWN)
+        return new MessageReader<>(
+                        new PayloadConversion(converter, context, Order.class, Set.of()),
+                        deliveries,
+                        MessageOrigin.UNKNOWN)
                 .read(message, subscription, clock.nanoTime());
     }
 
@@ -94,6 +98,37 @@ class MessageReaderTests {
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
     }
 
+    record Refund(String orderId) {}
+
+    /** Its initializer would be the sender's to run. */
+    static final class Harmful {
+        static {
+            System.setProperty("harmful.initialized", "true");
+        }
+    }
+
+    @Test
+    void senderNamesOneOfTheTypesThatTheHandlersOfAClassTake() {
+        assertThat(payloadOfClass(Order.class.getName())).isInstanceOf(Order.class);
+        assertThat(payloadOfClass(Refund.class.getName())).isInstanceOf(Refund.class);
+        assertThat(payloadOfClass(Harmful.class.getName())).isEqualTo("{}");
+        assertThat(payloadOfClass("no.such.Type")).isEqualTo("{}");
+        assertThat(System.getProperty("harmful.initialized")).isNull();
+    }
+
+    private Object payloadOfClass(String type) {
+        var conversion = new PayloadConversion(
+                converter(), new SqsMessageConversionContext(), null, Set.of(Order.class, Refund.class));
+        MessageAttributeValue named = MessageAttributeValue.builder()
+                .dataType("String")
+                .stringValue(type)
+                .build();
+        return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN)
+                .read(message("{}", Map.of("JavaType", named)), subscription, clock.nanoTime())
+                .orElseThrow()
+                .getPayload();
+    }
+
     record Line(int amount) {}
 
     record Basket(List<Line> lines, Map<String, Line> byCard) {}
@@ -111,7 +146,10 @@ class MessageReaderTests {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Basket.class);
         try (CapturedLog log = new CapturedLog(MessageReader.class)) {
-            assertThat(new MessageReader<>(converter(), context, Basket.class, deliveries, MessageOrigin.UNKNOWN)
+            assertThat(new MessageReader<>(
+                                    new PayloadConversion(converter(), context, Basket.class, Set.of()),
+                                    deliveries,
+                                    MessageOrigin.UNKNOWN)
                             .read(message(body, Map.of()), subscription, clock.nanoTime()))
                     .isEmpty();
 

@@ -66,6 +66,7 @@ class ContainerSettingsTests {
         assertThat(key(events, new Placed("o1"))).isEqualTo(key(events, new Cancelled("o1", "late")));
         assertThat(key(events, Map.of("orderId", "o1"))).isEqualTo(key(events, new Placed("o1")));
         assertThat(events.scope()).isEqualTo("events");
+        assertThat(events.payloadTypesOfClass()).containsExactlyInAnyOrder(Placed.class, Cancelled.class, Map.class);
         assertThat(events.isBatch()).isFalse();
     }
 
@@ -88,6 +89,7 @@ class ContainerSettingsTests {
 
         assertThat(key(batches, new Placed("o1"))).isNotEqualTo(key(batches, new Placed("o2")));
         assertThat(batches.isBatch()).isTrue();
+        assertThat(batches.payloadTypesOfClass()).isEmpty();
     }
 
     @Test
