@@ -17,12 +17,15 @@ import org.springframework.boot.health.actuate.endpoint.StatusAggregator;
  * <p>Boot counts each DataSource as a part of {@code db}. Claims' pool is none in any group: it is {@code exactlyOnce}, which
  * the health of the whole application leaves out.
  */
-final class ClaimHealthGroups implements HealthEndpointGroupsPostProcessor {
+public final class ClaimHealthGroups implements HealthEndpointGroupsPostProcessor {
 
     /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
     static final String CONTRIBUTOR = "exactlyOnce";
 
     private static final String PART_OF_DB = "db/" + ClaimStoreConfiguration.DATA_SOURCE;
+
+    /** Makes what leaves {@code exactlyOnce} out of the health of the whole application. */
+    public ClaimHealthGroups() {}
 
     @Override
     public HealthEndpointGroups postProcessHealthEndpointGroups(HealthEndpointGroups groups) {

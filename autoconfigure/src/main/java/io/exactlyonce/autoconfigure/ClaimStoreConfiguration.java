@@ -36,10 +36,17 @@ class ClaimStoreConfiguration {
             @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<JdbcConnectionDetails> connectionDetails,
             ObjectProvider<DataSourceProperties> applicationProperties) {
+        requirePostgres(properties);
         return ClaimPool.of(
                 properties,
                 marked.getIfAvailable(),
                 () -> ClaimPool.application(connectionDetails.getIfAvailable(), applicationProperties));
+    }
+
+    private static void requirePostgres(ExactlyOnceProperties properties) {
+        if (properties.claim().store() != ExactlyOnceProperties.Store.POSTGRESQL) {
+            throw new MissingStoreException(properties.claim().store());
+        }
     }
 
     /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */

@@ -39,6 +39,7 @@ public record ExactlyOnceProperties(
     /**
      * Claims on idempotency keys.
      *
+     * @param store Where claims are kept: 'postgresql', or 'dynamodb' with the module exactly-once-dynamodb.
      * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: the visibility window of
      *     the delivery.
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
@@ -53,6 +54,7 @@ public record ExactlyOnceProperties(
      * @param coalescing Sharing of transactions by claims that come at the same time.
      */
     public record Claim(
+            @DefaultValue("postgresql") Store store,
             @Nullable Duration lease,
             @DefaultValue("14d") Duration retention,
             @DefaultValue("refuse") MismatchPolicy onMismatch,
@@ -69,6 +71,12 @@ public record ExactlyOnceProperties(
             requireWithin("claim.retention", retention, Duration.ofMinutes(1), Duration.ofDays(3650));
             requireWithin("claim.max-result-size", maxResultSize, DataSize.ofBytes(0), DataSize.ofMegabytes(16));
         }
+    }
+
+    /** Where claims are kept. */
+    public enum Store {
+        POSTGRESQL,
+        DYNAMODB
     }
 
     /**

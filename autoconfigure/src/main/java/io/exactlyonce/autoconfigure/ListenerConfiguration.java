@@ -102,8 +102,8 @@ class ListenerConfiguration {
             BeanFactory beans, @Nullable PrimaryPinnedDataSource claims, ExactlyOnceProperties properties) {
         if (claims == null) {
             throw new UnsupportedTransactionException(
-                    "claims are kept by a ClaimStore of the application's own, which shares no transactions with handlers",
-                    "use effects = EXTERNAL",
+                    "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
+                    "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
                     null);
         }
         return new PostgresClaimTransactionFactory(

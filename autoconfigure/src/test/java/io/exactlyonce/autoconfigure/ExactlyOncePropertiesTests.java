@@ -76,6 +76,7 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.renewal.enabled=false",
                         "exactly-once.datasource.replica-lag-interval=0",
+                        "exactly-once.claim.store=dynamodb",
                         "exactly-once.renewal.at=0.8",
                         "exactly-once.renewal.jitter=0.5",
                         "exactly-once.renewal.retries=10",
@@ -87,6 +88,7 @@ class ExactlyOncePropertiesTests {
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
                                 new ExactlyOnceProperties.Claim(
+                                        ExactlyOnceProperties.Store.DYNAMODB,
                                         Duration.ofSeconds(45),
                                         Duration.ofDays(30),
                                         MismatchPolicy.WARN,

@@ -1,7 +1,7 @@
 package io.exactlyonce.dynamodb;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -29,8 +29,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as items of one table of DynamoDB, each written on a condition, many in one request. No thread waits inside; the methods
- * that return no future wait for their answer on the caller's thread.
+ * Claims as items of one table of DynamoDB, each written on a condition, many in one request. No thread waits inside: the methods
+ * that return no future wait for one on the caller's thread.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, in one Region, for as long as a key's item exists. That a write of a claim
  * which lost its key changes nothing rests on conditions alone, and on no clock.
@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not guaranteed: that a lease is over when a key is taken over, if the clocks of the service's front ends differ by more than
  * {@code exactly-once.dynamodb.clock-error}; anything in a global table with eventual consistency, or after a restore.
  */
-public final class DynamoDbClaimStore implements ClaimStore {
+public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
 
     /** Largest result, in bytes of UTF-8: an item has at most 400 KB, with its key, names and reasons. */
     public static final int LARGEST_RESULT = 380 * 1024;
@@ -56,7 +56,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
      * @param clock says whether leases are over
      * @param nanos monotonic, in nanoseconds
      */
-    public DynamoDbClaimStore(
+    DynamoDbClaimStore(
             ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock, NanoClock nanos) {
         this.writer = writer;
         this.reader = reader;
@@ -70,7 +70,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         return Answers.await(claimAsync(requests));
     }
 
-    /** As {@link #claim}; the future fails as that throws. */
+    @Override
     public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
         return time.prepare().thenCompose(ready -> new ClaimCall(writer, reader, clock, writes, requests).run());
     }
@@ -105,7 +105,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         return Answers.await(endAsync(ends));
     }
 
-    /** As {@link #end}; the future fails as that throws. */
+    @Override
     public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
         try {
             ends.forEach(DynamoDbClaimStore::requireStorable);
@@ -148,7 +148,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
 
     /** Ends, and claims of other keys, at once; claims of keys that end here after that. */
     @Override
-    public ClaimBatchResult apply(ClaimBatch batch) {
+    public ClaimBatch.Result apply(ClaimBatch batch) {
         Set<ClaimKey> ending = new HashSet<>();
         batch.ends().forEach(end -> ending.add(end.claim().key()));
         List<ClaimRequest> first = batch.claims().stream()

@@ -39,7 +39,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
      * @param reader reads from it
      * @param writes what a decision writes
      */
-    public DynamoDbParkedClaims(ItemWriter writer, ItemReader reader, ClaimWrites writes) {
+    DynamoDbParkedClaims(ItemWriter writer, ItemReader reader, ClaimWrites writes) {
         this.writer = writer;
         this.reader = reader;
         this.writes = writes;

@@ -1,7 +1,6 @@
 package io.exactlyonce.dynamodb;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimBatchResult;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
@@ -34,8 +33,8 @@ record Ended(Set<ClaimId> recorded, Set<ClaimId> unanswered) {
         throw new CompletionException(cause);
     }
 
-    ClaimBatchResult with(ClaimBatch batch, Map<ClaimId, ClaimOutcome> outcomes) {
-        return new ClaimBatchResult(
+    ClaimBatch.Result with(ClaimBatch batch, Map<ClaimId, ClaimOutcome> outcomes) {
+        return new ClaimBatch.Result(
                 recorded,
                 batch.claims().stream()
                         .map(request -> Objects.requireNonNull(outcomes.get(request.id())))

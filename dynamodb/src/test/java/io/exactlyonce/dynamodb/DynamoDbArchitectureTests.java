@@ -114,11 +114,8 @@ class DynamoDbArchitectureTests {
                     assignableTo(Clock.class).or(assignableTo(Date.class)).or(assignableTo(Calendar.class)));
 
     @ArchTest
-    static final ArchRule clockComesFromOutside = noClasses()
-            .that()
-            .resideOutsideOfPackage(WIRING)
-            .should()
-            .callMethod(System.class, "nanoTime");
+    static final ArchRule clockComesFromOutside =
+            noClasses().that().resideOutsideOfPackage(WIRING).should().callMethod(System.class, "nanoTime");
 
     private static String room(String name) {
         return name.isEmpty() ? BASE : BASE + "." + name;

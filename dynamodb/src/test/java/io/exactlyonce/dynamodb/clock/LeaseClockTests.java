@@ -46,7 +46,8 @@ class LeaseClockTests {
     void noMoreThanTheLeaseIsTold() {
         service.answer(ROUND_TRIP);
 
-        assertThat(leases.remainingMicros("1", "a", leases.end(LEASE), LEASE_MICROS)).isEqualTo(LEASE_MICROS);
+        assertThat(leases.remainingMicros("1", "a", leases.end(LEASE), LEASE_MICROS))
+                .isEqualTo(LEASE_MICROS);
     }
 
     @Test

@@ -149,8 +149,7 @@ class ServiceClockTests {
         assertThat(second).isGreaterThan(first);
         assertThat(measured.estimateMicros().orElseThrow()).isGreaterThan(second);
         clock.advance(Duration.ofDays(1));
-        assertThat(measured.estimateMicros().orElseThrow())
-                .isCloseTo(service.micros(), within(2_000_000L));
+        assertThat(measured.estimateMicros().orElseThrow()).isCloseTo(service.micros(), within(2_000_000L));
     }
 
     private void answers(int count) {

@@ -3,18 +3,15 @@ package io.exactlyonce.dynamodb.testing;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
+import io.exactlyonce.dynamodb.DynamoDbClaims;
+import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.DynamoDbParkedClaims;
 import io.exactlyonce.dynamodb.clock.ClockMode;
 import io.exactlyonce.dynamodb.clock.DateInterceptor;
-import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
-import io.exactlyonce.dynamodb.item.ClaimWrites;
-import io.exactlyonce.dynamodb.request.ItemReader;
-import io.exactlyonce.dynamodb.request.ItemWriter;
 import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.table.ClaimTable;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,53 +35,53 @@ public final class StoreOnTable {
     private final String table = "claims-" + UUID.randomUUID();
     private final ServiceClock time = new ServiceClock(System::nanoTime, ERROR);
     private final DynamoDbAsyncClient client;
-    private final LeaseClock leases;
-    private final ClaimWrites writes;
-    private final DynamoDbClaimStore store;
-    private final DynamoDbParkedClaims parked;
+    private final DynamoDbClaims claims;
 
     private StoreOnTable(
-            ClockMode mode, UnaryOperator<DynamoDbAsyncClient> wrapping, ExecutionInterceptor... interceptors) {
-        ExecutionInterceptor[] all = Stream.concat(
-                        Arrays.stream(interceptors), Stream.of(new DateInterceptor(time, System::nanoTime)))
-                .toArray(ExecutionInterceptor[]::new);
-        this.client = LocalDynamoDb.shared().client(all);
+            ClockMode mode, boolean dates, UnaryOperator<DynamoDbAsyncClient> wrapping, ExecutionInterceptor... others) {
+        Stream<ExecutionInterceptor> first =
+                dates ? Stream.of(new DateInterceptor(time, System::nanoTime)) : Stream.empty();
+        this.client = LocalDynamoDb.shared()
+                .client(Stream.concat(first, Stream.of(others)).toArray(ExecutionInterceptor[]::new));
         new ClaimTable(client, table).createIfMissing();
-        this.leases = new LeaseClock(time, mode, ERROR, System::nanoTime);
-        this.writes = new ClaimWrites(leases, RETENTION);
-        DynamoDbAsyncClient used = wrapping.apply(client);
-        Pauses pauses = Pauses.real(() -> ThreadLocalRandom.current().nextDouble());
-        ItemWriter writer = new ItemWriter(used, table, pauses);
-        ItemReader reader = new ItemReader(used, table, pauses);
-        this.store = new DynamoDbClaimStore(writer, reader, writes, leases, System::nanoTime);
-        this.parked = new DynamoDbParkedClaims(writer, reader, writes);
+        this.claims = new DynamoDbClaims(
+                wrapping.apply(client),
+                new DynamoDbClaims.Settings(table, RETENTION, mode, ERROR),
+                time,
+                System::nanoTime,
+                Pauses.real(() -> ThreadLocalRandom.current().nextDouble()));
     }
 
     /** Returns a store that takes the service's time. */
     public static StoreOnTable create(ExecutionInterceptor... interceptors) {
-        return new StoreOnTable(ClockMode.SERVICE, client -> client, interceptors);
+        return new StoreOnTable(ClockMode.SERVICE, true, client -> client, interceptors);
+    }
+
+    /** Returns a store that would take the service's time, and cannot: a proxy takes it from the answers. */
+    public static StoreOnTable withoutDates() {
+        return new StoreOnTable(ClockMode.SERVICE, false, client -> client);
     }
 
     /** Returns a store whose client is wrapped. */
     public static StoreOnTable wrapped(UnaryOperator<DynamoDbAsyncClient> wrapping) {
-        return new StoreOnTable(ClockMode.SERVICE, wrapping);
+        return new StoreOnTable(ClockMode.SERVICE, true, wrapping);
     }
 
     /** Returns a store that observes. */
     public static StoreOnTable observing() {
-        return new StoreOnTable(ClockMode.OBSERVED, client -> client);
+        return new StoreOnTable(ClockMode.OBSERVED, true, client -> client);
     }
 
     public DynamoDbClaimStore store() {
-        return store;
+        return claims.store();
     }
 
     public DynamoDbParkedClaims parked() {
-        return parked;
+        return claims.parked();
     }
 
-    public ClaimWrites writes() {
-        return writes;
+    public DynamoDbCompletion completion() {
+        return claims.completion();
     }
 
     public DynamoDbAsyncClient client() {

@@ -1,0 +1,52 @@
+package io.exactlyonce.dynamodb.autoconfigure;
+
+import io.exactlyonce.dynamodb.clock.ClockMode;
+import java.time.Duration;
+import java.util.regex.Pattern;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+/**
+ * Claims in DynamoDB. Endpoint, Region and credentials are those of {@code spring.cloud.aws}.
+ *
+ * @param tableName Name of the table of claims.
+ * @param clock How it is known that the lease of a worker that vanished is over: 'service' by the Date of DynamoDB's answers, or
+ *     'observed' by looking at a claim for a whole lease.
+ * @param clockError Largest difference between the clocks of DynamoDB's front ends, from 500ms to 60s. A key is taken over that
+ *     much later.
+ * @param initializeSchema Whether to create the table at start-up if it is missing: 'embedded' where the endpoint is this
+ *     machine's, 'always' or 'never'.
+ * @param expectedRate Most messages a second that are expected, to warn of a table that is not prepared for them; 0 if unknown.
+ */
+@ConfigurationProperties("exactly-once.dynamodb")
+public record DynamoDbClaimProperties(
+        @DefaultValue("exactly-once-claim") String tableName,
+        @DefaultValue("service") ClockMode clock,
+        @DefaultValue("2s") Duration clockError,
+        @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+        @DefaultValue("0") int expectedRate) {
+
+    private static final Pattern TABLE_NAME = Pattern.compile("[A-Za-z0-9_.-]{3,255}");
+    private static final Duration SMALLEST_ERROR = Duration.ofMillis(500);
+    private static final Duration LARGEST_ERROR = Duration.ofSeconds(60);
+
+    public DynamoDbClaimProperties {
+        if (!TABLE_NAME.matcher(tableName).matches()) {
+            throw new IllegalArgumentException(
+                    ("exactly-once.dynamodb.table-name (%s) must have 3 to 255 characters out of letters, digits, '_', '-' and"
+                                    + " '.'; give the table's name, not its ARN")
+                            .formatted(tableName));
+        }
+        if (clockError.compareTo(SMALLEST_ERROR) < 0 || clockError.compareTo(LARGEST_ERROR) > 0) {
+            throw new IllegalArgumentException(
+                    "exactly-once.dynamodb.clock-error (%dms) must be from 500ms to 60s; set it within these bounds"
+                            .formatted(clockError.toMillis()));
+        }
+        if (expectedRate < 0) {
+            throw new IllegalArgumentException(
+                    "exactly-once.dynamodb.expected-rate (%d) must be at least 0; set it to messages a second, or remove it"
+                            .formatted(expectedRate));
+        }
+    }
+}

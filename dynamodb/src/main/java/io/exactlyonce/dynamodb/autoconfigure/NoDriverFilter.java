@@ -1,0 +1,56 @@
+package io.exactlyonce.dynamodb.autoconfigure;
+
+import java.sql.Driver;
+import java.util.Arrays;
+import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanClassLoaderAware;
+import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
+import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.EnvironmentAware;
+import org.springframework.core.env.Environment;
+
+/**
+ * Leaves Boot's DataSource out of applications that keep their claims in DynamoDB and have no JDBC driver: the starter brings a
+ * connection pool, from which Boot would conclude that they want one, and fail.
+ */
+final class NoDriverFilter implements AutoConfigurationImportFilter, EnvironmentAware, BeanClassLoaderAware {
+
+    private static final String DATA_SOURCE = DataSourceAutoConfiguration.class.getName();
+
+    private @Nullable Environment environment;
+    private @Nullable ClassLoader classLoader;
+
+    @Override
+    public boolean[] match(@Nullable String[] candidates, AutoConfigurationMetadata metadata) {
+        boolean[] matches = new boolean[candidates.length];
+        Arrays.fill(matches, true);
+        if (claimsAreInDynamoDb() && hasNoDriver()) {
+            for (int i = 0; i < candidates.length; i++) {
+                matches[i] = !DATA_SOURCE.equals(candidates[i]);
+            }
+        }
+        return matches;
+    }
+
+    private boolean claimsAreInDynamoDb() {
+        return environment != null
+                && DynamoDbClaimsAutoConfiguration.STORE.equalsIgnoreCase(
+                        environment.getProperty(DynamoDbClaimsAutoConfiguration.STORE_PROPERTY));
+    }
+
+    private boolean hasNoDriver() {
+        return ServiceLoader.load(Driver.class, classLoader).stream().findFirst().isEmpty();
+    }
+
+    @Override
+    public void setEnvironment(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public void setBeanClassLoader(ClassLoader classLoader) {
+        this.classLoader = classLoader;
+    }
+}

@@ -1,0 +1,5 @@
+/** Wiring of claims in DynamoDB. */
+@NullMarked
+package io.exactlyonce.dynamodb.autoconfigure;
+
+import org.jspecify.annotations.NullMarked;

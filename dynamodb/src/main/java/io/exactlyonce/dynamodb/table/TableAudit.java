@@ -1,0 +1,214 @@
+package io.exactlyonce.dynamodb.table;
+
+import io.exactlyonce.dynamodb.item.Names;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndexDescription;
+import software.amazon.awssdk.services.dynamodb.model.IndexStatus;
+import software.amazon.awssdk.services.dynamodb.model.MultiRegionConsistency;
+import software.amazon.awssdk.services.dynamodb.model.PointInTimeRecoveryStatus;
+import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
+import software.amazon.awssdk.services.dynamodb.model.TableDescription;
+import software.amazon.awssdk.services.dynamodb.model.TableStatus;
+import software.amazon.awssdk.services.dynamodb.model.TimeToLiveDescription;
+import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
+
+/**
+ * Looks at the table before the first claim. What would break a promise stops the start; what would cost sleep later is warned
+ * of.
+ */
+public final class TableAudit {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TableAudit.class);
+
+    /** What a claim and its completion cost, in write units. */
+    private static final int WRITES_OF_A_MESSAGE = 2;
+
+    private static final Set<TableStatus> USABLE = Set.of(TableStatus.ACTIVE, TableStatus.UPDATING);
+    private static final Set<IndexStatus> USABLE_INDEX = Set.of(IndexStatus.ACTIVE, IndexStatus.UPDATING);
+    private static final Set<TimeToLiveStatus> EXPIRING = Set.of(TimeToLiveStatus.ENABLED, TimeToLiveStatus.ENABLING);
+
+    private final DynamoDbAsyncClient client;
+    private final String name;
+    private final int expectedRate;
+
+    /**
+     * @param client of the service
+     * @param name of the table
+     * @param expectedRate most messages a second, or 0 if that is not known
+     */
+    public TableAudit(DynamoDbAsyncClient client, String name, int expectedRate) {
+        this.client = client;
+        this.name = name;
+        this.expectedRate = expectedRate;
+    }
+
+    /**
+     * Makes sure that claims can be kept.
+     *
+     * @return what should be mended, though claims can be kept
+     * @throws ClaimTableException if they cannot
+     */
+    public List<String> require() {
+        TableDescription table = describe();
+        requireStatus(table);
+        requireKey(table);
+        requireIndex(table);
+        requireOneWriter(table);
+        TimeToLiveDescription expiry = ask("dynamodb:DescribeTimeToLive", () -> client.describeTimeToLive(
+                        request -> request.tableName(name))
+                .join()
+                .timeToLiveDescription());
+        List<String> warnings = new ArrayList<>();
+        examine(expiry, warnings);
+        examineProtection(table, warnings);
+        examineCapacity(table, warnings);
+        warnings.forEach(warning -> LOG.warn("Table of claims {}: {}", name, warning));
+        return warnings;
+    }
+
+    private TableDescription describe() {
+        return ask("dynamodb:DescribeTable", () -> client.describeTable(request -> request.tableName(name))
+                .join()
+                .table());
+    }
+
+    private <T> T ask(String action, Supplier<T> question) {
+        try {
+            return question.get();
+        } catch (CompletionException failure) {
+            Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+            if (cause instanceof ResourceNotFoundException) {
+                throw new ClaimTableException(
+                        "table %s does not exist in this account and Region".formatted(name),
+                        "create it as docs/dynamodb.md says, or set exactly-once.dynamodb.initialize-schema=always; if it"
+                                + " exists, check spring.cloud.aws.region and exactly-once.dynamodb.table-name",
+                        cause);
+            }
+            throw new ClaimTableException(
+                    "table %s cannot be looked at: %s".formatted(name, cause.getMessage()),
+                    "check endpoint, Region and credentials, and allow " + action + " as docs/dynamodb.md lists it",
+                    cause);
+        }
+    }
+
+    private void requireStatus(TableDescription table) {
+        if (!USABLE.contains(table.tableStatus())) {
+            throw new ClaimTableException(
+                    "table %s is %s".formatted(name, table.tableStatusAsString()),
+                    "start when it is ACTIVE",
+                    null);
+        }
+    }
+
+    private void requireKey(TableDescription table) {
+        if (!table.keySchema().equals(ClaimTable.KEY)) {
+            throw new ClaimTableException(
+                    "table %s has the key %s, and claims need the partition key %s alone"
+                            .formatted(name, table.keySchema(), Names.PK),
+                    "create another table as docs/dynamodb.md says: a table's key cannot be changed",
+                    null);
+        }
+    }
+
+    private void requireIndex(TableDescription table) {
+        GlobalSecondaryIndexDescription index = table.globalSecondaryIndexes().stream()
+                .filter(each -> each.indexName().equals(Names.PARKED_INDEX))
+                .findFirst()
+                .orElseThrow(() -> new ClaimTableException(
+                        "table %s has no index %s, by which parked claims are found"
+                                .formatted(name, Names.PARKED_INDEX),
+                        "add it as docs/dynamodb.md says",
+                        null));
+        if (!index.keySchema().equals(ClaimTable.INDEX_KEY)) {
+            throw new ClaimTableException(
+                    "the index %s of table %s has the key %s"
+                            .formatted(Names.PARKED_INDEX, name, index.keySchema()),
+                    "delete it, and add it with the keys %s and %s".formatted(Names.PARKED, Names.PARKED_AT),
+                    null);
+        }
+        if (!USABLE_INDEX.contains(index.indexStatus())) {
+            throw new ClaimTableException(
+                    "the index %s of table %s is %s"
+                            .formatted(Names.PARKED_INDEX, name, index.indexStatusAsString()),
+                    "start when it is ACTIVE",
+                    null);
+        }
+    }
+
+    /** Conditions are evaluated in the Region that is asked: without strong consistency two of them let two workers in. */
+    private void requireOneWriter(TableDescription table) {
+        if (table.hasReplicas()
+                && !table.replicas().isEmpty()
+                && table.multiRegionConsistency() != MultiRegionConsistency.STRONG) {
+            throw new ClaimTableException(
+                    "table %s is a global table with eventual consistency, where two Regions can both acquire a key"
+                            .formatted(name),
+                    "use a table of one Region, or a global table with strong consistency (MRSC)",
+                    null);
+        }
+    }
+
+    private void examine(TimeToLiveDescription expiry, List<String> warnings) {
+        if (!EXPIRING.contains(expiry.timeToLiveStatus())) {
+            warnings.add("TTL is %s, so no claim is ever deleted: enable it on the attribute %s"
+                    .formatted(expiry.timeToLiveStatusAsString(), Names.EXPIRES_AT));
+        } else if (!Names.EXPIRES_AT.equals(expiry.attributeName())) {
+            throw new ClaimTableException(
+                    "table %s deletes items by the attribute %s, so claims may be forgotten within their retention"
+                            .formatted(name, expiry.attributeName()),
+                    "set its TTL to the attribute " + Names.EXPIRES_AT,
+                    null);
+        }
+    }
+
+    private void examineProtection(TableDescription table, List<String> warnings) {
+        if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
+            warnings.add("deletion protection is off; without the table every key runs again: turn it on");
+        }
+        if (!isRecoverable()) {
+            warnings.add("point-in-time recovery is off, or may not be asked for: turn it on, and allow"
+                    + " dynamodb:DescribeContinuousBackups. A restore forgets the claims after its point in time");
+        }
+    }
+
+    /** A right that nothing else needs, and a question that DynamoDB Local does not know: neither stops a start. */
+    private boolean isRecoverable() {
+        try {
+            return client
+                            .describeContinuousBackups(request -> request.tableName(name))
+                            .join()
+                            .continuousBackupsDescription()
+                            .pointInTimeRecoveryDescription()
+                            .pointInTimeRecoveryStatus()
+                    == PointInTimeRecoveryStatus.ENABLED;
+        } catch (CompletionException unknown) {
+            return false;
+        }
+    }
+
+    private void examineCapacity(TableDescription table, List<String> warnings) {
+        long needed = (long) expectedRate * WRITES_OF_A_MESSAGE;
+        if (table.warmThroughput() != null && table.warmThroughput().writeUnitsPerSecond() != null) {
+            long warm = table.warmThroughput().writeUnitsPerSecond();
+            if (warm < needed) {
+                warnings.add(("%d messages a second need %d write units a second, and the table is warm for %d: set its warm"
+                                + " throughput before the load comes, or claims are throttled until it has grown")
+                        .formatted(expectedRate, needed, warm));
+            }
+        }
+        Long provisioned = table.provisionedThroughput() == null
+                ? null
+                : table.provisionedThroughput().writeCapacityUnits();
+        if (provisioned != null && provisioned > 0 && provisioned < needed) {
+            warnings.add("%d messages a second need %d write units a second, and the table is provisioned with %d: provision more"
+                    .formatted(expectedRate, needed, provisioned));
+        }
+    }
+}

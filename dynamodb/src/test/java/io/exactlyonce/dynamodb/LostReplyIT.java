@@ -1,0 +1,133 @@
+package io.exactlyonce.dynamodb;
+
+import static io.exactlyonce.dynamodb.Requests.acquire;
+import static io.exactlyonce.dynamodb.Requests.claim;
+import static io.exactlyonce.dynamodb.Requests.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.dynamodb.testing.DropsReplies;
+import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Writes that have happened, whose reply is lost, and that the SDK sends again in silence: each is told as what it was. */
+class LostReplyIT {
+
+    private static final DropsReplies REPLIES = new DropsReplies();
+    private static final StoreOnTable TABLE = StoreOnTable.create(REPLIES);
+
+    private final DynamoDbClaimStore store = TABLE.store();
+    private final int before = REPLIES.dropped();
+
+    @AfterEach
+    void replyWasLost() {
+        assertThat(REPLIES.dropped()).isEqualTo(before + 1);
+    }
+
+    @Test
+    void firstClaim() {
+        ClaimRequest request = request();
+        REPLIES.dropNext();
+
+        assertThat(claim(store, request)).isInstanceOfSatisfying(Acquired.class, acquired -> assertThat(
+                        acquired.attempt())
+                .isEqualTo(1));
+    }
+
+    @Test
+    void takeover() {
+        ClaimRequest vanished = request();
+        acquire(store, vanished);
+        TABLE.endLease(vanished.id());
+        ClaimRequest next = request(vanished.key());
+        claim(store, request());
+        REPLIES.dropNext();
+
+        assertThat(claim(store, next)).isInstanceOfSatisfying(Acquired.class, acquired -> assertThat(acquired.attempt())
+                .isEqualTo(2));
+    }
+
+    @Test
+    void parkingInDoubt() {
+        ClaimRequest vanished = request();
+        acquire(store, vanished);
+        TABLE.endLease(vanished.id());
+        REPLIES.dropNext();
+
+        ClaimRequest cautious =
+                new ClaimRequest(vanished.key(), UUID.randomUUID(), "worker", Requests.LEASE, InDoubt.PARK, null);
+        assertThat(claim(store, cautious)).isEqualTo(new Parked());
+    }
+
+    @Test
+    void renewal() {
+        ClaimRequest request = request();
+        acquire(store, request);
+        REPLIES.dropNext();
+
+        assertThat(store.renew(List.of(new LeaseRenewal(request.id(), Requests.LEASE))))
+                .containsExactly(request.id());
+    }
+
+    @Test
+    void completion() {
+        assertIsRecorded(new ClaimEnd.Completed(acquired(), "1"));
+    }
+
+    @Test
+    void release() {
+        assertIsRecorded(new ClaimEnd.Released(acquired(), "failed", false));
+    }
+
+    @Test
+    void parking() {
+        assertIsRecorded(new ClaimEnd.Parked(acquired(), "who knows", true));
+    }
+
+    @Test
+    void releaseOfAParkedKey() {
+        ClaimRequest parked = parked();
+        REPLIES.dropNext();
+
+        assertThat(TABLE.parked().release(parked.id())).isTrue();
+    }
+
+    @Test
+    void completionOfAParkedKey() {
+        ClaimRequest parked = parked();
+        REPLIES.dropNext();
+
+        assertThat(TABLE.parked().complete(new ClaimEnd.Completed(parked.id(), "1")))
+                .isTrue();
+        assertThat(claim(store, request(parked.key()))).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    private void assertIsRecorded(ClaimEnd end) {
+        REPLIES.dropNext();
+
+        assertThat(store.end(List.of(end))).containsExactly(end.claim());
+    }
+
+    private ClaimId acquired() {
+        ClaimRequest request = request();
+        acquire(store, request);
+        return request.id();
+    }
+
+    private ClaimRequest parked() {
+        ClaimRequest request = request();
+        acquire(store, request);
+        store.end(List.of(new ClaimEnd.Parked(request.id(), "who knows", true)));
+        return request;
+    }
+}

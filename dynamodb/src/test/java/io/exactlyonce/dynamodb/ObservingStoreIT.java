@@ -1,0 +1,74 @@
+package io.exactlyonce.dynamodb;
+
+import static io.exactlyonce.dynamodb.Requests.claim;
+import static io.exactlyonce.dynamodb.Requests.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Where no clock may decide, or none can: claims are made as ever, and abandoned ones taken over after a lease of observation. */
+class ObservingStoreIT {
+
+    private static final Duration SHORT = Duration.ofSeconds(1);
+
+    static Stream<StoreOnTable> stores() {
+        return Stream.of(StoreOnTable.observing(), StoreOnTable.withoutDates());
+    }
+
+    @ParameterizedTest
+    @MethodSource("stores")
+    void abandonedKeyIsTakenOverOnceItWasSeenUnchangedForItsLease(StoreOnTable table) {
+        ClaimRequest vanished = shortRequest(new ClaimKey("orders", UUID.randomUUID().toString()));
+        assertThat(claim(table.store(), vanished)).isInstanceOf(Acquired.class);
+        assertThat(table.item(vanished.key().hash())).doesNotContainKey("lease_until");
+
+        assertThat(claim(table.store(), shortRequest(vanished.key())))
+                .isInstanceOfSatisfying(HeldElsewhere.class, held -> assertThat(held.leaseRemaining())
+                        .isPositive()
+                        .isLessThanOrEqualTo(SHORT));
+        assertThat(table.store().look(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.HELD);
+
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> table.store().look(Set.of(vanished.key())).containsValue(KeyState.FREE));
+        assertThat(claim(table.store(), request(vanished.key()))).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.attempt()).isEqualTo(2);
+            assertThat(acquired.ambiguous()).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("stores")
+    void keyThatIsRenewedIsHeldHoweverLongItIsObserved(StoreOnTable table) {
+        ClaimRequest holder = shortRequest(new ClaimKey("orders", UUID.randomUUID().toString()));
+        claim(table.store(), holder);
+        long end = System.nanoTime() + SHORT.multipliedBy(2).toNanos();
+
+        while (System.nanoTime() - end < 0) {
+            assertThat(table.store().renew(List.of(new LeaseRenewal(holder.id(), SHORT))))
+                    .hasSize(1);
+            assertThat(table.store().look(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.HELD);
+        }
+        assertThat(table.store().end(List.of(new ClaimEnd.Released(holder.id(), "failed", false))))
+                .hasSize(1);
+        assertThat(table.store().look(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.FREE);
+    }
+
+    private static ClaimRequest shortRequest(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", SHORT);
+    }
+}

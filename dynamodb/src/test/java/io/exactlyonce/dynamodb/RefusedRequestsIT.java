@@ -1,0 +1,323 @@
+package io.exactlyonce.dynamodb;
+
+import static io.exactlyonce.dynamodb.Requests.acquire;
+import static io.exactlyonce.dynamodb.Requests.claim;
+import static io.exactlyonce.dynamodb.Requests.request;
+import static io.exactlyonce.dynamodb.Requests.requests;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
+import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchGetItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
+import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
+import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.ReplicatedWriteConflictException;
+import software.amazon.awssdk.services.dynamodb.model.TransactionConflictException;
+import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
+
+/** Each answer of the service other than success, and what becomes of it. */
+class RefusedRequestsIT {
+
+    /** As often as is tried, and once more. */
+    private static final int ALWAYS = 7;
+
+    private ScriptedDynamoDb dynamoDb;
+    private final StoreOnTable table =
+            StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
+    private final DynamoDbClaimStore store = table.store();
+
+    @ParameterizedTest
+    @EnumSource(
+            value = BatchStatementErrorCodeEnum.class,
+            names = {
+                "PROVISIONED_THROUGHPUT_EXCEEDED",
+                "THROTTLING_ERROR",
+                "REQUEST_LIMIT_EXCEEDED",
+                "INTERNAL_SERVER_ERROR",
+                "TRANSACTION_CONFLICT"
+            })
+    void statementThatIsRefusedForNowIsSentAgainAlone(BatchStatementErrorCodeEnum code) {
+        List<ClaimRequest> batch = requests(10);
+        claim(store, request());
+        int statements = dynamoDb.statements();
+        dynamoDb.refuseStatements(code, code);
+
+        assertThat(store.claim(batch)).hasOnlyElementsOfType(Acquired.class);
+
+        assertThat(dynamoDb.statements() - statements).isEqualTo(10 + 2);
+    }
+
+    @Test
+    void claimThatIsThrottledForLongIsUnanswered() {
+        dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.THROTTLING_ERROR));
+
+        assertThatThrownBy(() -> claim(store, request()))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
+                .hasMessageContaining("ThrottlingError");
+    }
+
+    @Test
+    void endThatIsThrottledForLongIsUnansweredAndTheOthersAreRecorded() {
+        List<ClaimRequest> batch = requests(3);
+        store.claim(batch);
+        dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.PROVISIONED_THROUGHPUT_EXCEEDED));
+
+        var partly = catchThrowableOfType(ClaimsPartlyAnsweredException.class, () -> store.end(completions(batch)));
+
+        assertThat(partly.unanswered()).containsExactly(batch.get(0).id());
+        assertThat(partly.granted())
+                .containsExactlyInAnyOrder(batch.get(1).id(), batch.get(2).id());
+        assertThat(store.end(completions(batch))).hasSize(3);
+    }
+
+    @Test
+    void endsOfABatchThatAreThrottledForLongCanBeTriedAgain() {
+        List<ClaimRequest> batch = requests(2);
+        store.claim(batch);
+        ClaimRequest other = request();
+        dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.PROVISIONED_THROUGHPUT_EXCEEDED));
+
+        ClaimBatch.Result result = store.apply(
+                new ClaimBatch(completions(batch), List.of(request(batch.get(1).key()))));
+
+        assertThat(result.locked()).containsExactly(batch.get(0).id());
+        assertThat(result.recorded()).containsExactly(batch.get(1).id());
+        assertThat(result.claimed()).containsExactly(new AlreadyCompleted("1"));
+        assertThat(claim(store, other)).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void onlyEndThatIsThrottledForLongIsAnOutage() {
+        List<ClaimRequest> batch = requests(1);
+        store.claim(batch);
+        dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.THROTTLING_ERROR));
+
+        assertThatThrownBy(() -> store.end(completions(batch))).isInstanceOf(ClaimStoreUnavailableException.class);
+        dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.THROTTLING_ERROR));
+        assertThatThrownBy(() -> store.apply(new ClaimBatch(completions(batch), List.of())))
+                .isInstanceOf(ClaimStoreUnavailableException.class);
+    }
+
+    @Test
+    void itemThatATransactionKeepsLockedIsToldAsSuch() {
+        ClaimRequest held = request();
+        acquire(store, held);
+        dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
+        assertThatThrownBy(() -> store.renew(List.of(new LeaseRenewal(held.id(), Requests.LEASE))))
+                .isInstanceOfSatisfying(
+                        ClaimsLockedException.class,
+                        locked -> assertThat(locked.locked()).containsExactly(held.id()));
+
+        dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
+        assertThat(claim(store, request())).isEqualTo(new HeldElsewhere(Duration.ZERO));
+    }
+
+    @Test
+    void requestThatFailsAsAWholeIsAnOutage() {
+        dynamoDb.fail(
+                BatchExecuteStatementRequest.class,
+                ProvisionedThroughputExceededException.builder()
+                        .message("too much")
+                        .build(),
+                1);
+
+        assertThatThrownBy(() -> claim(store, request()))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
+                .hasRootCauseInstanceOf(ProvisionedThroughputExceededException.class);
+    }
+
+    @Test
+    void readThatFailsIsAnOutage() {
+        dynamoDb.fail(
+                BatchGetItemRequest.class,
+                ProvisionedThroughputExceededException.builder()
+                        .message("too much")
+                        .build(),
+                1);
+
+        assertThatThrownBy(() -> store.look(Set.of(request().key())))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
+                .hasRootCauseInstanceOf(ProvisionedThroughputExceededException.class);
+    }
+
+    @Test
+    void statementThatIsInvalidForeverIsRefused() {
+        dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.VALIDATION_ERROR);
+        assertThatThrownBy(() -> claim(store, request())).isInstanceOf(IllegalArgumentException.class);
+
+        List<ClaimRequest> batch = requests(1);
+        store.claim(batch);
+        dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.VALIDATION_ERROR);
+        assertThatThrownBy(() -> store.end(completions(batch))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void missingTableIsAnOutage() {
+        dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.RESOURCE_NOT_FOUND);
+
+        assertThatThrownBy(() -> claim(store, request()))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
+                .hasMessageContaining("ResourceNotFound");
+    }
+
+    @Test
+    void resultThatFitsIntoNoItemFailsAloneAndBeforeAnythingIsWritten() {
+        List<ClaimRequest> batch = requests(2);
+        store.claim(batch);
+        String large = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 1) + "\"";
+
+        assertThatThrownBy(() -> store.end(List.of(
+                        new ClaimEnd.Released(batch.get(0).id(), "failed", false),
+                        new ClaimEnd.Completed(batch.get(1).id(), large))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("389121 bytes")
+                .hasMessageContaining("exactly-once.claim.max-result-size");
+
+        assertThat(store.renew(batch.stream()
+                        .map(request -> new LeaseRenewal(request.id(), Requests.LEASE))
+                        .toList()))
+                .hasSize(2);
+    }
+
+    @Test
+    void largestResultIsStored() {
+        ClaimRequest request = request();
+        acquire(store, request);
+        String largest = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 2) + "\"";
+
+        assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), largest))))
+                .hasSize(1);
+
+        assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));
+    }
+
+    @Test
+    void whereIamDeniesPartiQlClaimsAreMadeBySingleRequests() {
+        denyPartiQl();
+
+        assertWholeLife();
+
+        int requests = dynamoDb.requests();
+        store.claim(requests(5));
+        assertThat(dynamoDb.requests() - requests).isEqualTo(5);
+    }
+
+    @Test
+    void statementThatIamDeniesIsSentAsASingleRequest() {
+        dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.ACCESS_DENIED);
+
+        assertThat(store.claim(requests(3))).hasOnlyElementsOfType(Acquired.class);
+    }
+
+    @Test
+    void singleRequestThatMeetsATransactionIsLocked() {
+        denyPartiQl();
+        claim(store, request());
+        ClaimRequest held = request();
+        acquire(store, held);
+
+        dynamoDb.fail(
+                PutItemRequest.class,
+                TransactionConflictException.builder().message("conflict").build(),
+                1);
+        assertThat(claim(store, request())).isInstanceOf(Acquired.class);
+        dynamoDb.fail(
+                UpdateItemRequest.class,
+                ReplicatedWriteConflictException.builder().message("conflict").build(),
+                ALWAYS);
+        assertThatThrownBy(() -> store.end(completions(List.of(held)))).isInstanceOf(ClaimsLockedException.class);
+    }
+
+    @Test
+    void singleRequestThatFailsIsAnOutage() {
+        denyPartiQl();
+        dynamoDb.fail(PutItemRequest.class, denied(), 1);
+
+        assertThatThrownBy(() -> claim(store, request()))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
+                .hasMessageContaining("denied");
+    }
+
+    @Test
+    void singleRequestThatIsTooLargeIsRefused() {
+        denyPartiQl();
+        dynamoDb.fail(
+                PutItemRequest.class,
+                refusal("ValidationException", "Item size has exceeded the maximum allowed size"),
+                1);
+
+        assertThatThrownBy(() -> claim(store, request())).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void fencingIsRefusedWithWhatToUseInstead() {
+        assertThatThrownBy(() -> store.fence(request().id()))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("DynamoDbCompletion.of(claim)");
+    }
+
+    private void assertWholeLife() {
+        ClaimRequest first = request();
+        acquire(store, first);
+        assertThat(claim(store, request(first.key()))).isInstanceOf(HeldElsewhere.class);
+        assertThat(store.end(List.of(new ClaimEnd.Released(first.id(), "failed", false))))
+                .hasSize(1);
+        ClaimRequest second = request(first.key());
+        assertThat(acquire(store, second).attempt()).isEqualTo(2);
+        assertThat(store.renew(List.of(
+                        new LeaseRenewal(first.id(), Requests.LEASE), new LeaseRenewal(second.id(), Requests.LEASE))))
+                .containsExactly(second.id());
+        assertThat(store.end(List.of(new ClaimEnd.Completed(second.id(), "1")))).hasSize(1);
+        assertThat(store.look(Set.of(first.key()))).containsEntry(first.key(), KeyState.COMPLETED);
+    }
+
+    private void denyPartiQl() {
+        dynamoDb.fail(BatchExecuteStatementRequest.class, denied(), Integer.MAX_VALUE);
+    }
+
+    private static DynamoDbException denied() {
+        return refusal("AccessDeniedException", "denied");
+    }
+
+    private static DynamoDbException refusal(String code, String message) {
+        return (DynamoDbException) DynamoDbException.builder()
+                .awsErrorDetails(
+                        AwsErrorDetails.builder().errorCode(code).errorMessage(message).build())
+                .message(message)
+                .build();
+    }
+
+    private static List<ClaimEnd> completions(List<ClaimRequest> requests) {
+        return requests.stream()
+                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), "1"))
+                .toList();
+    }
+
+    private static BatchStatementErrorCodeEnum[] always(BatchStatementErrorCodeEnum code) {
+        return Stream.generate(() -> code).limit(ALWAYS).toArray(BatchStatementErrorCodeEnum[]::new);
+    }
+}

@@ -1,0 +1,123 @@
+package io.exactlyonce.dynamodb;
+
+import static io.exactlyonce.dynamodb.Requests.request;
+import static io.exactlyonce.dynamodb.Requests.requests;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
+import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+
+/**
+ * What a message costs: requests, and writes of items. A write of an item of at most 1 KB is one write unit, also if its
+ * condition fails; DynamoDB Local tells no consumed capacity of batches.
+ */
+class RequestCostIT {
+
+    private static final int MESSAGES = 100;
+
+    private ScriptedDynamoDb dynamoDb;
+    private final StoreOnTable table =
+            StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
+    private final DynamoDbClaimStore store = table.store();
+    private final List<ClaimRequest> batch = requests(MESSAGES);
+    private int requests;
+    private int writes;
+
+    @BeforeEach
+    void claimAndComplete() {
+        store.claim(List.of(request()));
+        count(() -> {
+            store.claim(batch);
+            store.end(completions("\"" + "r".repeat(300) + "\""));
+        });
+    }
+
+    @Test
+    void firstDeliveryCostsEightHundredthsOfARequestAndTwoWrites() {
+        assertThat(requests).isEqualTo(2 * MESSAGES / 25);
+        assertThat(writes).isEqualTo(2 * MESSAGES);
+    }
+
+    @Test
+    void duplicateCostsAFailedWriteAndARead() {
+        count(() -> store.claim(
+                batch.stream().map(request -> request(request.key())).toList()));
+
+        assertThat(requests).isEqualTo(MESSAGES / 25 + 1);
+        assertThat(writes).isEqualTo(MESSAGES);
+    }
+
+    @Test
+    void renewalCostsAWrite() {
+        List<ClaimRequest> held = requests(MESSAGES);
+        store.claim(held);
+        count(() -> store.renew(held.stream()
+                .map(request -> new LeaseRenewal(request.id(), Requests.LEASE))
+                .toList()));
+
+        assertThat(requests).isEqualTo(MESSAGES / 25);
+        assertThat(writes).isEqualTo(MESSAGES);
+    }
+
+    @Test
+    void lookCostsARequestForAHundredKeysAndNoWrite() {
+        count(() -> store.look(batch.stream().map(ClaimRequest::key).toList()));
+
+        assertThat(requests).isEqualTo(1);
+        assertThat(writes).isZero();
+    }
+
+    /** With keys of 60 characters, a fingerprint, and a result of 300 bytes. */
+    @Test
+    void itemIsOneWriteUnit() {
+        ClaimKey key = new ClaimKey("fulfilment-orders", "k".repeat(60));
+        var request = new ClaimRequest(
+                key,
+                UUID.randomUUID(),
+                "12345@worker-7f9c5d6b8-x2x4z",
+                Duration.ofMinutes(5),
+                ClaimRequest.InDoubt.TAKE_OVER,
+                ClaimKey.sha256("payload"));
+        store.claim(List.of(request));
+        store.end(List.of(new ClaimEnd.Completed(request.id(), "\"" + "r".repeat(300) + "\"")));
+
+        int size = table.item(key.hash()).entrySet().stream()
+                .mapToInt(attribute -> attribute.getKey().length() + size(attribute.getValue()))
+                .sum();
+
+        assertThat(size).isLessThan(1024);
+    }
+
+    private List<ClaimEnd> completions(String result) {
+        return batch.stream()
+                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), result))
+                .toList();
+    }
+
+    private void count(Runnable calls) {
+        int requestsBefore = dynamoDb.requests();
+        int writesBefore = dynamoDb.statements();
+        calls.run();
+        requests = dynamoDb.requests() - requestsBefore;
+        writes = dynamoDb.statements() - writesBefore;
+    }
+
+    /** As DynamoDB documents it: a number has a byte for two digits, and one more. */
+    private static int size(AttributeValue value) {
+        if (value.s() != null) {
+            return value.s().getBytes(StandardCharsets.UTF_8).length;
+        }
+        return value.n() == null ? 1 : value.n().length() / 2 + 2;
+    }
+}

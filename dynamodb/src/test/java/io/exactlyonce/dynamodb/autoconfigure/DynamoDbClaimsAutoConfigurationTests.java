@@ -1,0 +1,146 @@
+package io.exactlyonce.dynamodb.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.awspring.cloud.autoconfigure.core.AwsAutoConfiguration;
+import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration;
+import io.awspring.cloud.autoconfigure.core.RegionProviderAutoConfiguration;
+import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.dynamodb.DynamoDbClaimStore;
+import io.exactlyonce.dynamodb.DynamoDbCompletion;
+import io.exactlyonce.dynamodb.table.ClaimTableException;
+import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
+import io.exactlyonce.test.InMemoryClaimStore;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.mock.env.MockEnvironment;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+
+class DynamoDbClaimsAutoConfigurationTests {
+
+    private final String table = "claims-" + UUID.randomUUID();
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DynamoDbClaimsAutoConfiguration.class,
+                    AwsAutoConfiguration.class,
+                    CredentialsProviderAutoConfiguration.class,
+                    RegionProviderAutoConfiguration.class))
+            .withPropertyValues(
+                    "exactly-once.claim.store=dynamodb",
+                    "exactly-once.dynamodb.table-name=" + table,
+                    "spring.cloud.aws.dynamodb.endpoint=" + LocalDynamoDb.shared().endpoint(),
+                    "spring.cloud.aws.region.static=us-east-1",
+                    "spring.cloud.aws.credentials.access-key=x",
+                    "spring.cloud.aws.credentials.secret-key=x");
+
+    @Test
+    void storeTakesClaimsOfManyThreadsTogetherAndLeavesTheApplicationsClientAlone() {
+        application.run(context -> assertThat(context)
+                .hasSingleBean(ClaimStore.class)
+                .hasSingleBean(AsyncClaimStore.class)
+                .hasSingleBean(DynamoDbCompletion.class)
+                .hasBean(DynamoDbClaimsAutoConfiguration.CLIENT)
+                .doesNotHaveBean(DynamoDbClaimStore.class));
+    }
+
+    @Test
+    void storeIsUsedDirectlyWhereCoalescingIsOff() {
+        application
+                .withPropertyValues("exactly-once.claim.coalescing.enabled=false")
+                .run(context -> assertThat(context).hasSingleBean(DynamoDbClaimStore.class));
+    }
+
+    @Test
+    void backsOffUnlessAskedFor() {
+        application
+                .withPropertyValues("exactly-once.claim.store=postgresql")
+                .run(context -> assertThat(context).doesNotHaveBean(ClaimStore.class));
+    }
+
+    @Test
+    void backsOffWhereTheApplicationHasAStoreOfItsOwn() {
+        application
+                .withBean(InMemoryClaimStore.class)
+                .run(context -> assertThat(context)
+                        .hasSingleBean(ClaimStore.class)
+                        .doesNotHaveBean(DynamoDbAsyncClient.class));
+    }
+
+    @Test
+    void missingTableStopsTheStart() {
+        application
+                .withPropertyValues("exactly-once.dynamodb.initialize-schema=never")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOfSatisfying(ClaimTableException.class, missing -> assertThat(missing.problem())
+                                .contains(table, "does not exist")));
+    }
+
+    @Test
+    void tableThatIsThereIsTakenAsItIs() {
+        application
+                .withPropertyValues("exactly-once.dynamodb.initialize-schema=always")
+                .run(first -> application.run(second -> assertThat(second).hasNotFailed()));
+    }
+
+    @Test
+    void tableThatCannotBeCreatedStopsTheStart() {
+        application
+                .withPropertyValues(
+                        "exactly-once.dynamodb.initialize-schema=always",
+                        "spring.cloud.aws.dynamodb.endpoint=http://127.0.0.1:1")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOfSatisfying(ClaimTableException.class, failed -> assertThat(failed.remedy())
+                                .contains("dynamodb:CreateTable")));
+    }
+
+    @Test
+    void resultsThatFitIntoNoItemStopTheStart() {
+        application
+                .withPropertyValues("exactly-once.claim.max-result-size=381KB")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(ExactlyOnceSetupException.class)
+                        .hasMessageContaining("exactly-once.claim.max-result-size (390144 bytes)")
+                        .hasMessageContaining("380KB"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "clock-error=499ms, clock-error (499ms) must be from 500ms to 60s",
+        "clock-error=61s, clock-error (61000ms) must be from 500ms to 60s",
+        "expected-rate=-1, expected-rate (-1) must be at least 0",
+        "table-name=a, table-name (a) must have 3 to 255 characters",
+        "table-name=arn:aws:dynamodb:eu-west-1:1:table/claims, not its ARN"
+    })
+    void wrongPropertyStopsTheStart(String property, String message) {
+        application
+                .withPropertyValues("exactly-once.dynamodb." + property)
+                .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(message));
+    }
+
+    @Test
+    void driverOrAnotherStoreLeavesTheDataSourceToBoot() {
+        var filter = new NoDriverFilter();
+        String[] candidates = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration", null, "another.AutoConfiguration"
+        };
+        filter.setBeanClassLoader(getClass().getClassLoader());
+
+        assertThat(filter.match(candidates, null)).containsExactly(true, true, true);
+        filter.setEnvironment(new MockEnvironment().withProperty("exactly-once.claim.store", "postgresql"));
+        assertThat(filter.match(candidates, null)).containsExactly(true, true, true);
+        filter.setEnvironment(new MockEnvironment().withProperty("exactly-once.claim.store", "dynamodb"));
+        assertThat(filter.match(candidates, null)).containsExactly(false, true, true);
+        filter.setBeanClassLoader(new DriverOnPath());
+        assertThat(filter.match(candidates, null)).containsExactly(true, true, true);
+    }
+}

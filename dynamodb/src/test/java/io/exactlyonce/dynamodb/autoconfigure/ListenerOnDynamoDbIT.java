@@ -1,0 +1,268 @@
+package io.exactlyonce.dynamodb.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.awspring.cloud.sqs.operations.SqsTemplate;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.dynamodb.DynamoDbClaims;
+import io.exactlyonce.dynamodb.DynamoDbCompletion;
+import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.sql.DataSource;
+import org.elasticmq.rest.sqs.SQSRestServer;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.BillingMode;
+import software.amazon.awssdk.services.dynamodb.model.KeyType;
+import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+
+/** An application with listeners, claims in DynamoDB, and no database: no DataSource, no driver, and nothing that excludes them. */
+class ListenerOnDynamoDbIT {
+
+    private static final SQSRestServer SQS =
+            SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
+    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final String WINDOW = "4";
+
+    private static ConfigurableApplicationContext context;
+
+    record Order(String orderId) {}
+
+    record Call(String orderId, int attempt, boolean ambiguous) {}
+
+    static class Fulfilment {
+
+        private final List<Call> calls = new CopyOnWriteArrayList<>();
+
+        /** Fields are out of reach: listeners are behind proxies. */
+        List<Call> calls() {
+            return calls;
+        }
+
+        @ExactlyOnceListener(id = "orders", queueNames = "orders", key = "#order.orderId")
+        String fulfil(Order order, Claim claim) {
+            calls.add(new Call(order.orderId(), claim.attempt(), claim.isAmbiguous()));
+            return "sent";
+        }
+    }
+
+    /** Whose effect is in DynamoDB, and happens together with the completion. */
+    static class Payments {
+
+        private final DynamoDbAsyncClient dynamoDb;
+        private final DynamoDbCompletion completion;
+
+        Payments(DynamoDbAsyncClient dynamoDb, DynamoDbCompletion completion) {
+            this.dynamoDb = dynamoDb;
+            this.completion = completion;
+        }
+
+        @ExactlyOnceListener(id = "payments", queueNames = "payments", key = "#order.orderId")
+        void pay(Order order, Claim claim) {
+            TransactWriteItem effect = TransactWriteItem.builder()
+                    .update(update -> update.tableName("payments")
+                            .key(Map.of("pk", AttributeValue.fromS(order.orderId())))
+                            .updateExpression("ADD payments :one")
+                            .expressionAttributeValues(Map.of(":one", AttributeValue.fromN("1"))))
+                    .build();
+            dynamoDb.transactWriteItems(request -> request.transactItems(effect, completion.of(claim)))
+                    .join();
+            if (order.orderId().startsWith("fails-after")) {
+                throw new IllegalStateException("after the transaction");
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        Fulfilment fulfilment() {
+            return new Fulfilment();
+        }
+
+        @Bean
+        Payments payments(DynamoDbCompletion completion) {
+            DynamoDbAsyncClient own = LocalDynamoDb.shared().client();
+            own.createTable(table -> table.tableName("payments")
+                            .billingMode(BillingMode.PAY_PER_REQUEST)
+                            .attributeDefinitions(pk -> pk.attributeName("pk").attributeType(ScalarAttributeType.S))
+                            .keySchema(pk -> pk.attributeName("pk").keyType(KeyType.HASH)))
+                    .join();
+            return new Payments(own, completion);
+        }
+
+        /** As the queues that awspring would create, with a short window. */
+        @Bean
+        Object queues(SqsAsyncClient sqs) {
+            return List.of("orders", "payments").stream()
+                    .map(name -> sqs.createQueue(request -> request.queueName(name)
+                                    .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, WINDOW)))
+                            .join())
+                    .toList();
+        }
+    }
+
+    @BeforeAll
+    static void start() {
+        int port = SQS.waitUntilStarted().localAddress().getPort();
+        context = new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .run(
+                        "--exactly-once.claim.store=dynamodb",
+                        "--exactly-once.dynamodb.table-name=claims-of-listeners",
+                        "--exactly-once.retry.initial-delay=1s",
+                        "--spring.cloud.aws.dynamodb.endpoint="
+                                + LocalDynamoDb.shared().endpoint(),
+                        "--spring.cloud.aws.sqs.endpoint=http://127.0.0.1:" + port,
+                        "--spring.cloud.aws.region.static=us-east-1",
+                        "--spring.cloud.aws.credentials.access-key=x",
+                        "--spring.cloud.aws.credentials.secret-key=x",
+                        "--spring.cloud.aws.sqs.listener.poll-timeout=1s",
+                        "--spring.cloud.aws.sqs.listener.max-delay-between-polls=500ms",
+                        "--spring.main.banner-mode=off");
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+        SQS.stopAndWait();
+    }
+
+    @Test
+    void duplicateIsNotHandledAgainAndThereIsNoDataSource() {
+        assertThat(context.getBeanNamesForType(DataSource.class)).isEmpty();
+        send("orders", "A-1");
+        send("orders", "A-1");
+        send("orders", "A-2");
+
+        await().atMost(SOON).until(() -> messages("orders") == 0);
+
+        assertThat(calls("A-1")).containsExactly(new Call("A-1", 1, false));
+        assertThat(calls("A-2")).containsExactly(new Call("A-2", 1, false));
+        assertThat(store().claim(List.of(claimOf("A-1", "orders")))).containsExactly(new AlreadyCompleted("\"sent\""));
+    }
+
+    @Test
+    void keyOfAWorkerThatDiedIsTakenOverAndKnownToBeAmbiguous() {
+        store().claim(List.of(claimOf("A-3", "orders")));
+
+        send("orders", "A-3");
+
+        await().atMost(SOON).until(() -> messages("orders") == 0);
+        assertThat(calls("A-3")).containsExactly(new Call("A-3", 2, true));
+    }
+
+    @Test
+    void effectOfAHandlersTransactionHappensOnce() {
+        send("payments", "P-1");
+        send("payments", "P-1");
+        send("payments", "fails-after-P-2");
+
+        await().atMost(SOON).until(() -> messages("payments") == 0);
+
+        assertThat(payments("P-1")).isEqualTo("1");
+        assertThat(payments("fails-after-P-2")).isEqualTo("1");
+    }
+
+    @Test
+    void operationsAreThereWithTheirParkedClaims() {
+        ExactlyOnceOperations operations = context.getBean(ExactlyOnceOperations.class);
+
+        assertThat(operations.execute("requests", "R-1", String.class, claim -> "first"))
+                .isEqualTo("first");
+        assertThat(operations.execute("requests", "R-1", String.class, claim -> "second"))
+                .isEqualTo("first");
+        assertThat(context.getBean(ParkedClaims.class).list(null, 10)).isEmpty();
+    }
+
+    @Test
+    void clockIsMeasuredAndToldByHealthAndMeter() {
+        context.getBean(DynamoDbClaims.class).probe();
+
+        var health = context.getBean("exactlyOnceHealthIndicator", HealthIndicator.class)
+                .health(true);
+        assertThat(health.getStatus()).isEqualTo(Status.UP);
+        assertThat(health.getDetails()).containsEntry("takeover", "by clock").containsKey("clockUncertaintySeconds");
+        assertThat(context.getBean(MeterRegistry.class)
+                        .get("exactly.once.clock.uncertainty")
+                        .gauge()
+                        .value())
+                .isBetween(0.0, 2.0);
+    }
+
+    private static ClaimStore store() {
+        return context.getBean(ClaimStore.class);
+    }
+
+    private static List<Call> calls(String orderId) {
+        return context.getBean(Fulfilment.class).calls().stream()
+                .filter(call -> call.orderId().equals(orderId))
+                .toList();
+    }
+
+    private static String payments(String orderId) {
+        return LocalDynamoDb.shared()
+                .client()
+                .getItem(request ->
+                        request.tableName("payments").key(Map.of("pk", AttributeValue.fromS(orderId))))
+                .join()
+                .item()
+                .get("payments")
+                .n();
+    }
+
+    private static void send(String queue, String orderId) {
+        context.getBean(SqsTemplate.class).send(queue, new Order(orderId));
+    }
+
+    private static int messages(String queue) {
+        SqsAsyncClient sqs = context.getBean(SqsAsyncClient.class);
+        String url = sqs.getQueueUrl(request -> request.queueName(queue)).join().queueUrl();
+        return sqs
+                .getQueueAttributes(request -> request.queueUrl(url)
+                        .attributeNames(
+                                QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
+                                QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE))
+                .join()
+                .attributes()
+                .values()
+                .stream()
+                .mapToInt(Integer::parseInt)
+                .sum();
+    }
+
+    private static ClaimRequest claimOf(String orderId, String scope) {
+        return new ClaimRequest(
+                new ClaimKey(scope, orderId), UUID.randomUUID(), "another worker", Duration.ofSeconds(2));
+    }
+}

@@ -1,0 +1,33 @@
+package io.exactlyonce.dynamodb.testing;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.http.SdkHttpResponse;
+
+/** Turns answers to what was done into a server's fault: the SDK repeats the request, and its caller does not learn of the first time. */
+public final class DropsReplies implements ExecutionInterceptor {
+
+    private final AtomicInteger next = new AtomicInteger();
+    private final AtomicInteger dropped = new AtomicInteger();
+
+    /** Drops the next answer. */
+    public void dropNext() {
+        next.set(1);
+    }
+
+    /** Returns how many were dropped. */
+    public int dropped() {
+        return dropped.get();
+    }
+
+    @Override
+    public SdkHttpResponse modifyHttpResponse(Context.ModifyHttpResponse context, ExecutionAttributes attributes) {
+        if (next.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
+            return context.httpResponse();
+        }
+        dropped.incrementAndGet();
+        return context.httpResponse().toBuilder().statusCode(500).build();
+    }
+}

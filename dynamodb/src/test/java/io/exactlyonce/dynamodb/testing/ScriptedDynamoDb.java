@@ -1,0 +1,111 @@
+package io.exactlyonce.dynamodb.testing;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbRequest;
+
+/** A client some of whose answers are those of the service that DynamoDB Local never gives. Counts what passes. */
+public final class ScriptedDynamoDb implements InvocationHandler {
+
+    private final DynamoDbAsyncClient client;
+    private final List<BatchStatementErrorCodeEnum> refusals = new CopyOnWriteArrayList<>();
+    private final List<Fault> faults = new CopyOnWriteArrayList<>();
+    private final AtomicInteger requests = new AtomicInteger();
+    private final AtomicInteger statements = new AtomicInteger();
+
+    private record Fault(Class<? extends DynamoDbRequest> of, RuntimeException failure, AtomicInteger times) {}
+
+    public ScriptedDynamoDb(DynamoDbAsyncClient client) {
+        this.client = client;
+    }
+
+    /** Returns the client that does as this says. */
+    public DynamoDbAsyncClient asClient() {
+        return (DynamoDbAsyncClient) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {DynamoDbAsyncClient.class}, this);
+    }
+
+    /** Refuses the first statement of each of the next requests, unwritten, once for each code. */
+    public void refuseStatements(BatchStatementErrorCodeEnum... codes) {
+        refusals.addAll(List.of(codes));
+    }
+
+    /** Fails requests of a kind, unsent, so many times. */
+    public void fail(Class<? extends DynamoDbRequest> kind, RuntimeException failure, int times) {
+        faults.add(new Fault(kind, failure, new AtomicInteger(times)));
+    }
+
+    public int requests() {
+        return requests.get();
+    }
+
+    public int statements() {
+        return statements.get();
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (arguments == null || !(arguments[0] instanceof DynamoDbRequest request)) {
+            // A form of the method that calls the one with a request.
+            return method.isDefault()
+                    ? InvocationHandler.invokeDefault(proxy, method, arguments)
+                    : pass(method, arguments);
+        }
+        requests.incrementAndGet();
+        Optional<Fault> fault = faults.stream()
+                .filter(each -> each.of().isInstance(request) && each.times().getAndDecrement() > 0)
+                .findFirst();
+        if (fault.isPresent()) {
+            return CompletableFuture.failedFuture(fault.get().failure());
+        }
+        if (request instanceof BatchExecuteStatementRequest batch) {
+            statements.addAndGet(batch.statements().size());
+            if (!refusals.isEmpty()) {
+                return refuseFirst(batch, refusals.remove(0));
+            }
+        }
+        return pass(method, arguments);
+    }
+
+    private Object pass(Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(client, arguments);
+        } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+        }
+    }
+
+    private CompletableFuture<BatchExecuteStatementResponse> refuseFirst(
+            BatchExecuteStatementRequest request, BatchStatementErrorCodeEnum code) {
+        BatchStatementResponse refused = BatchStatementResponse.builder()
+                .error(BatchStatementError.builder().code(code).message("scripted").build())
+                .build();
+        List<BatchStatementRequest> rest =
+                request.statements().subList(1, request.statements().size());
+        CompletableFuture<List<BatchStatementResponse>> answered = rest.isEmpty()
+                ? CompletableFuture.completedFuture(List.of())
+                : client.batchExecuteStatement(
+                                request.toBuilder().statements(rest).build())
+                        .thenApply(BatchExecuteStatementResponse::responses);
+        return answered.thenApply(responses -> {
+            List<BatchStatementResponse> all = new ArrayList<>(List.of(refused));
+            all.addAll(responses);
+            return BatchExecuteStatementResponse.builder().responses(all).build();
+        });
+    }
+}
