@@ -28,6 +28,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
 /** Keeps claims in DynamoDB, where {@code exactly-once.claim.store=dynamodb} says so. No DataSource is needed then. */
@@ -111,7 +112,9 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
     }
 
+    /** Also where other beans are lazy: a table that cannot keep claims stops the start. */
     @Bean
+    @Lazy(false)
     TableCheck exactlyOnceTableCheck(
             @Qualifier(CLIENT) DynamoDbAsyncClient client, DynamoDbClaimProperties properties) {
         return new TableCheck(client, properties);
