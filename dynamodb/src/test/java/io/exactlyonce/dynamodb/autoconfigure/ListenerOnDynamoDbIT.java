@@ -36,8 +36,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
+import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
@@ -115,8 +117,14 @@ class ListenerOnDynamoDbIT {
             DynamoDbAsyncClient own = LocalDynamoDb.shared().client();
             own.createTable(table -> table.tableName("payments")
                             .billingMode(BillingMode.PAY_PER_REQUEST)
-                            .attributeDefinitions(pk -> pk.attributeName("pk").attributeType(ScalarAttributeType.S))
-                            .keySchema(pk -> pk.attributeName("pk").keyType(KeyType.HASH)))
+                            .attributeDefinitions(AttributeDefinition.builder()
+                                    .attributeName("pk")
+                                    .attributeType(ScalarAttributeType.S)
+                                    .build())
+                            .keySchema(KeySchemaElement.builder()
+                                    .attributeName("pk")
+                                    .keyType(KeyType.HASH)
+                                    .build()))
                     .join();
             return new Payments(own, completion);
         }
