@@ -67,8 +67,7 @@ final class SubscriptionMeters {
                 MeterNames.RECEIVES_RUN_OUT,
                 "Deliveries that wait although they have at most one receive left before the dead-letter queue");
         completionsLost = meters.counter(
-                MeterNames.COMPLETIONS_LOST,
-                "Handlers that succeeded after another worker had taken their key over");
+                MeterNames.COMPLETIONS_LOST, "Handlers that succeeded after another worker had taken their key over");
         registerGauges();
         registerByOutcome();
     }
