@@ -83,7 +83,8 @@ public final class ExactlyOnceEndpoint {
         try {
             return new ClaimKey(scope, key);
         } catch (IllegalArgumentException invalid) {
-            throw new InvalidEndpointRequestException(invalid.getMessage(), String.valueOf(invalid.getMessage()));
+            String reason = String.valueOf(invalid.getMessage());
+            throw new InvalidEndpointRequestException(reason, reason);
         }
     }
 
