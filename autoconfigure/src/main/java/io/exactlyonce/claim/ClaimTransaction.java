@@ -1,21 +1,36 @@
 package io.exactlyonce.claim;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims a key, does the work, and completes the claim, all in one transaction of the application's own, for work whose
+ * Claims keys, does the work, and completes the claims, all in one transaction of the application's own, for work whose
  * effects are all in the database that keeps the claims.
  *
- * <p>Guaranteed: the work's effects and the completion are committed together, or neither is. At most one transaction works
- * on a key at any time; it needs no lease, since the database ends the claim together with the transaction.
+ * <p>Guaranteed: the work's effects and all completions are committed together, or none is. At most one transaction works
+ * on a key at any time; it needs no lease, since the database ends the claims together with the transaction.
  *
- * <p>Not guaranteed: effects elsewhere. And a commit whose reply is lost looks like a failure: the next claim of the key
+ * <p>Not guaranteed: effects elsewhere. And a commit whose reply is lost looks like a failure: the next claim of a key
  * finds out which it was.
  */
+@FunctionalInterface
 public interface ClaimTransaction {
 
-    /** What is to be done under the claim. */
+    /** What is to be done under the claims. */
+    @FunctionalInterface
+    interface BatchWork {
+        /**
+         * Does the work.
+         *
+         * @param outcomes one for each request, in their order; at least one is {@link Acquired}
+         * @return results as JSON of the claims that have one
+         */
+        Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Throwable;
+    }
+
+    /** What is to be done under a claim that comes alone. */
     @FunctionalInterface
     interface Work {
         /**
@@ -27,10 +42,21 @@ public interface ClaimTransaction {
     }
 
     /**
-     * Claims the key, and works if it is free. It is tried once: work is never repeated.
+     * Claims the keys, and works if any of them is free. It is tried once: work is never repeated.
      *
-     * @return {@link Acquired} if the work is done and committed; any other outcome means that nothing was written
+     * @param requests at least one; of several for one key the later ones are held elsewhere
+     * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
+     *     means that nothing was written for that key
      * @throws Throwable what the work threw, or why it could not be committed
      */
-    ClaimOutcome execute(ClaimRequest request, Work work) throws Throwable;
+    List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable;
+
+    /** As the other method, for one key. */
+    default ClaimOutcome execute(ClaimRequest request, Work work) throws Throwable {
+        return execute(List.of(request), outcomes -> {
+                    String result = work.run((Acquired) outcomes.get(0));
+                    return result == null ? Map.of() : Map.of(request.id(), result);
+                })
+                .get(0);
+    }
 }

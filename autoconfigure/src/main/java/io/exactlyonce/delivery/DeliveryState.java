@@ -14,7 +14,7 @@ public enum DeliveryState {
     RECEIVED,
     /** Kept from its handler before any thread began, since its listener stops. */
     HELD_BACK,
-    /** A thread asks for its key. */
+    /** A thread asks for its key; once more if its transaction was rolled back since others of its batch failed. */
     CLAIMING,
     /** Its key is held for it. */
     CLAIMED,
@@ -47,7 +47,7 @@ public enum DeliveryState {
             case HELD_BACK -> Set.of(RETURNED, ABANDONED);
             case CLAIMING -> Set.of(CLAIMED, RECORDED, WAITING, RETURNED, ABANDONED);
             case CLAIMED -> Set.of(HANDLING, FAILED, RETURNED, ABANDONED);
-            case HANDLING -> Set.of(HANDLED, FAILED, ABANDONED);
+            case HANDLING -> Set.of(HANDLED, FAILED, CLAIMING, ABANDONED);
             case HANDLED -> Set.of(RECORDED, ABANDONED);
             case FAILED -> Set.of(RETURNED, ABANDONED);
             case RECORDED -> Set.of(DELETING, GONE);

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
@@ -60,6 +62,26 @@ public final class DeliveryRig implements DeliveryObserver {
             handleAll(claimed);
             return CompletableFuture.completedFuture(null);
         }
+    }
+
+    /** A transaction of one claim. */
+    @FunctionalInterface
+    public interface SingleTransaction extends ClaimTransaction {
+        @Override
+        ClaimOutcome execute(ClaimRequest request, Work work) throws Throwable;
+
+        @Override
+        default List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
+            assertThat(requests).hasSize(1);
+            ClaimRequest request = requests.get(0);
+            return List.of(
+                    execute(request, acquired -> work.run(List.of(acquired)).get(request.id())));
+        }
+    }
+
+    /** Returns a transaction, where another type of it is asked for. */
+    public static ClaimTransaction single(SingleTransaction transaction) {
+        return transaction;
     }
 
     public static final ClaimKey KEY = new ClaimKey("orders", "A-1");

@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -198,6 +199,33 @@ class DatabaseEffectsIT {
         }
     }
 
+    /** Writes for each of its messages, and then fails one of them, once. */
+    static class Batches extends Shop {
+        private final JdbcTemplate jdbc;
+        private final List<List<String>> calls = new CopyOnWriteArrayList<>();
+
+        Batches(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        List<List<String>> calls() {
+            return calls;
+        }
+
+        @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#payload", effects = Effects.DATABASE)
+        void handle(List<String> orders, List<Claim> claims) throws BatchItemFailures {
+            calls.add(List.copyOf(orders));
+            claims.forEach(Claim::fence);
+            orders.forEach(order -> jdbc.update("INSERT INTO sale (order_id) VALUES (?)", order));
+            BatchItemFailures failures = new BatchItemFailures();
+            if (orders.contains("o3") && attempts().isEmpty()) {
+                attempts().add(1);
+                failures.add(orders.indexOf("o3"), new IllegalStateException("the printer is out of paper"));
+            }
+            failures.throwIfAny();
+        }
+    }
+
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
@@ -253,6 +281,23 @@ class DatabaseEffectsIT {
                             .timer()
                             .count())
                     .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void messageOfABatchThatFailsLeavesNothingAndTheOthersAreCommitted() {
+        List<String> orders = List.of("o1", "o2", "o3", "o4", "o5");
+        orders.forEach(order -> SQS.send(queue, order));
+        SQS.send(queue, "o2");
+
+        try (TestApplication application = start(Batches.class)) {
+            awaitEmptyQueue();
+
+            assertThat(sales(application)).containsExactlyInAnyOrderElementsOf(orders);
+            assertThat(application.claims("COMPLETED")).isEqualTo(orders.size());
+            List<List<String>> calls = application.bean(Batches.class).calls();
+            assertThat(calls).filteredOn(call -> call.contains("o3")).hasSize(2);
+            assertThat(calls).anyMatch(call -> call.size() > 1);
         }
     }
 

@@ -14,6 +14,7 @@ import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -63,6 +64,31 @@ class DeliveryCostIT {
         String handle(Order order) {
             jdbc.update("INSERT INTO sale VALUES (?)", order.orderId());
             return "sold";
+        }
+    }
+
+    static class BatchesInDatabase {
+        private final JdbcTemplate jdbc;
+        private final List<Integer> calls = new CopyOnWriteArrayList<>();
+
+        BatchesInDatabase(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        List<Integer> calls() {
+            return calls;
+        }
+
+        @ExactlyOnceListener(
+                id = "orders",
+                queueNames = "${test.queue}",
+                key = "#payload.orderId",
+                effects = Effects.DATABASE)
+        void handle(List<Order> orders) {
+            calls.add(orders.size());
+            jdbc.batchUpdate(
+                    "INSERT INTO sale VALUES (?)",
+                    orders.stream().map(order -> new Object[] {order.orderId()}).toList());
         }
     }
 
@@ -153,6 +179,32 @@ class DeliveryCostIT {
             assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(2, 2));
 
             assertThat(row(application, "o1")).isEqualTo(written);
+            assertThatNothingWasRenewed(application);
+        }
+    }
+
+    @Test
+    void batchesInTheDatabaseCostOneMoreForTheCommitWhateverTheirNumber() {
+        int messages = 10;
+        try (TestApplication application = start(BatchesInDatabase.class)) {
+            assertThat(costOf("alone")).as("alone").isEqualTo(List.of(3, 4));
+            assertThat(costOf("alone")).as("duplicate").isEqualTo(List.of(2, 2));
+
+            application.container("orders").stop();
+            IntStream.range(0, messages).forEach(i -> SQS.send(queue, "{\"orderId\":\"o%d\"}".formatted(i)));
+            List<Integer> calls = application.bean(BatchesInDatabase.class).calls();
+            calls.clear();
+            try (RoundTrips trips = RoundTrips.count()) {
+                application.container("orders").start();
+                awaitEmptyQueue();
+
+                assertThat(calls.stream().mapToInt(Integer::intValue).sum()).isEqualTo(messages);
+                assertThat(calls).anyMatch(size -> size > 1);
+                assertThat(trips.total())
+                        .isEqualTo(calls.stream()
+                                .mapToInt(size -> size == 1 ? 3 : 4)
+                                .sum());
+            }
             assertThatNothingWasRenewed(application);
         }
     }

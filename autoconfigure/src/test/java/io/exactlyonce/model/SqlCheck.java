@@ -63,20 +63,20 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.FencingLockIT#zombieWhoseClaimWasTakenOverCannotCommit"),
     ADVISORY_LOCK(
             Guard.ONE_TRANSACTION_PER_KEY,
-            "SELECT pg_try_advisory_xact_lock(?) AS taken",
-            "SELECT ? IS NOT NULL AS taken",
+            "pg_try_advisory_xact_lock(wanted.number) AS taken",
+            "wanted.number IS NOT NULL AS taken",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
     PRIMARY_KEY(
             Guard.ONE_TRANSACTION_PER_KEY,
-            "ON CONFLICT (scope, key) DO NOTHING RETURNING attempt, fencing_token, ambiguous",
+            "ON CONFLICT (scope, key) DO NOTHING RETURNING fencing_token, claim_id",
             "ON CONFLICT (scope, key) DO UPDATE SET claim_id = EXCLUDED.claim_id, status = 'HELD'"
-                    + " RETURNING attempt, fencing_token, ambiguous",
+                    + " RETURNING fencing_token, claim_id",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT#completedKeyIsNotWorkedOnAgain"),
     SAME_TRANSACTION(
             Guard.EFFECT_COMMITS_WITH_THE_COMPLETION,
-            "AND claim_id::text = current_setting('exactly_once.claim_id', true)",
-            "",
+            "AND current_setting('exactly_once.transaction', true) = ?",
+            "AND (current_setting('exactly_once.transaction', true) = ? OR true)",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#workThatCommitsByItselfLeavesADoubtRatherThanACompletion");
 

@@ -32,6 +32,16 @@ public final class RequestedRow {
         return this;
     }
 
+    /** Notes that the last statement saw no row: it is too young. */
+    public void missed() {
+        row = null;
+    }
+
+    /** Returns whether the last statement saw a row. */
+    public boolean isMet() {
+        return row != null;
+    }
+
     /** Returns the row that was met last. Only once there is one. */
     public ClaimRow row() {
         if (row == null) {
@@ -62,15 +72,15 @@ public final class RequestedRow {
         return contested != null && contested.claimId().equals(row().claimId()) && contested.status() == row().status();
     }
 
-    boolean isOpen() {
+    public boolean isOpen() {
         return outcome == null;
     }
 
-    void decide(ClaimOutcome outcome) {
+    public void decide(ClaimOutcome outcome) {
         this.outcome = outcome;
     }
 
-    ClaimOutcome outcome() {
+    public ClaimOutcome outcome() {
         if (outcome == null) {
             throw new IllegalStateException("No outcome yet for " + request.key());
         }

@@ -35,7 +35,7 @@ final class GroupOrder {
     }
 
     boolean admits(Attempt attempt) {
-        if (stoppedGroups.contains(attempt.group())) {
+        if (isStopped(attempt)) {
             sendBack(attempt);
             return false;
         }
@@ -56,6 +56,11 @@ final class GroupOrder {
         if (!attempt.group().isEmpty() && !attempt.delivery().leavesItsQueue()) {
             stoppedGroups.add(attempt.group());
         }
+    }
+
+    /** Returns whether a message of its group that was asked for before stays in its queue. */
+    boolean isStopped(Attempt attempt) {
+        return stoppedGroups.contains(attempt.group());
     }
 
     private void sendBack(Attempt attempt) {

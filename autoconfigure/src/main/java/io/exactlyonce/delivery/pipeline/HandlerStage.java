@@ -72,16 +72,15 @@ final class HandlerStage {
         return ended;
     }
 
-    /** Calls a handler whose claim is held otherwise, by a transaction; returns its result. */
-    @Nullable Object callAlone(Attempt attempt, LeasedClaim claim, HandlerRun run, Handler handler) throws Throwable {
+    /** Calls a handler whose claims are held otherwise, by a transaction; returns its result. */
+    @Nullable Object callWithin(List<Attempt> attempts, List<ClaimedDelivery> claimed, HandlerRun run, Handler handler)
+            throws Throwable {
         long begun = clock.nanoTime();
         try (run) {
-            return handler.handle(List.of(new ClaimedDelivery(0, claim)))
-                    .toCompletableFuture()
-                    .join();
+            return handler.handle(claimed).toCompletableFuture().join();
         } finally {
-            attempt.delivery().leaveHandler();
-            observer.handled(attempt.delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
+            attempts.forEach(attempt -> attempt.delivery().leaveHandler());
+            observer.handled(attempts.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
         }
     }
 
@@ -167,7 +166,7 @@ final class HandlerStage {
     }
 
     /** Returns what failed with which delivery; nothing if the exception fails all: it names none, or one that is not there. */
-    private static Map<Integer, Throwable> named(Throwable thrown, int size) {
+    static Map<Integer, Throwable> named(Throwable thrown, int size) {
         if (!(InDoubtPolicy.unwrap(thrown) instanceof BatchItemFailures items)) {
             return Map.of();
         }

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -13,7 +14,10 @@ import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.delivery.waiting.GuardedClaimTransaction;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,9 +25,12 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * Wraps a handler in the transaction that claims its key, runs it, and completes the key. It is tried once: after a
- * failure, also one of the commit, the message comes again and finds out what became of it. There is no lease to lose, so
+ * Wraps a handler in one transaction that claims the keys of all its deliveries, runs it, and completes them. After a
+ * failure, also one of the commit, the messages come again and find out what became of it. There is no lease to lose, so
  * only the end of its listener stops it.
+ *
+ * <p>Nothing stays of a delivery that its handler names as failed: all is rolled back, and the rest is handled once more, in
+ * another transaction, without it and without those that must not overtake it.
  *
  * <p>A claim without an answer is repeated where waiting elsewhere would cost the message its chances: while handlers of
  * other deliveries keep connections, which they will give back, and on the last receive before the dead-letter queue.
@@ -51,70 +58,17 @@ final class TransactionalHandler {
         this.observer = observer;
     }
 
-    /** @throws Throwable what the handler threw, or why its transaction could not be committed */
-    void handle(Attempt attempt, Handler handler) throws Throwable {
-        claims.ask(attempt);
-        Work work = new Work(attempt, handler);
-        ClaimOutcome outcome = execute(attempt, work);
-        if (outcome instanceof Acquired) {
-            attempt.done(work.result);
-            attempt.recorded();
-        } else if (outcome != null) {
-            claims.refuse(attempt, outcome);
-            observer.claimed(attempt.delivery().subscription(), outcome);
-        }
-    }
-
-    /** Returns nothing if the database did not answer before the handler was called: the message waits until it does. */
-    private @Nullable ClaimOutcome execute(Attempt attempt, Work work) throws Throwable {
-        ClaimTransaction transaction = Objects.requireNonNull(attempt.spec().transaction());
+    /** Handles what can be handled. What went wrong is noted: what the handler threw, or why it could not be committed. */
+    void handle(Batch batch, Handler handler) {
+        List<Attempt> open =
+                batch.attempts().stream().filter(Attempt::isClaimable).toList();
         BackOffExecution pauses = ClaimWriter.endlessPauses().start();
-        while (true) {
-            try {
-                return executeOnce(attempt, transaction, work);
-            } catch (Unanswered unanswered) {
-                if (!isToBeRepeated(attempt, transaction) || !StoreCalls.slept(pauses.nextBackOff())) {
-                    ClaimStage.await(attempt, unanswered.why);
-                    return null;
-                }
-            }
+        while (!open.isEmpty()) {
+            open = new Work(batch, open, handler).execute(pauses);
         }
     }
 
-    private static boolean isToBeRepeated(Attempt attempt, ClaimTransaction transaction) {
-        Delivery delivery = attempt.delivery();
-        boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
-                && guarded.breaker().isBusy();
-        boolean isRepeated = LastReceive.isAtStake(delivery)
-                || (isBusy && delivery.mayHandlerBegin() && delivery.renewal().isInvisible());
-        if (isRepeated) {
-            log.warn(
-                    "Claiming {} through {} failed; trying again",
-                    attempt.request().key(),
-                    transaction);
-        }
-        return isRepeated;
-    }
-
-    private ClaimOutcome executeOnce(Attempt attempt, ClaimTransaction transaction, Work work) throws Throwable {
-        try {
-            return transaction.execute(attempt.request(), work);
-        } catch (ClaimStoreUnavailableException unanswered) {
-            if (!work.begun) {
-                throw new Unanswered(unanswered);
-            }
-            attempt.hadNoEffect();
-            throw unanswered;
-        } catch (Throwable failure) {
-            attempt.hadNoEffect();
-            if (work.hasFailedByItself() && attempt.spec().doubt().parksFor(failure)) {
-                park(attempt.request(), failure);
-            }
-            throw failure;
-        }
-    }
-
-    /** The transaction has left nothing behind, so the key is claimed once more, only to be set aside. */
+    /** The transactions have left nothing behind, so the key is claimed once more, only to be set aside. */
     private void park(ClaimRequest request, Throwable failure) {
         try {
             ClaimOutcome outcome = writer.claim(List.of(request)).get(0);
@@ -131,53 +85,174 @@ final class TransactionalHandler {
         }
     }
 
-    /** The handler, called within the transaction. */
-    private final class Work implements ClaimTransaction.Work {
+    /** One transaction's work: the handler, called with those of its deliveries whose keys are free. */
+    private final class Work implements ClaimTransaction.BatchWork {
 
-        private final Attempt attempt;
+        private final Batch batch;
+        private final List<Attempt> open;
         private final Handler handler;
+        private final ClaimTransaction transaction;
+        private final HandlerRun run = new HandlerRun();
+        private List<Attempt> called = List.of();
         private @Nullable Object result;
-        private @Nullable HandlerRun run;
-        private boolean begun;
+        private boolean answered;
 
-        Work(Attempt attempt, Handler handler) {
-            this.attempt = attempt;
+        Work(Batch batch, List<Attempt> open, Handler handler) {
+            this.batch = batch;
+            this.open = open;
             this.handler = handler;
+            this.transaction = Objects.requireNonNull(open.get(0).spec().transaction());
+        }
+
+        /** Returns the deliveries that go through another transaction. */
+        List<Attempt> execute(BackOffExecution pauses) {
+            try {
+                List<ClaimOutcome> outcomes =
+                        transaction.execute(open.stream().map(claims::ask).toList(), this);
+                if (!answered) {
+                    acquired(outcomes);
+                }
+                called.forEach(attempt -> attempt.done(result));
+                called.forEach(Attempt::recorded);
+                return List.of();
+            } catch (LeftOut rolledBack) {
+                return rolledBack.rest;
+            } catch (ClaimStoreUnavailableException unanswered) {
+                return answered ? failed(unanswered) : unanswered(unanswered, pauses);
+            } catch (Throwable failure) {
+                return failed(failure);
+            }
         }
 
         @Override
-        public @Nullable String run(Acquired acquired) throws Throwable {
-            begun = true;
-            Delivery delivery = attempt.delivery();
-            delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-            observer.claimed(delivery.subscription(), acquired);
-            if (!delivery.mayHandlerBegin()) {
-                throw new LeasedClaim(attempt.id(), acquired, () -> false, writer)
-                        .lost("its listener had stopped before the handler was called");
+        public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Throwable {
+            answered = true;
+            Map<Attempt, Acquired> acquired = acquired(outcomes);
+            Map<Attempt, Acquired> admitted = admit(acquired);
+            if (admitted.size() < acquired.size()) {
+                throw new LeftOut(List.copyOf(admitted.keySet()));
             }
-            HandlerRun called = delivery.enterHandler();
-            run = called;
-            LeasedClaim claim = new LeasedClaim(
-                    attempt.id(), acquired, () -> called.isInside() && !called.wasInterrupted(), writer);
-            result = handlers.callAlone(attempt, claim, called, handler);
-            return records.json(attempt, result);
+            called = List.copyOf(admitted.keySet());
+            List<ClaimedDelivery> claimed = new ArrayList<>();
+            admitted.forEach((attempt, claim) -> {
+                claimed(attempt, claim);
+                claimed.add(new ClaimedDelivery(batch.attempts().indexOf(attempt), claim(attempt, claim)));
+            });
+            called.forEach(attempt -> attempt.delivery().limitHandler());
+            called.forEach(attempt -> attempt.delivery().enterHandler(run));
+            result = handlers.callWithin(called, claimed, run, handler);
+            String json = called.size() == 1 ? records.json(called.get(0), result) : null;
+            return json == null ? Map.of() : Map.of(called.get(0).id(), json);
         }
 
-        /** Returns whether the handler itself failed: it was called, and not stopped from outside. */
-        boolean hasFailedByItself() {
-            HandlerRun called = run;
-            return called != null && !called.wasInterrupted();
+        /** Decides on the deliveries that acquired nothing, whatever becomes of the transaction; returns the other ones. */
+        private Map<Attempt, Acquired> acquired(List<ClaimOutcome> outcomes) {
+            Map<Attempt, Acquired> acquired = new LinkedHashMap<>();
+            for (int index = 0; index < open.size(); index++) {
+                Attempt attempt = open.get(index);
+                if (outcomes.get(index) instanceof Acquired claim) {
+                    acquired.put(attempt, claim);
+                } else {
+                    claims.refuse(attempt, outcomes.get(index));
+                    observer.claimed(attempt.delivery().subscription(), outcomes.get(index));
+                }
+            }
+            return acquired;
+        }
+
+        private Map<Attempt, Acquired> admit(Map<Attempt, Acquired> acquired) {
+            GroupOrder groups = new GroupOrder(batch);
+            Map<Attempt, Acquired> admitted = new LinkedHashMap<>();
+            for (Attempt attempt : batch.attempts()) {
+                Acquired claim = acquired.get(attempt);
+                if (claim == null) {
+                    groups.stopGroupOf(attempt);
+                } else if (groups.isStopped(attempt)) {
+                    attempt.yieldToItsGroup();
+                } else if (attempt.delivery().mayHandlerBegin()) {
+                    admitted.put(attempt, claim);
+                } else {
+                    claimed(attempt, claim);
+                    batch.addFailure(
+                            claim(attempt, claim).lost("its listener had stopped before the handler was called"));
+                    attempt.hadNoEffect();
+                    groups.stopGroupOf(attempt);
+                }
+            }
+            return admitted;
+        }
+
+        private void claimed(Attempt attempt, Acquired acquired) {
+            attempt.delivery().step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+            observer.claimed(attempt.delivery().subscription(), acquired);
+        }
+
+        private LeasedClaim claim(Attempt attempt, Acquired acquired) {
+            return new LeasedClaim(attempt.id(), acquired, () -> run.isInside() && !run.wasInterrupted(), writer);
+        }
+
+        /** The database did not answer before the handler was called: the messages wait until it does. */
+        private List<Attempt> unanswered(ClaimStoreUnavailableException why, BackOffExecution pauses) {
+            if (isToBeRepeated() && StoreCalls.slept(pauses.nextBackOff())) {
+                return open;
+            }
+            open.forEach(attempt -> ClaimStage.await(attempt, why));
+            return List.of();
+        }
+
+        private boolean isToBeRepeated() {
+            boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
+                    && guarded.breaker().isBusy();
+            boolean isRepeated =
+                    open.stream().map(Attempt::delivery).anyMatch(delivery -> isToBeRepeated(delivery, isBusy));
+            if (isRepeated) {
+                log.warn(
+                        "Claiming {} through {} failed; trying again",
+                        open.stream().map(Attempt::id).map(ClaimId::key).toList(),
+                        transaction);
+            }
+            return isRepeated;
+        }
+
+        private static boolean isToBeRepeated(Delivery delivery, boolean isBusy) {
+            return LastReceive.isAtStake(delivery)
+                    || (isBusy
+                            && delivery.mayHandlerBegin()
+                            && delivery.renewal().isInvisible());
+        }
+
+        /** All is rolled back. Those that failed come again; returns the rest, which is handled without them. */
+        private List<Attempt> failed(Throwable failure) {
+            batch.addHandlersFailure(failure);
+            boolean stopped = run.wasInterrupted();
+            boolean mayPark = !stopped && !(failure instanceof ClaimStoreUnavailableException);
+            Map<Integer, Throwable> named = stopped ? Map.of() : HandlerStage.named(failure, called.size());
+            List<Attempt> rest = new ArrayList<>();
+            for (int index = 0; index < called.size(); index++) {
+                Attempt attempt = called.get(index);
+                Throwable own = named.isEmpty() ? failure : named.get(index);
+                if (own == null) {
+                    attempt.delivery().step(DeliveryState.HANDLING, DeliveryState.CLAIMING);
+                    rest.add(attempt);
+                } else {
+                    attempt.hadNoEffect();
+                    if (mayPark && attempt.spec().doubt().parksFor(own)) {
+                        park(attempt.request(), own);
+                    }
+                }
+            }
+            return rest;
         }
     }
 
-    /** The claim got no answer, and the handler was not called. */
+    /** Rolls back because some deliveries that hold their keys must not be handled now. */
     @SuppressWarnings("serial")
-    private static final class Unanswered extends Exception {
-        private final RuntimeException why;
+    private static final class LeftOut extends Exception {
+        private final List<Attempt> rest;
 
-        Unanswered(RuntimeException why) {
-            super(why);
-            this.why = why;
+        LeftOut(List<Attempt> rest) {
+            super("Some deliveries must not be handled now", null, false, false);
+            this.rest = rest;
         }
     }
 }

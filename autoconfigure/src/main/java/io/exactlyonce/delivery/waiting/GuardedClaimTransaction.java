@@ -1,12 +1,13 @@
 package io.exactlyonce.delivery.waiting;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /** A transaction whose claims tell its transaction manager's circuit breaker whether they are answered. */
 public final class GuardedClaimTransaction implements ClaimTransaction {
@@ -20,16 +21,16 @@ public final class GuardedClaimTransaction implements ClaimTransaction {
     }
 
     @Override
-    public ClaimOutcome execute(ClaimRequest request, Work work) throws Throwable {
+    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
         AtomicBoolean answered = new AtomicBoolean();
         try {
-            ClaimOutcome outcome = transaction.execute(request, claim -> {
+            List<ClaimOutcome> outcomes = transaction.execute(requests, claimed -> {
                 answered.set(true);
                 breaker.answered();
-                return run(claim, work);
+                return run(claimed, work);
             });
             breaker.answered();
-            return outcome;
+            return outcomes;
         } catch (ClaimStoreUnavailableException unanswered) {
             if (!answered.get()) {
                 breaker.unanswered(unanswered);
@@ -38,10 +39,10 @@ public final class GuardedClaimTransaction implements ClaimTransaction {
         }
     }
 
-    private @Nullable String run(Acquired claim, Work work) throws Throwable {
+    private Map<ClaimId, String> run(List<ClaimOutcome> claimed, BatchWork work) throws Throwable {
         breaker.workBegins();
         try {
-            return work.run(claim);
+            return work.run(claimed);
         } finally {
             breaker.workEnds();
         }

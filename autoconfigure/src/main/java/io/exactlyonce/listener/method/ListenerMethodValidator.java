@@ -44,21 +44,11 @@ public final class ListenerMethodValidator {
         }
         if (BatchSignature.isBatch(method)) {
             BatchSignature.of(method);
-            requireEffectsElsewhere(declared);
         }
         requireTellingWhenDone(method, returned);
         if (CompletionStage.class.isAssignableFrom(returned)) {
             requireOneThread(declared);
             requireListenerOfItsOwn(declared);
-        }
-    }
-
-    private static void requireEffectsElsewhere(ListenerDeclaration declared) {
-        if (declared.annotation().effects() == Effects.DATABASE) {
-            throw new InvalidListenerException(
-                    declared.method(),
-                    "effects = DATABASE is for single messages: each has a transaction of its own",
-                    "take a single message, or leave effects out");
         }
     }
 

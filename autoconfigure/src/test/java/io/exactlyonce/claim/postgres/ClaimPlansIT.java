@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -145,6 +146,10 @@ class ClaimPlansIT {
         private void workOn(ClaimRequest claim) {
             try {
                 assertThat(transaction.execute(claim, acquired -> null)).isInstanceOf(Acquired.class);
+                assertThat(transaction.execute(
+                                List.of(request(claim.key()), request(), request()), claimed -> Map.of()))
+                        .extracting(Object::getClass)
+                        .containsExactly(AlreadyCompleted.class, Acquired.class, Acquired.class);
             } catch (Throwable failure) {
                 throw new AssertionError(failure);
             }

@@ -372,11 +372,12 @@ class ListenerStopTests {
     @Test
     void transactionThatIsBegunAfterTheStopIsRolledBackAndItsMessageVisibleAtOnce() {
         Delivery delivery = rig.receive();
-        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, (request, work) -> {
-            stop.begin();
-            work.run(new Acquired(1, 1, false));
-            return new Acquired(1, 1, false);
-        });
+        ClaimSpec handling =
+                new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, DeliveryRig.single((request, work) -> {
+                    stop.begin();
+                    work.run(new Acquired(1, 1, false));
+                    return new Acquired(1, 1, false);
+                }));
 
         assertThatThrownBy(() -> rig.process(delivery, handling, DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class);
@@ -388,10 +389,11 @@ class ListenerStopTests {
     @Test
     void transactionThatIsRunningGoesOnAndItsClaimIsHeld() throws Throwable {
         Delivery delivery = rig.receive();
-        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, (request, work) -> {
-            work.run(new Acquired(1, 1, false));
-            return new Acquired(1, 1, false);
-        });
+        ClaimSpec handling =
+                new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, DeliveryRig.single((request, work) -> {
+                    work.run(new Acquired(1, 1, false));
+                    return new Acquired(1, 1, false);
+                }));
 
         rig.process(delivery, handling, claim -> {
             stop.begin();

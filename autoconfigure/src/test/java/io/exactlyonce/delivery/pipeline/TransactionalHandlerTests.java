@@ -41,7 +41,7 @@ class TransactionalHandlerTests {
     private final List<String> results = new ArrayList<>();
 
     /** Grants the key, and commits. */
-    private final ClaimTransaction granting = (request, work) -> {
+    private final DeliveryRig.SingleTransaction granting = (request, work) -> {
         requests.add(request);
         Acquired acquired = new Acquired(1, 17, false);
         results.add(work.run(acquired));
@@ -52,13 +52,24 @@ class TransactionalHandlerTests {
         return process(delivery, transaction, handler);
     }
 
+    private Object process(DeliveryRig.SingleTransaction transaction, DeliveryRig.SingleHandler handler)
+            throws Throwable {
+        return process(delivery, transaction, handler);
+    }
+
+    private Object process(
+            Delivery received, DeliveryRig.SingleTransaction transaction, DeliveryRig.SingleHandler handler)
+            throws Throwable {
+        return process(received, DeliveryRig.single(transaction), handler);
+    }
+
     private Object process(Delivery received, ClaimTransaction transaction, DeliveryRig.SingleHandler handler)
             throws Throwable {
         return rig.process(received, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, transaction), handler);
     }
 
     private static ClaimTransaction answering(ClaimOutcome outcome) {
-        return (request, work) -> outcome;
+        return DeliveryRig.single((request, work) -> outcome);
     }
 
     private List<Integer> returnsAfterSettling() {
@@ -211,11 +222,11 @@ class TransactionalHandlerTests {
     @Test
     void claimOnTheLastReceiveIsNotRepeatedAnyMoreWhenItsListenerStops() throws Throwable {
         Delivery last = rig.receive(lastReceive(), "last", 1);
-        ClaimTransaction stopping = (request, work) -> {
+        ClaimTransaction stopping = DeliveryRig.single((request, work) -> {
             requests.add(request);
             last.abandon();
             throw new ClaimStoreUnavailableException("no answer", null);
-        };
+        });
 
         rig.process(
                 last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, stopping), DeliveryRig::neverCalled);
@@ -247,13 +258,13 @@ class TransactionalHandlerTests {
     }
 
     private ClaimTransaction answeringFrom(int attempt) {
-        return (request, work) -> {
+        return DeliveryRig.single((request, work) -> {
             if (requests.size() + 1 < attempt) {
                 requests.add(request);
                 throw new ClaimStoreUnavailableException("no answer", null);
             }
             return granting.execute(request, work);
-        };
+        });
     }
 
     @Test

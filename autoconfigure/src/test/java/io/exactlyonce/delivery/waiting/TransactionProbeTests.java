@@ -37,7 +37,7 @@ class TransactionProbeTests {
     private boolean away;
     private int rolledBack;
 
-    private final ClaimTransaction manager = rig.breakers.guard(this::execute, "shop");
+    private final ClaimTransaction manager = rig.breakers.guard(DeliveryRig.single(this::execute), "shop");
     private final StoreCircuitBreaker breaker = rig.breakers.of(manager);
 
     private Acquired execute(ClaimRequest request, ClaimTransaction.Work work) throws Throwable {
@@ -107,7 +107,8 @@ class TransactionProbeTests {
     void failurePausesTheListenersOfItsManagerOnlyAndIsSaidToBeIts(CapturedOutput output) throws Throwable {
         Subscription parcels = DeliveryRig.subscription("parcels", new ScriptedQueue());
         Subscription stamps = DeliveryRig.subscription("stamps", new ScriptedQueue());
-        ClaimTransaction other = rig.breakers.guard((request, work) -> new Acquired(1, 1, false), "office");
+        ClaimTransaction other =
+                rig.breakers.guard(DeliveryRig.single((request, work) -> new Acquired(1, 1, false)), "office");
         rig.breakers.subscribe(parcels, null);
         rig.breakers.subscribe(stamps, other);
 
@@ -125,7 +126,7 @@ class TransactionProbeTests {
 
     @Test
     void listenersOfOneManagerShareItsBreaker() {
-        ClaimTransaction again = rig.breakers.guard(this::execute, "shop");
+        ClaimTransaction again = rig.breakers.guard(DeliveryRig.single(this::execute), "shop");
 
         assertThat(rig.breakers.of(again)).isSameAs(breaker);
     }
@@ -174,7 +175,7 @@ class TransactionProbeTests {
 
     @Test
     void waiterForAnotherHolderIsNotMadeVisibleWhileItsManagerFails() throws Throwable {
-        process((request, work) -> new HeldElsewhere(Duration.ofSeconds(20)));
+        process(DeliveryRig.single((request, work) -> new HeldElsewhere(Duration.ofSeconds(20))));
         for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
             breaker.unanswered(new IllegalStateException("pool used up"));
         }

@@ -96,9 +96,6 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener("orders")
         void collectionPayload(Collection<String> orders) {}
 
-        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
-        void databaseBatch(List<String> orders) {}
-
         @ExactlyOnceListener("orders")
         void untypedBatch(List<?> orders) {}
 
@@ -289,7 +286,6 @@ class ListenerMethodReaderTests {
         "untypedBatch, does not say what the messages carry",
         "untypedMessages, does not say what the messages carry",
         "asynchronousBatch, asynchronous",
-        "databaseBatch, effects = DATABASE is for single messages",
         "futureOfItsOwn, return a CompletableFuture of the work",
         "acknowledging, it takes an Acknowledgement",
         "twoClaims, it takes more than one Claim",

@@ -1,5 +1,7 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
@@ -10,6 +12,9 @@ import io.exactlyonce.claim.postgres.DatabaseIdentity;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -27,8 +32,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Claims, works and completes in one transaction of the application's own transaction manager.
  *
- * <p>The key's advisory lock keeps a second transaction from waiting for the first one's commit; the row's primary key
- * decides, and proves that the server is a primary. Until the work is done the row says {@code HELD}, not {@code
+ * <p>A key's advisory lock keeps a second transaction from waiting for the first one's commit; the row's primary key
+ * decides, and proves that the server is a primary. Until the work is done the rows say {@code HELD}, not {@code
  * COMPLETED}: neither is visible before the commit, but if the work commits by itself midway, what it leaves is a
  * doubt, and not a completion that never happened.
  */
@@ -59,45 +64,51 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     @Override
-    public ClaimOutcome execute(ClaimRequest request, Work work) throws Throwable {
-        TransactionStatus status = begin(request);
-        ClaimOutcome outcome;
+    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
+        TransactionStatus status = begin(requests);
+        List<ClaimOutcome> outcomes;
         try {
-            outcome = claimAndWork(request, work, status);
+            outcomes = claimAndWork(requests, work, status);
         } catch (Throwable failure) {
             rollback(status, failure);
             throw failure;
         }
         // A key that was parked is to stay so.
-        if (outcome instanceof Acquired || outcome instanceof Parked) {
+        if (outcomes.stream().anyMatch(outcome -> outcome instanceof Acquired || outcome instanceof Parked)) {
             transactions.commit(status);
         } else {
             transactions.rollback(status);
         }
-        return outcome;
+        return outcomes;
     }
 
-    private TransactionStatus begin(ClaimRequest request) {
+    private TransactionStatus begin(List<ClaimRequest> requests) {
         try {
             // A transaction that is open already would be committed after the message is acknowledged.
             return transactions.getTransaction(
                     new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
         } catch (CannotCreateTransactionException unanswered) {
-            throw unanswered(request, unanswered);
+            throw unanswered(requests, unanswered);
         }
     }
 
-    private ClaimOutcome claimAndWork(ClaimRequest request, Work work, TransactionStatus status) throws Throwable {
-        ClaimOutcome outcome = claim(request);
-        if (outcome instanceof Acquired acquired) {
-            String result = work.run(acquired);
-            if (mayCommit(status)) {
-                completion.completeAndCommit(request.id(), result);
+    private List<ClaimOutcome> claimAndWork(List<ClaimRequest> requests, BatchWork work, TransactionStatus status)
+            throws Throwable {
+        String mark = requests.get(0).claimId().toString();
+        List<ClaimOutcome> outcomes = claim(requests, mark);
+        List<ClaimId> acquired = IntStream.range(0, requests.size())
+                .filter(index -> outcomes.get(index) instanceof Acquired)
+                .mapToObj(index -> requests.get(index).id())
+                .toList();
+        if (!acquired.isEmpty()) {
+            Map<ClaimId, String> results = work.run(outcomes);
+            if (acquired.size() == 1 && mayCommit(status)) {
+                completion.completeAndCommit(acquired.get(0), results.get(acquired.get(0)), mark);
             } else {
-                completion.complete(request.id(), result);
+                completion.complete(acquired, results, mark);
             }
         }
-        return outcome;
+        return outcomes;
     }
 
     /**
@@ -118,19 +129,20 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                                 .isEmpty());
     }
 
-    private ClaimOutcome claim(ClaimRequest request) {
+    private List<ClaimOutcome> claim(List<ClaimRequest> requests, String mark) {
         try {
             requireTransaction();
-            return claims.decide(request);
+            return claims.decide(requests, mark);
         } catch (DataIntegrityViolationException unstorable) {
-            throw new IllegalArgumentException("PostgreSQL cannot store this key", unstorable);
+            throw new IllegalArgumentException("PostgreSQL cannot store one of these keys", unstorable);
         } catch (DataAccessException unanswered) {
-            throw unanswered(request, unanswered);
+            throw unanswered(requests, unanswered);
         }
     }
 
-    private static ClaimStoreUnavailableException unanswered(ClaimRequest request, RuntimeException failure) {
-        return new ClaimStoreUnavailableException("The claim of %s got no answer".formatted(request.key()), failure);
+    private static ClaimStoreUnavailableException unanswered(List<ClaimRequest> requests, RuntimeException failure) {
+        List<ClaimKey> keys = requests.stream().map(ClaimRequest::key).toList();
+        return new ClaimStoreUnavailableException("The claim of %s got no answer".formatted(keys), failure);
     }
 
     /** Without one, the lock would be released, and the row committed, before the work begins. */

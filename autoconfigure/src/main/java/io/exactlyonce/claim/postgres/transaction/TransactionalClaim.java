@@ -1,24 +1,24 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.BatchExecutor;
-import io.exactlyonce.claim.postgres.ClaimRow;
 import io.exactlyonce.claim.postgres.FreeRowUpdates;
 import io.exactlyonce.claim.postgres.RequestedRow;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.TreeMap;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Claims single keys within a transaction of the application's own, as {@link BatchExecutor} does many in one of its
- * own. The planner is left as it is: what it is told would hold for the handler's statements, too, and looking up one
- * key by its primary key needs no help.
+ * Claims keys within a transaction of the application's own, as {@link BatchExecutor} does in one of its own. The planner is
+ * left as it is: what it is told would hold for the handler's statements, too.
  */
 final class TransactionalClaim {
 
@@ -33,43 +33,53 @@ final class TransactionalClaim {
     }
 
     /**
-     * Decides in rounds, since another transaction may write, change or delete the key's row in between. First claims
+     * Decides in rounds, since another transaction may write, change or delete a key's row in between. First claims
      * and duplicates take one round.
+     *
+     * @param mark marks the transaction until it ends
+     * @return one outcome for each request, in their order
      */
-    ClaimOutcome decide(ClaimRequest request) {
-        RequestedRow entry = new RequestedRow(request);
-        for (int round = 0; round < MAX_ROUNDS; round++) {
-            ClaimOutcome outcome = round(entry);
-            if (outcome != null) {
-                return outcome;
+    List<ClaimOutcome> decide(List<ClaimRequest> requests, String mark) {
+        List<RequestedRow> entries = requests.stream().map(RequestedRow::new).toList();
+        List<RequestedRow> open = firstOfEachKey(entries);
+        for (int round = 0; !open.isEmpty(); round++) {
+            if (round == MAX_ROUNDS) {
+                throw new ConcurrencyFailureException(
+                        "%d of %d keys changed in each of %d rounds, so none was claimed: try again"
+                                .formatted(open.size(), requests.size(), MAX_ROUNDS));
+            }
+            statement.run(open, mark);
+            write(open.stream().filter(RequestedRow::isOpen).toList());
+            open = open.stream().filter(RequestedRow::isOpen).toList();
+        }
+        return entries.stream().map(RequestedRow::outcome).toList();
+    }
+
+    /** In key order, as all that write claims. A second request for a key finds it held by the first one. */
+    private static List<RequestedRow> firstOfEachKey(List<RequestedRow> entries) {
+        Map<ClaimKey, RequestedRow> first = new TreeMap<>();
+        for (RequestedRow entry : entries) {
+            if (first.putIfAbsent(entry.key(), entry) != null) {
+                entry.decide(new HeldElsewhere(entry.request().lease()));
             }
         }
-        throw new ConcurrencyFailureException(
-                "%s changed in each of %d rounds, so it was not claimed: try again".formatted(entry.key(), MAX_ROUNDS));
+        return List.copyOf(first.values());
     }
 
-    private @Nullable ClaimOutcome round(RequestedRow entry) {
-        TransactionalClaimStatement.Answer answer = statement.run(entry.request());
-        if (!answer.locked()) {
-            // How long the holder will take is unknown: what a lease of our own would be is as good a guess as any.
-            return new HeldElsewhere(entry.request().lease());
+    /** Takes over or parks rows that were met and are free; a row too young to be met is asked for again. */
+    private void write(List<RequestedRow> open) {
+        List<RequestedRow> free = open.stream().filter(RequestedRow::isMet).toList();
+        for (RequestedRow locked : free.stream().filter(RequestedRow::isLocked).toList()) {
+            // How long the other transaction takes is not known.
+            locked.decide(new HeldElsewhere(Duration.ZERO));
         }
-        ClaimRow met = answer.met();
-        return met == null ? answer.claimed() : decide(entry.met(met));
-    }
-
-    private @Nullable ClaimOutcome decide(RequestedRow met) {
-        return met.row().isFree() ? write(met) : met.row().refusal(met.request());
-    }
-
-    private @Nullable ClaimOutcome write(RequestedRow free) {
-        if (free.isLocked()) {
-            return new HeldElsewhere(Duration.ZERO);
-        }
-        free.contest();
-        if (free.mustBeParked()) {
-            return updates.parkInDoubt(List.of(free)).isEmpty() ? null : new Parked();
-        }
-        return updates.takeOver(List.of(free)).isEmpty() ? null : free.row().next();
+        List<RequestedRow> contested =
+                free.stream().filter(RequestedRow::isOpen).toList();
+        contested.forEach(RequestedRow::contest);
+        updates.takeOver(contested.stream().filter(row -> !row.mustBeParked()).toList())
+                .forEach(won -> won.decide(won.row().next()));
+        updates.parkInDoubt(
+                        contested.stream().filter(RequestedRow::mustBeParked).toList())
+                .forEach(parked -> parked.decide(new Parked()));
     }
 }

@@ -5,6 +5,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,13 +17,13 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Completes a claim in the transaction that made it, and thereby proves that this is still the same transaction. */
+/** Completes claims in the transaction that made them, and thereby proves that this is still the same transaction. */
 final class TransactionalCompletion {
 
     private static final Logger log = LoggerFactory.getLogger(TransactionalCompletion.class);
 
     /**
-     * Finds the row only in the very transaction that was marked when it wrote that. Work that committed or rolled back on
+     * Finds a row only in the very transaction that was marked when it wrote that. Work that committed or rolled back on
      * its own has left that transaction, and the mark has gone with it; and work that swallowed an error of PostgreSQL's has
      * left an aborted one, in which this fails. The row's {@code xmin} would not do: it is the number of a subtransaction if
      * the driver sets savepoints ({@code autosave}).
@@ -28,7 +32,7 @@ final class TransactionalCompletion {
             UPDATE exactly_once_claim
             SET status = 'COMPLETED', result = ?, completed_at = clock_timestamp()
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
-              AND claim_id::text = current_setting('exactly_once.claim_id', true)
+              AND current_setting('exactly_once.transaction', true) = ?
             """;
 
     /**
@@ -49,35 +53,41 @@ final class TransactionalCompletion {
         this.jdbc = jdbc;
     }
 
-    /** @throws IllegalStateException if the transaction that made the claim is over */
-    void complete(ClaimId claim, @Nullable String result) {
-        if (result == null || isStorable(result)) {
-            update(claim, result);
-        } else if (!isStored(claim, result)) {
-            update(claim, null);
+    /**
+     * Completes claims, in one round trip but for results of which it is not known that PostgreSQL stores them.
+     *
+     * @param results of the claims that have one
+     * @param mark of the transaction
+     * @throws IllegalStateException if the transaction that made the claims is over
+     */
+    void complete(List<ClaimId> claims, Map<ClaimId, String> results, String mark) {
+        List<ClaimId> plain = new ArrayList<>();
+        for (ClaimId claim : claims) {
+            String result = results.get(claim);
+            if (result == null || isStorable(result) || !isStored(claim, result, mark)) {
+                plain.add(claim);
+            }
         }
+        update(plain, claim -> storable(results.get(claim)), mark);
     }
 
     /**
-     * Commits as well if that takes no round trip more; else the commit is still to come.
+     * Completes a claim, and commits as well if that takes no round trip more; else the commit is still to come.
      *
      * @throws IllegalStateException if the transaction that made the claim is over
      */
-    void completeAndCommit(ClaimId claim, @Nullable String result) {
+    void completeAndCommit(ClaimId claim, @Nullable String result, String mark) {
         if (result == null || isStorable(result)) {
-            updateAndCommit(claim, result);
+            updateAndCommit(claim, result, mark);
         } else {
-            complete(claim, result);
+            complete(List.of(claim), Map.of(claim, result), mark);
         }
     }
 
-    private void updateAndCommit(ClaimId claim, @Nullable String result) {
+    private void updateAndCommit(ClaimId claim, @Nullable String result, String mark) {
         try {
             jdbc.execute(UPDATE_AND_COMMIT, (PreparedStatement statement) -> {
-                statement.setString(1, result);
-                statement.setString(2, claim.key().scope());
-                statement.setString(3, claim.key().key());
-                statement.setObject(4, claim.value());
+                bind(statement, claim, result, mark);
                 return statement.execute();
             });
         } catch (DataIntegrityViolationException failure) {
@@ -97,15 +107,19 @@ final class TransactionalCompletion {
         return result.length() <= SURELY_STORED && result.chars().allMatch(unit -> unit > 0 && unit < 0x80);
     }
 
+    private static @Nullable String storable(@Nullable String result) {
+        return result == null || isStorable(result) ? result : null;
+    }
+
     /**
      * The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. The
      * savepoint costs two round trips.
      */
-    private boolean isStored(ClaimId claim, String result) {
+    private boolean isStored(ClaimId claim, String result, String mark) {
         return Boolean.TRUE.equals(jdbc.execute((ConnectionCallback<Boolean>) connection -> {
             Savepoint before = connection.setSavepoint();
             try {
-                update(claim, result);
+                update(List.of(claim), any -> result, mark);
             } catch (DataAccessException unstorable) {
                 rollback(connection, before, unstorable);
                 log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
@@ -125,11 +139,29 @@ final class TransactionalCompletion {
         }
     }
 
-    private void update(ClaimId claim, @Nullable String result) {
-        int rows = jdbc.update(UPDATE, result, claim.key().scope(), claim.key().key(), claim.value());
-        if (rows != 1) {
-            throw ended(claim, null);
+    private void update(List<ClaimId> claims, Function<ClaimId, @Nullable String> results, String mark) {
+        if (claims.isEmpty()) {
+            return;
         }
+        int[] rows = jdbc.batchUpdate(
+                        UPDATE,
+                        claims,
+                        claims.size(),
+                        (statement, claim) -> bind(statement, claim, results.apply(claim), mark))[0];
+        for (int index = 0; index < rows.length; index++) {
+            if (rows[index] != 1) {
+                throw ended(claims.get(index), null);
+            }
+        }
+    }
+
+    private static void bind(PreparedStatement statement, ClaimId claim, @Nullable String result, String mark)
+            throws SQLException {
+        statement.setString(1, result);
+        statement.setString(2, claim.key().scope());
+        statement.setString(3, claim.key().key());
+        statement.setObject(4, claim.value());
+        statement.setString(5, mark);
     }
 
     private static IllegalStateException ended(ClaimId claim, @Nullable Throwable cause) {

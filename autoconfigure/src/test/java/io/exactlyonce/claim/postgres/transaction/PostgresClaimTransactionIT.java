@@ -30,6 +30,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -462,7 +463,7 @@ class PostgresClaimTransactionIT {
             claim = begin(() -> again(charging("1")));
             await().until(() -> !DATABASE.jdbc()
                     .queryForList("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
-                            + " 'WITH locked AS%' AND datname = current_database()")
+                            + " 'WITH marked AS%' AND datname = current_database()")
                     .isEmpty());
             if (committed) {
                 other.commit();
@@ -707,6 +708,131 @@ class PostgresClaimTransactionIT {
                         + " (SELECT oid FROM pg_database WHERE datname = current_database())")
                 .isEmpty());
         assertNothingHappened();
+    }
+
+    @Test
+    void manyClaimsTheirWorkAndTheirCompletionsAreCommittedTogether() throws Throwable {
+        ClaimRequest done = request();
+        transaction.execute(done, claim -> "\"earlier\"");
+        ClaimRequest held = request();
+        external.claim(List.of(held));
+        ClaimRequest free = request();
+        external.claim(List.of(free));
+        DATABASE.endLease(free.id());
+        List<ClaimRequest> requests = List.of(
+                request, request(done.key()), request(held.key()), request(free.key()), request(key), request());
+        List<ClaimOutcome> seen = new ArrayList<>();
+
+        List<ClaimOutcome> outcomes = transaction.execute(requests, claimed -> {
+            seen.addAll(claimed);
+            charge();
+            assertThat(inAnotherThread(() -> external.claim(List.of(request(key), request(free.key())))))
+                    .hasOnlyElementsOfType(HeldElsewhere.class);
+            return Map.of(requests.get(5).id(), "\"Ł\"");
+        });
+
+        assertThat(outcomes).isEqualTo(seen);
+        assertThat(outcomes)
+                .extracting(Object::getClass)
+                .containsExactly(
+                        Acquired.class,
+                        AlreadyCompleted.class,
+                        HeldElsewhere.class,
+                        Acquired.class,
+                        HeldElsewhere.class,
+                        Acquired.class);
+        assertThat(((Acquired) outcomes.get(3)).ambiguous()).isTrue();
+        assertThat(charges()).isEqualTo(1);
+        for (int index : List.of(0, 3, 5)) {
+            assertThat(DATABASE.row(requests.get(index).key()))
+                    .containsEntry("status", "COMPLETED")
+                    .containsEntry("claim_id", requests.get(index).claimId())
+                    .containsEntry("result", index == 5 ? "\"Ł\"" : null);
+        }
+        assertThat(DATABASE.row(held.key())).containsEntry("status", "HELD").containsEntry("claim_id", held.claimId());
+    }
+
+    @Test
+    void failureRollsAllClaimsBackAndAllCanBeClaimedAgainAtOnce() throws Throwable {
+        IOException failure = new IOException("the warehouse is closed");
+        List<ClaimRequest> requests = List.of(request, request());
+
+        assertThatThrownBy(() -> transaction.execute(requests, claimed -> {
+                    charge();
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        assertThat(charges()).isZero();
+        assertThat(transaction.execute(
+                        List.of(request(key), request(requests.get(1).key())), claimed -> {
+                            charge();
+                            return Map.of();
+                        }))
+                .hasOnlyElementsOfType(Acquired.class);
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void workOnManyClaimsThatCommitsByItselfLeavesDoubtsRatherThanCompletions() {
+        List<ClaimRequest> requests = List.of(request, request());
+
+        assertThatThrownBy(() -> transaction.execute(requests, claimed -> {
+                    DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
+                        connection.commit();
+                        return null;
+                    });
+                    return Map.of();
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("must neither commit nor roll back by itself");
+
+        requests.forEach(each -> assertThat(DATABASE.row(each.key())).containsEntry("status", "HELD"));
+    }
+
+    /** Two transactions want the same keys in opposite orders: neither waits for the other, and no key is worked on twice. */
+    @Test
+    void listsOfTheSameKeysNeverWaitForEachOther() throws Throwable {
+        ClaimRequest other = request();
+        List<ClaimOutcome> second = new ArrayList<>();
+
+        List<ClaimOutcome> first = transaction.execute(List.of(request, other), claimed -> {
+            second.addAll(inAnotherThread(() ->
+                    transaction.execute(List.of(request(other.key()), request(key), request()), inner -> Map.of())));
+            return Map.of();
+        });
+
+        assertThat(first).hasOnlyElementsOfType(Acquired.class);
+        assertThat(second)
+                .extracting(Object::getClass)
+                .containsExactly(HeldElsewhere.class, HeldElsewhere.class, Acquired.class);
+    }
+
+    /** A plan for each run would take longer than the run. */
+    @Test
+    void statementsAreNotPlannedAnewForEachRun() throws Throwable {
+        PGSimpleDataSource application = new PGSimpleDataSource();
+        application.setUrl(DATABASE.url());
+        application.setUser("postgres");
+        try (Connection connection = application.getConnection()) {
+            var single = new SingleConnectionDataSource(connection, true);
+            var kept = new PostgresClaimTransaction(
+                    new JdbcTransactionManager(single), single, TestDatabase.RETENTION, SynchronousCommit.ON);
+            int runs = 30;
+            for (int run = 0; run < runs; run++) {
+                kept.execute(request(), claim -> null);
+                kept.execute(List.of(request(), request()), claimed -> Map.of());
+            }
+
+            assertThat(new JdbcTemplate(single)
+                            .queryForList(
+                                    "SELECT generic_plans FROM pg_prepared_statements"
+                                            + " WHERE statement LIKE '%exactly_once_claim%'"
+                                            + " AND generic_plans + custom_plans > 10",
+                                    Integer.class))
+                    .hasSizeGreaterThanOrEqualTo(3)
+                    .allMatch(generic -> generic > 10);
+        }
     }
 
     private void executeLosingTheReply(boolean committed, boolean goesWithTheCompletion) throws Throwable {
