@@ -7,7 +7,7 @@ package io.exactlyonce.window.foresight;
 final class Latency {
 
     /** Fewest deliveries that a point of the trend of medians is made of. */
-    private static final int FEWEST_OF_MEDIAN = 5;
+    private static final int FEWEST_OF_MEDIAN = 1;
 
     /** Fewest of a point of the trend of 95th percentiles. */
     private static final int FEWEST_OF_TAIL = 20;
@@ -30,6 +30,7 @@ final class Latency {
         final int fewest;
         final double part;
         double timeSum;
+        double size;
 
         Points(int fewest, double part) {
             this.fewest = fewest;
@@ -40,6 +41,7 @@ final class Latency {
             gathered.add(counts);
             timeSum += meanTime * counts.total();
             if (gathered.total() >= fewest) {
+                size = gathered.total();
                 series.add(now, timeSum / gathered.total(), gathered.quantile(part));
                 gathered.clear();
                 timeSum = 0;
@@ -74,25 +76,32 @@ final class Latency {
         return usual;
     }
 
+    /** As a part of it: a point of the trend has fewer deliveries than p95 of five minutes, or as many. */
+    private double noiseOfP95() {
+        return tails.series.noise() * Math.sqrt(Math.min(1, tails.size / Math.max(1, recent.total())));
+    }
+
     /**
-     * Returns the climb that reaches the window first, its level being that of p95.
+     * Returns how p95 climbs, by all lines that do.
      *
      * @param window in seconds
      */
     Climb climb(double window) {
         double p95 = recent.p95();
-        double bound = window * (1 - Math.min(MOST_NOISE, 2 * tails.series.noise()));
-        Climb soonest = Climb.NONE;
-        for (int i = 0; i < medians.series.scales(); i++) {
+        double bound = window * (1 - Math.min(MOST_NOISE, 2 * noiseOfP95()));
+        Climb climb = Climb.NONE;
+        Trend latest = Trend.UNKNOWN;
+        for (int i = medians.series.scales() - 1; i >= 0; i--) {
             Trend median = medians.series.trend(i);
             Trend tail = tails.series.trend(i);
             if (median.grows() && tail.agreesWith(median)) {
-                soonest = soonest.sooner(median, p95, bound);
+                climb = climb.and(median, p95, window, bound);
             }
             if (tail.grows()) {
-                soonest = soonest.sooner(tail, tail.level(), bound);
+                climb = climb.and(tail, tail.level(), window, bound);
             }
+            latest = median.isSteep() ? median : latest;
         }
-        return soonest;
+        return climb.at(latest, p95, window);
     }
 }

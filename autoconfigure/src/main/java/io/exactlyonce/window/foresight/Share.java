@@ -54,9 +54,10 @@ final class Share {
         return totals[SIX_HOURS] == 0 ? 0 : beyond[SIX_HOURS] / totals[SIX_HOURS];
     }
 
-    /** Returns the share that was usual over the last day. */
-    double usual() {
-        return Math.max(LEAST, (beyond[DAY] + PRIOR) / (totals[DAY] + PRIOR_TOTAL));
+    /** Returns the share that was usual over the last day, without recent deliveries. */
+    private double usual(double deliveries, double slow) {
+        double total = Math.max(0, totals[DAY] - deliveries);
+        return Math.max(LEAST, (Math.max(0, beyond[DAY] - slow) + PRIOR) / (total + PRIOR_TOTAL));
     }
 
     /**
@@ -66,25 +67,26 @@ final class Share {
      * @param slow how many of these were beyond
      */
     boolean isMoreThan(double bound, double deliveries, double slow) {
-        double expected = Math.min(bound, usual());
+        double expected = Math.min(bound, usual(deliveries, slow));
         return -run * Math.log(expected) >= CERTAIN
                 || evidence(slow, deliveries, expected) >= CERTAIN
-                || hoursShow(expected, CERTAIN);
+                || shows(HOUR, expected)
+                || shows(SIX_HOURS, expected);
     }
 
     /** Returns whether recent deliveries alone are too many for the usual share. */
     boolean isUnusual(double deliveries, double slow) {
-        return evidence(slow, deliveries, usual()) >= CERTAIN;
+        return evidence(slow, deliveries, usual(deliveries, slow)) >= CERTAIN;
     }
 
     /** Returns whether the share of the last hours is larger than the usual one. */
     boolean grows() {
-        return hoursShow(usual(), CERTAIN);
+        return shows(HOUR, usual(totals[HOUR], beyond[HOUR]))
+                || shows(SIX_HOURS, usual(totals[SIX_HOURS], beyond[SIX_HOURS]));
     }
 
-    private boolean hoursShow(double expected, double evidence) {
-        return evidence(beyond[HOUR], totals[HOUR], expected) >= evidence
-                || evidence(beyond[SIX_HOURS], totals[SIX_HOURS], expected) >= evidence;
+    private boolean shows(int memory, double expected) {
+        return evidence(beyond[memory], totals[memory], expected) >= CERTAIN;
     }
 
     /** By Poisson's law; nothing speaks for a larger share where it is smaller. */

@@ -16,9 +16,9 @@ record Situation(double window, RecentDeliveries recent, Share near, Share beyon
     private static final double FIVE_PERCENT = 0.05;
 
     /** A climb counts as one to the window if it gets there within this time. */
-    private static final double HOURS_AHEAD = 3 * 3_600;
+    private static final double HOURS_AHEAD = 2 * 3_600;
 
-    private static final double MINUTES_AHEAD = 15 * 60;
+    private static final double MINUTES_AHEAD = 12 * 60;
     private static final double LONGEST_AHEAD = 3_600;
 
     /** Where deliveries are few, p95 is one of twenty, and known so much later. */
@@ -45,13 +45,13 @@ record Situation(double window, RecentDeliveries recent, Share near, Share beyon
     }
 
     private boolean isHeadingThere() {
-        return climb.secondsToBreach() < HOURS_AHEAD;
+        return climb.soonest() < HOURS_AHEAD;
     }
 
     boolean isBreachAhead() {
         double between = RecentDeliveries.SECONDS / recent.total();
         double ahead = Math.min(LONGEST_AHEAD, Math.max(MINUTES_AHEAD, DELIVERIES_AHEAD * between));
-        return climb.secondsToBreach() < ahead || isStraysGrowing();
+        return climb.secondsToFirst() < ahead && climb.soonest() < 4 * ahead || isStraysGrowing();
     }
 
     /** p95 leaps where a slow mode grows to a twentieth of the deliveries: the share tells before. */

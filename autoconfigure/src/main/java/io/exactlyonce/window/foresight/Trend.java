@@ -21,7 +21,12 @@ record Trend(double perSecond, double error, double level, double spanSeconds, b
     }
 
     boolean grows() {
-        return isClimb && perSecond >= CERTAIN * error;
+        return isClimb && isSteep();
+    }
+
+    /** Returns whether it goes up by more than chance, were it once or all the time. */
+    boolean isSteep() {
+        return perSecond >= CERTAIN * error;
     }
 
     /** Returns whether this one may grow as fast as a given part of another one. */

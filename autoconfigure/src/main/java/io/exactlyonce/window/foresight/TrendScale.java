@@ -19,6 +19,9 @@ final class TrendScale {
     /** A movement must exceed what was usual before by this much. */
     private static final double UNUSUAL = 2.5;
 
+    /** Of 28: by chance one line in a thousand rises so much. */
+    private static final int MOSTLY_UP = 20;
+
     private final double[] times = new double[POINTS];
     private final double[] values = new double[POINTS];
     private long size;
@@ -92,10 +95,22 @@ final class TrendScale {
         }
         double variance = Math.max(LEAST_NOISE, Math.max(leastNoise, rest / (POINTS - 2)));
         double span = times[POINTS - 1] - times[0];
-        boolean climbs = stepRest() - rest >= 4 * Math.max(LEAST_NOISE, leastNoise)
+        boolean climbs = concordance() >= MOSTLY_UP
+                && stepRest() - rest >= 4 * Math.max(LEAST_NOISE, leastNoise)
                 && mean(values, POINTS - 2, POINTS) > mean(values, POINTS - 4, POINTS - 2)
                 && slope * span >= UNUSUAL * Math.sqrt(movement);
         return new Trend(slope, Math.sqrt(variance / square), Math.exp(value + slope * (now - time)), span, climbs);
+    }
+
+    /** Returns how many pairs of points rise, less those that do not: 28 for a climb without a slip, and heedless of outliers. */
+    private int concordance() {
+        int sum = 0;
+        for (int later = 1; later < POINTS; later++) {
+            for (int earlier = 0; earlier < later; earlier++) {
+                sum += values[later] > values[earlier] ? 1 : -1;
+            }
+        }
+        return sum;
     }
 
     /** Returns what the best single step, with or without a point in its middle, leaves unexplained. */

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Watches the latencies of one listener on one queue, and says when its window is about to be overrun. All it learns comes
  * through {@link #record}: time goes by from call to call, so that a listener without traffic never warns.
  *
- * <p>What it keeps is bounded, some 150 KB. Thread-safe. What it has learnt is gone with the process.
+ * <p>What it keeps is bounded, some 100 KB. Thread-safe. What it has learnt is gone with the process.
  */
 public final class WindowForesight {
 

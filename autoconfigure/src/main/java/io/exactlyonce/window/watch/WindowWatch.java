@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a foresight for each listener and queue, from the first start of the listener to the end of the process: nothing of
@@ -22,6 +24,8 @@ import java.util.concurrent.ConcurrentMap;
  * what the window must hold. Deliveries that were returned because their handler failed are left out.
  */
 public final class WindowWatch implements DeliveryObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
     private final boolean isRenewed;
     private final List<WindowObserver> observers;
@@ -66,7 +70,15 @@ public final class WindowWatch implements DeliveryObserver {
     public void delivered(Subscription subscription, Duration elapsed) {
         Watched its = of(subscription);
         Optional<WindowWarning> warning = its.foresight.record(clock.nanoTime(), elapsed.toNanos() * 1e-9);
-        warning.ifPresent(told -> observers.forEach(observer -> observer.warned(its.subscription, told)));
+        warning.ifPresent(told -> observers.forEach(observer -> tell(observer, its.subscription, told)));
+    }
+
+    private static void tell(WindowObserver observer, Subscription subscription, WindowWarning warning) {
+        try {
+            observer.warned(subscription, warning);
+        } catch (RuntimeException failure) {
+            log.warn("{} failed; the delivery goes on", observer.getClass().getName(), failure);
+        }
     }
 
     /** Returns what is known of each listener's window, by listener and queue. */

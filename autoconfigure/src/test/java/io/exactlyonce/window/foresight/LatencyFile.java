@@ -1,0 +1,72 @@
+package io.exactlyonce.window.foresight;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A course of latencies from outside: lines of {@code second,latency}, both in seconds, in the order of their time. A first
+ * line of words, empty lines and lines that begin with {@code #} are passed over.
+ */
+final class LatencyFile {
+
+    private LatencyFile() {}
+
+    /**
+     * Plays a file.
+     *
+     * @throws IllegalArgumentException if a line cannot be understood; it says which and why
+     */
+    static void play(Path file, Shape.Sink sink) throws IOException {
+        try (BufferedReader lines = Files.newBufferedReader(file)) {
+            double before = Double.NEGATIVE_INFINITY;
+            int number = 0;
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                number++;
+                String text = line.strip();
+                if (text.isEmpty() || text.startsWith("#") || number == 1 && isHeading(text)) {
+                    continue;
+                }
+                before = accept(file + " line " + number + " (" + text + "): ", text.split(",", -1), before, sink);
+            }
+            if (before == Double.NEGATIVE_INFINITY) {
+                throw new IllegalArgumentException(file + " has no delivery; write lines of second,latency");
+            }
+        }
+    }
+
+    private static boolean isHeading(String text) {
+        return text.chars().anyMatch(Character::isLetter) && text.chars().noneMatch(Character::isDigit);
+    }
+
+    private static double accept(String where, String[] parts, double before, Shape.Sink sink) {
+        if (parts.length != 2) {
+            throw new IllegalArgumentException(
+                    where + "%d fields, not 2; write second,latency with decimal points".formatted(parts.length));
+        }
+        double second = number(where, "second", parts[0]);
+        double latency = number(where, "latency", parts[1]);
+        if (latency < 0) {
+            throw new IllegalArgumentException(where + "latency must be 0 s or longer");
+        }
+        if (second < before) {
+            throw new IllegalArgumentException(
+                    where + "second must not be before the one above it (%s); sort the file by time".formatted(before));
+        }
+        sink.accept(second, latency);
+        return second;
+    }
+
+    private static double number(String where, String name, String text) {
+        try {
+            double number = Double.parseDouble(text.strip());
+            if (Double.isFinite(number)) {
+                return number;
+            }
+        } catch (NumberFormatException notANumber) {
+            throw new IllegalArgumentException(where + name + " is no number", notANumber);
+        }
+        throw new IllegalArgumentException(where + name + " must be finite");
+    }
+}

@@ -1,0 +1,102 @@
+package io.exactlyonce.window.foresight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.exactlyonce.window.foresight.Report.Played;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LatencyFileTests {
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void fileIsPlayedAsAShapeIs() throws IOException {
+        Shape shape = Shapes.GRADUAL.get(0);
+        List<String> lines = new ArrayList<>(List.of("second,latency", "# of a shape", ""));
+        shape.play(1, (second, latency) -> lines.add(second + "," + latency));
+
+        SimulatedRun run = played(Files.write(directory.resolve("ramp.csv"), lines), shape.window());
+
+        assertThat(run.told()).isNotEmpty().isEqualTo(SimulatedRun.of(shape, 1).told());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1,2;3 | line 2 (3): 1 fields, not 2",
+                "1,2;3,4,5 | line 2 (3,4,5): 3 fields, not 2",
+                "1,2;3,x | line 2 (3,x): latency is no number",
+                "1,2;,4 | line 2 (,4): second is no number",
+                "1,2;3,NaN | line 2 (3,NaN): latency must be finite",
+                "1,2;3,-1 | line 2 (3,-1): latency must be 0 s or longer",
+                "2,1;1,1 | line 2 (1,1): second must not be before the one above it (2.0); sort the file by time",
+                "second,latency | has no delivery",
+                "1,2;second,latency | line 2 (second,latency): second is no number"
+            })
+    void badLineIsNamed(String lines, String message) throws IOException {
+        Path file = Files.write(directory.resolve("bad.csv"), List.of(lines.split(";")));
+
+        assertThatIllegalArgumentException().isThrownBy(() -> played(file, 30)).withMessageContaining(message);
+    }
+
+    /** {@code -Dforesight.csv=FILE_OR_DIRECTORY -Dforesight.window=SECONDS}: prints what was told, and when. */
+    @Test
+    @EnabledIfSystemProperty(named = "foresight.csv", matches = ".+")
+    void filesFromOutsideArePlayed() throws IOException {
+        double window = Double.parseDouble(System.getProperty("foresight.window", "30"));
+        assertThat(window).as("foresight.window, in seconds").isBetween(1.0, 43_200.0);
+
+        List<Played> runs = files(Path.of(System.getProperty("foresight.csv"))).stream()
+                .map(file -> outside(file, window))
+                .toList();
+
+        String report = Report.leads(runs);
+        runs.forEach(each ->
+                System.out.println(each.shape().name() + ": " + each.run().story()));
+        System.out.println(report);
+        Files.createDirectories(Path.of("target"));
+        Files.writeString(Path.of("target", "foresight-csv.md"), report);
+        assertThat(runs).isNotEmpty();
+    }
+
+    private static List<Path> files(Path path) throws IOException {
+        if (!Files.isDirectory(path)) {
+            return List.of(path);
+        }
+        try (Stream<Path> files = Files.list(path)) {
+            return files.filter(file -> file.toString().endsWith(".csv"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static Played outside(Path file, double window) {
+        try {
+            String name = String.valueOf(file.getFileName());
+            return new Played(
+                    new Shape(name, window, Double.NaN, Double.NaN, false, (t, r) -> Double.NaN), played(file, window));
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    private static SimulatedRun played(Path file, double window) throws IOException {
+        SimulatedRun run = new SimulatedRun(window);
+        LatencyFile.play(file, run);
+        return run;
+    }
+}

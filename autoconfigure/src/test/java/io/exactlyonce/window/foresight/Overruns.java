@@ -1,0 +1,52 @@
+package io.exactlyonce.window.foresight;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Tells the two overruns of a window apart, with nothing of the engine: drift is when the 95th percentile of five minutes,
+ * or of the last 20 deliveries where those are fewer, is beyond the window; a stray is a single delivery beyond it.
+ */
+final class Overruns {
+
+    private static final double SECONDS = 300;
+    private static final int FEWEST = 20;
+
+    private final double window;
+    private final Deque<double[]> recent = new ArrayDeque<>();
+    private int beyond;
+    private long deliveries;
+    private long strays;
+    private double driftAt = Double.NaN;
+
+    Overruns(double window) {
+        this.window = window;
+    }
+
+    void note(double second, double latency) {
+        deliveries++;
+        recent.addLast(new double[] {second, latency});
+        if (latency > window) {
+            beyond++;
+            strays++;
+        }
+        while (recent.size() > FEWEST && recent.getFirst()[0] < second - SECONDS) {
+            if (recent.removeFirst()[1] > window) {
+                beyond--;
+            }
+        }
+        int size = recent.size();
+        if (Double.isNaN(driftAt) && size >= FEWEST && beyond > size - Math.ceil(0.95 * size)) {
+            driftAt = second;
+        }
+    }
+
+    /** Returns when the drift was first beyond the window, in seconds; not a number if it never was. */
+    double driftAt() {
+        return driftAt;
+    }
+
+    double straysPerThousand() {
+        return deliveries == 0 ? 0 : 1_000.0 * strays / deliveries;
+    }
+}

@@ -1,0 +1,49 @@
+package io.exactlyonce.window.foresight;
+
+import java.util.Random;
+
+/**
+ * How a listener's latency goes over virtual hours.
+ *
+ * @param name what it looks like
+ * @param window in seconds
+ * @param perSecond deliveries per second
+ * @param hours how long it goes on
+ * @param isJump whether latency, or p95, leaps over the window in one step
+ * @param course of the latency
+ */
+record Shape(String name, double window, double perSecond, double hours, boolean isJump, Course course) {
+
+    /** What the latency is at a time. */
+    @FunctionalInterface
+    interface Course {
+
+        /** Returns the latency of a delivery in seconds; not a number if there is none at that time. */
+        double at(double second, Random random);
+    }
+
+    /** Learns of deliveries in the order of their ends. */
+    @FunctionalInterface
+    interface Sink {
+        void accept(double second, double latency);
+    }
+
+    /** Plays the same deliveries for the same seed; they come by chance, at the shape's rate. */
+    void play(long seed, Sink sink) {
+        Random random = new Random(seed);
+        double end = hours * 3_600;
+        for (double now = -Math.log1p(-random.nextDouble()) / perSecond;
+                now < end;
+                now -= Math.log1p(-random.nextDouble()) / perSecond) {
+            double latency = course.at(now, random);
+            if (!Double.isNaN(latency)) {
+                sink.accept(now, latency);
+            }
+        }
+    }
+
+    /** Noise whose logarithm has a standard deviation, and whose median is 1. */
+    static double noise(double sigma, Random random) {
+        return Math.exp(sigma * random.nextGaussian());
+    }
+}

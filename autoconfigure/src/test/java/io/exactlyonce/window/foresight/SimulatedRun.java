@@ -1,0 +1,91 @@
+package io.exactlyonce.window.foresight;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Feeds the advisor, through its one entry, and keeps what it told and when. */
+final class SimulatedRun implements Shape.Sink {
+
+    private final WindowForesight foresight;
+    private final Overruns overruns;
+    private final double window;
+    private final List<Told> told = new ArrayList<>();
+    private double last;
+
+    /** A warning, and its second. */
+    record Told(double second, WindowWarning.Kind kind) {}
+
+    SimulatedRun(double window) {
+        this.window = window;
+        foresight = new WindowForesight(Duration.ofNanos(Math.round(window * 1e9)));
+        overruns = new Overruns(window);
+    }
+
+    static SimulatedRun of(Shape shape, long seed) {
+        SimulatedRun run = new SimulatedRun(shape.window());
+        shape.play(seed, run);
+        return run;
+    }
+
+    @Override
+    public void accept(double second, double latency) {
+        last = second;
+        overruns.note(second, latency);
+        foresight
+                .record(Math.round(second * 1e9), latency)
+                .ifPresent(warning -> told.add(new Told(second, warning.kind())));
+    }
+
+    List<Told> told() {
+        return told;
+    }
+
+    double window() {
+        return window;
+    }
+
+    double overrunAt() {
+        return overruns.driftAt();
+    }
+
+    double straysPerThousand() {
+        return overruns.straysPerThousand();
+    }
+
+    /** Returns when it was first warned; not a number if it was not. */
+    double warnedAt() {
+        return told.stream()
+                .filter(each -> each.kind() != WindowWarning.Kind.RECOVERED)
+                .mapToDouble(Told::second)
+                .findFirst()
+                .orElse(Double.NaN);
+    }
+
+    long warnings() {
+        return told.stream()
+                .filter(each -> each.kind() != WindowWarning.Kind.RECOVERED)
+                .count();
+    }
+
+    /** Returns how long before the drift the first warning came, in seconds; negative if it came after it. */
+    double lead() {
+        return overrunAt() - warnedAt();
+    }
+
+    /** Ten windows, or five minutes. */
+    boolean isEarly() {
+        return lead() >= Math.min(10 * window, 300);
+    }
+
+    Outlook outlook() {
+        return foresight.outlook(Math.round(last * 1e9));
+    }
+
+    String story() {
+        return told.stream()
+                .map(each -> "%s %s".formatted(each.kind(), Report.time(each.second())))
+                .collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,162 @@
+package io.exactlyonce.window.foresight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.exactlyonce.window.foresight.WindowWarning.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntToDoubleFunction;
+import org.junit.jupiter.api.Test;
+
+class WindowForesightTests {
+
+    private static final long SECOND = 1_000_000_000;
+
+    private final WindowForesight foresight = new WindowForesight(Duration.ofSeconds(30));
+    private long now = -7 * SECOND;
+
+    private List<Kind> feed(int seconds, IntToDoubleFunction latency) {
+        List<Kind> told = new ArrayList<>();
+        for (int i = 0; i < seconds; i++) {
+            now += SECOND;
+            foresight.record(now, latency.applyAsDouble(i)).ifPresent(warning -> told.add(warning.kind()));
+        }
+        return told;
+    }
+
+    @Test
+    void eachThresholdIsToldOnceUntilThereWasARecovery() {
+        assertThat(feed(600, i -> 10)).isEmpty();
+        assertThat(feed(1_200, i -> 26)).containsExactly(Kind.NEAR);
+        assertThat(feed(1_200, i -> 33)).containsExactly(Kind.BREACHED);
+        // Up and down across a threshold: nothing is told again.
+        assertThat(feed(3_600, i -> i / 600 % 2 == 0 ? 23 : 33)).isEmpty();
+        assertThat(feed(1_800, i -> 10)).containsExactly(Kind.RECOVERED);
+        assertThat(feed(600, i -> 26)).containsExactly(Kind.NEAR);
+    }
+
+    @Test
+    void growthIsToldBeforeItIsNear() {
+        feed(600, i -> 5);
+
+        assertThat(feed(1_500, i -> 5 + 30.0 * i / 1_500)).containsExactly(Kind.BREACH_AHEAD, Kind.NEAR, Kind.BREACHED);
+    }
+
+    @Test
+    void outlookTellsTrendAndTimeToBreach() {
+        feed(600, i -> 5);
+        feed(600, i -> 5 + i / 60.0);
+
+        Outlook outlook = foresight.outlook(now);
+
+        // 15 s now, one more each minute: 15 minutes to 30 s.
+        assertThat(outlook.timeToBreach())
+                .hasValueSatisfying(time -> assertThat(time).isBetween(Duration.ofMinutes(12), Duration.ofMinutes(17)));
+        assertThat(outlook.growthPerHour()).isPositive();
+        assertThat(outlook.utilization()).isBetween(0.45, 0.52);
+        assertThat(outlook.samples()).isEqualTo(1_200);
+    }
+
+    @Test
+    void listenerWithoutTrafficTellsNothing() {
+        Outlook never = foresight.outlook(now);
+        assertThat(never.samples()).isZero();
+        assertThat(never.sinceLast()).isNull();
+        assertThat(never.utilization()).isZero();
+        assertThat(never.timeToBreach()).isEmpty();
+
+        feed(600, i -> 5);
+        feed(600, i -> 5 + i / 60.0);
+        Outlook silent = foresight.outlook(now + 7_200 * SECOND);
+
+        assertThat(silent.sinceLast()).isEqualTo(Duration.ofHours(2));
+        assertThat(silent.timeToBreach()).isEmpty();
+    }
+
+    @Test
+    void harmlessStepIsNoClimb() {
+        assertThat(feed(3_600, i -> 5 + i % 7 * 0.1)).isEmpty();
+        assertThat(feed(3_600, i -> 16 + i % 7 * 0.1)).isEmpty();
+    }
+
+    @Test
+    void strayAloneIsCountedAndNotWarnedOf() {
+        assertThat(feed(5_000, i -> i % 500 == 499 ? 90 : 5)).isEmpty();
+
+        Outlook outlook = foresight.outlook(now);
+        assertThat(outlook.shareBeyond() * 1_000).isBetween(1.0, 3.0);
+        assertThat(outlook.strays()).endsWith("in 1,000 outlast the window");
+        assertThat(outlook.isShareGrowing()).isFalse();
+    }
+
+    @Test
+    void growingShareOfStraysIsToldInWords() {
+        feed(20_000, i -> 5);
+        feed(3_600, i -> i % 100 == 99 ? 90 : 5);
+
+        assertThat(foresight.outlook(now).strays()).matches("\\d+\\.\\d in 1,000 outlast the window, growing");
+    }
+
+    @Test
+    void anotherWindowIsJudgedByItself() {
+        assertThat(feed(1_200, i -> 35)).containsExactly(Kind.BREACHED);
+        foresight.windowChanged(Duration.ofSeconds(120));
+
+        assertThat(feed(1_200, i -> 35)).containsExactly(Kind.RECOVERED);
+        Outlook outlook = foresight.outlook(now);
+        assertThat(outlook.window()).isEqualTo(Duration.ofSeconds(120));
+        assertThat(outlook.shareBeyond()).isZero();
+        assertThat(outlook.told()).isNull();
+    }
+
+    @Test
+    void timeThatStepsBackCountsAsNow() {
+        feed(100, i -> 5);
+
+        assertThat(foresight.record(now - 50 * SECOND, 5)).isEmpty();
+        assertThat(foresight.outlook(now).samples()).isEqualTo(101);
+    }
+
+    @Test
+    void latencyMustBeATime() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> foresight.record(0, -1))
+                .withMessageContaining("-1.0 s");
+        assertThatIllegalArgumentException().isThrownBy(() -> foresight.record(0, Double.NaN));
+        assertThat(foresight.record(0, 1e12)).isEmpty();
+        assertThat(foresight.record(0, 0)).isEmpty();
+    }
+
+    @Test
+    void manyThreadsLoseNoDelivery() throws Exception {
+        int threads = 8;
+        int each = 20_000;
+        CountDownLatch go = new CountDownLatch(1);
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            for (int i = 0; i < threads; i++) {
+                var unused = pool.submit(() -> {
+                    go.await();
+                    for (int k = 0; k < each; k++) {
+                        foresight.record(k * SECOND / 10, 5);
+                    }
+                    return null;
+                });
+            }
+            go.countDown();
+        } finally {
+            pool.shutdown();
+            assertThat(pool.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+        Outlook outlook = foresight.outlook(each * SECOND / 10);
+        assertThat(outlook.samples()).isEqualTo((long) threads * each);
+        assertThat(outlook.latencies().count()).isEqualTo((long) threads * each);
+        assertThat(outlook.recentP95()).isBetween(Duration.ofMillis(4_900), Duration.ofMillis(5_150));
+    }
+}
