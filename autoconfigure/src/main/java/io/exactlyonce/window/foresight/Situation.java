@@ -51,7 +51,8 @@ record Situation(double window, RecentDeliveries recent, Share near, Share beyon
     boolean isBreachAhead() {
         double between = RecentDeliveries.SECONDS / recent.total();
         double ahead = Math.min(LONGEST_AHEAD, Math.max(MINUTES_AHEAD, DELIVERIES_AHEAD * between));
-        return climb.secondsToFirst() < ahead && climb.soonest() < 4 * ahead || isStraysGrowing();
+        boolean isClimbing = climb.secondsToFirst() < ahead && climb.soonest() < 4 * ahead;
+        return isClimbing || isStraysGrowing();
     }
 
     /** p95 leaps where a slow mode grows to a twentieth of the deliveries: the share tells before. */

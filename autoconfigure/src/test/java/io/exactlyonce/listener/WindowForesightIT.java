@@ -1,0 +1,93 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.foresight.WindowWarning;
+import io.exactlyonce.window.watch.ListenerWindow;
+import io.exactlyonce.window.watch.WindowObserver;
+import io.exactlyonce.window.watch.WindowWatch;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** A handler that grows slower and slower, in reality. */
+@UsesSqs
+class WindowForesightIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+    private static final int WINDOW_SECONDS = 4;
+    private static final int MESSAGES = 400;
+
+    static class Listener {
+        private static final Duration SLOWER_BY = Duration.ofMillis(15);
+        private final AtomicInteger calls = new AtomicInteger();
+        private final Object work = new Object();
+
+        /** Waits for as long as a slow partner would; each call takes longer than the one before it. */
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order", maxConcurrentMessages = "10")
+        void handle(String order) {
+            long until = System.nanoTime()
+                    + SLOWER_BY.multipliedBy(calls.incrementAndGet()).toNanos();
+            await().atMost(Duration.ofSeconds(30)).until(() -> System.nanoTime() - until >= 0);
+        }
+    }
+
+    static class Warnings implements WindowObserver {
+        private final List<WindowWarning> told = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void warned(Subscription subscription, WindowWarning warning) {
+            assertThat(subscription.listener()).isEqualTo("orders");
+            told.add(warning);
+        }
+
+        List<WindowWarning> told() {
+            return told;
+        }
+    }
+
+    @Test
+    void warningComesBeforeTheFirstOverrunAndThresholdsAreToldOnce() {
+        String queue = SQS.createQueue(WINDOW_SECONDS);
+        try (CapturedLog log = new CapturedLog();
+                TestApplication application = TestApplication.start(
+                        EmbeddedDatabase.shared().createDatabase(),
+                        Map.of("test.queue", queue),
+                        Listener.class,
+                        Warnings.class)) {
+            for (int i = 0; i < MESSAGES; i++) {
+                SQS.send(queue, "o" + i);
+            }
+            List<WindowWarning> told = application.bean(Warnings.class).told();
+            await().atMost(Duration.ofSeconds(120))
+                    .until(() -> told.stream().anyMatch(each -> each.kind() == WindowWarning.Kind.BREACHED));
+
+            WindowWarning first = told.get(0);
+            assertThat(first.utilization()).as("%s", told).isLessThan(1);
+            // Of a busy machine's strays, if any: p95 is within the window.
+            assertThat(first.shareBeyond()).isLessThan(0.05);
+            assertThat(first.kind()).isNotEqualTo(WindowWarning.Kind.BREACHED);
+            assertThat(told).extracting(WindowWarning::kind).doesNotHaveDuplicates();
+            assertThat(log.text())
+                    .containsOnlyOnce("WARN WindowLog - listener 'orders' on queue '" + queue
+                            + "': deliveries outlast their window")
+                    .contains("% of the window of 4 s");
+
+            ListenerWindow window =
+                    application.bean(WindowWatch.class).window("orders", queue).orElseThrow();
+            assertThat(window.outlook().utilization()).isGreaterThan(1);
+            assertThat(window.advice().cli()).contains("--queue-name " + queue);
+            assertThat(window.advice().rule().formula()).isEqualTo("2 x p50");
+        }
+    }
+}
