@@ -92,19 +92,17 @@ public final class ExactlyOnceEndpoint {
      * Decides on a parked key.
      *
      * @param decision {@code release}: it may run again; {@code complete}: its effect has happened
-     * @return under {@code decided}, whether this decided it; {@code null}, which is 404, if the key is not parked
+     * @return under {@code decided}, whether this decided it: not if the key is not parked, or another decision came first
      */
     @WriteOperation
-    public @Nullable Map<String, Object> decide(
+    public Map<String, Object> decide(
             SecurityContext security, @Selector String scope, @Selector String key, String decision) {
         ExactlyOnceOperations deciding = operations;
-        if (deciding == null) {
-            return null;
-        }
         ClaimKey named = keyOf(scope, key);
-        ParkedClaim parked = deciding.findParked(scope, key).orElse(null);
-        if (parked == null) {
-            return null;
+        ParkedClaim parked =
+                deciding == null ? null : deciding.findParked(scope, key).orElse(null);
+        if (deciding == null || parked == null) {
+            return Map.of("decided", false);
         }
         boolean decided = switch (decision.toLowerCase(Locale.ROOT)) {
             case "release" -> deciding.releaseParked(parked);
@@ -127,10 +125,10 @@ public final class ExactlyOnceEndpoint {
      * Starts to move the messages of a listener's dead-letter queues back to its queues.
      *
      * @param action {@code redrive}
-     * @return under {@code redriven}, the dead-letter queues; {@code null}, which is 404, if there is no such listener
+     * @return under {@code redriven}, the dead-letter queues; none if there is no such listener, or it is not known to have one
      */
     @WriteOperation
-    public @Nullable Map<String, Object> redrive(SecurityContext security, @Selector String listener, String action) {
+    public Map<String, Object> redrive(SecurityContext security, @Selector String listener, String action) {
         if (!"redrive".equals(action)) {
             throw new InvalidEndpointRequestException(
                     "action '%s' must be 'redrive'".formatted(action), "action must be 'redrive'");
@@ -138,9 +136,6 @@ public final class ExactlyOnceEndpoint {
         List<ListenerStates.State> named = listeners.all().stream()
                 .filter(state -> state.subscription().listener().equals(listener))
                 .toList();
-        if (named.isEmpty()) {
-            return null;
-        }
         log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
         return Map.of(
                 "redriven",

@@ -67,7 +67,9 @@ final class SubscriptionMeters {
                 MeterNames.RECEIVES_RUN_OUT,
                 "Deliveries that wait although they have at most one receive left before the dead-letter queue");
         completionsLost = meters.counter(
-                MeterNames.COMPLETIONS_LOST, "Handlers that succeeded after another worker had taken their key over");
+                MeterNames.COMPLETIONS_LOST,
+                "Handlers that succeeded after another worker had taken their key over: their results were discarded, and"
+                        + " their effects may have happened twice");
         registerGauges();
         registerByOutcome();
     }
@@ -87,7 +89,8 @@ final class SubscriptionMeters {
         meters.gauge(
                 MeterNames.COMPLETIONS_PENDING,
                 null,
-                "Deliveries whose handlers have ended, and whose outcome is not on record yet",
+                "Deliveries whose handlers have ended, and whose outcome is not on record yet. A listener with as many of"
+                        + " them as it may handle messages at a time does not poll",
                 completing::get);
     }
 

@@ -106,12 +106,12 @@ class ExactlyOnceEndpointTests {
     @Test
     void storeThatShowsNoClaimsHasNoneToShowOrToDecideOn() {
         assertThat(endpoint.claim("orders", "o1")).isNull();
-        assertThat(endpoint.decide(OPERATOR, "orders", "o1", "release")).isNull();
+        assertThat(endpoint.decide(OPERATOR, "orders", "o1", "release")).containsEntry("decided", false);
     }
 
     @Test
     void redriveNamesAListenerThatRuns() {
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isNull();
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).containsEntry("redriven", List.of());
         assertThatThrownBy(() -> endpoint.redrive(OPERATOR, "fulfilment", "purge"))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("'purge' must be 'redrive'");
