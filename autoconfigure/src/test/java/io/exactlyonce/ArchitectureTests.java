@@ -111,6 +111,9 @@ class ArchitectureTests {
                             "window",
                             "window.foresight",
                             "window.watch")),
+            entry(
+                    "observe",
+                    List.of("", "claim", "delivery", "renewal", "visibility", "window.foresight", "window.watch")),
             entry("audit", List.of("", "delivery", "visibility", "window")),
             entry(
                     "metrics",
@@ -202,8 +205,14 @@ class ArchitectureTests {
                     resideInAPackage("io.awspring..").and(not(resideInAPackage("io.awspring.cloud.sqs.annotation"))));
 
     @ArchTest
-    static final ArchRule onlyMetricsKnowMicrometer =
-            classes().that(use("io.micrometer..")).should().resideInAnyPackage(rooms("metrics", "autoconfigure"));
+    static final ArchRule onlyMetricsKnowMeters =
+            classes().that(use("io.micrometer.core..")).should().resideInAnyPackage(rooms("metrics", "autoconfigure"));
+
+    @ArchTest
+    static final ArchRule onlyMetricsAndObservationsKnowMicrometer = classes()
+            .that(use("io.micrometer.."))
+            .should()
+            .resideInAnyPackage(rooms("metrics", "observe", "autoconfigure"));
 
     /** The wiring of claims hands a DataSource on. */
     @ArchTest

@@ -49,7 +49,8 @@ import tools.jackson.databind.json.JsonMapper;
     ClaimStoreConfiguration.class,
     RetentionConfiguration.class,
     ListenerConfiguration.class,
-    AuditConfiguration.class
+    AuditConfiguration.class,
+    ObserveConfiguration.class
 })
 public final class ExactlyOnceAutoConfiguration {
 

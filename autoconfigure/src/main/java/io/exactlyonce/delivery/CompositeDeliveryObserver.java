@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -45,6 +46,40 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     @Override
     public void claimed(Subscription subscription, ClaimOutcome outcome) {
         tell(observer -> observer.claimed(subscription, outcome));
+    }
+
+    @Override
+    public HandlerScope handling(List<HandlerCall> calls) {
+        List<HandlerScope> scopes = new ArrayList<>(observers.size());
+        for (DeliveryObserver observer : observers) {
+            shield(observer, () -> {
+                HandlerScope scope = observer.handling(calls);
+                if (scope != HandlerScope.NONE) {
+                    scopes.add(0, scope);
+                }
+            });
+        }
+        return scopes.isEmpty() ? HandlerScope.NONE : new Scopes(scopes);
+    }
+
+    /** What several observers have begun, the last of them first. */
+    private final class Scopes implements HandlerScope {
+
+        private final List<HandlerScope> scopes;
+
+        Scopes(List<HandlerScope> scopes) {
+            this.scopes = scopes;
+        }
+
+        @Override
+        public void leave() {
+            scopes.forEach(scope -> shield(scope, () -> scope.leave()));
+        }
+
+        @Override
+        public void end(@Nullable Throwable failure) {
+            scopes.forEach(scope -> shield(scope, () -> scope.end(failure)));
+        }
     }
 
     @Override
@@ -114,15 +149,19 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
 
     private void tell(Consumer<DeliveryObserver> event) {
         for (DeliveryObserver observer : observers) {
-            try {
-                event.accept(observer);
-            } catch (Throwable failure) {
-                // Includes errors, such as a missing class, and checked exceptions, which languages like Kotlin throw
-                // undeclared.
-                rethrowFatal(failure);
-                failures.increment();
-                note(observer.getClass().getName(), failure);
-            }
+            shield(observer, () -> event.accept(observer));
+        }
+    }
+
+    private void shield(Object told, Runnable telling) {
+        try {
+            telling.run();
+        } catch (Throwable failure) {
+            // Includes errors, such as a missing class, and checked exceptions, which languages like Kotlin throw
+            // undeclared.
+            rethrowFatal(failure);
+            failures.increment();
+            note(told.getClass().getName(), failure);
         }
     }
 

@@ -1,9 +1,11 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +13,32 @@ import org.jspecify.annotations.Nullable;
  * and disturbs nothing.
  */
 public interface DeliveryObserver extends RenewalObserver {
+
+    /**
+     * A delivery that a handler is about to be called with, under its claim.
+     *
+     * @param attempt the number of this attempt at the key, from 1
+     */
+    record HandlerCall(Delivery delivery, ClaimId claim, int attempt) {}
+
+    /** What an observer has begun on a handler's thread. */
+    @FunctionalInterface
+    interface HandlerScope {
+
+        /** Has begun nothing. */
+        HandlerScope NONE = () -> {};
+
+        /** The handler's method has returned or thrown; called on its thread. */
+        void leave();
+
+        /**
+         * The handler's work has ended: the future that its method returned, or the method itself. Called after {@link
+         * #leave}, by any thread.
+         *
+         * @param failure why it failed; {@code null} if it has not
+         */
+        default void end(@Nullable Throwable failure) {}
+    }
 
     /** A handler succeeded, but another worker had taken its key over before that could be recorded. */
     default void completionLost(Subscription subscription) {}
@@ -43,6 +71,16 @@ public interface DeliveryObserver extends RenewalObserver {
 
     /** The store answered a claim. */
     default void claimed(Subscription subscription, ClaimOutcome outcome) {}
+
+    /**
+     * A handler is about to be called on this thread.
+     *
+     * @param calls the deliveries that it is given; at least one
+     * @return is told when its method has returned, and when its work has ended
+     */
+    default HandlerScope handling(List<HandlerCall> calls) {
+        return HandlerScope.NONE;
+    }
 
     /** A handler ended, well or not; {@code elapsed} is its own time. */
     default void handled(Subscription subscription, Duration elapsed) {}

@@ -82,6 +82,54 @@ class CompositeDeliveryObserverTests {
         assertThat(output).contains(Broken.class.getName()).contains("broken observer");
     }
 
+    @Test
+    void scopesOfHandlersAreLeftInTheOppositeOrderWhateverOneThrows() {
+        DeliveryObserver broken = new DeliveryObserver() {
+            @Override
+            public HandlerScope handling(List<HandlerCall> calls) {
+                throw new IllegalStateException("broken observer");
+            }
+        };
+        CompositeDeliveryObserver others =
+                new CompositeDeliveryObserver(List.of(new Scoping(told, "first"), broken, new Scoping(told, "second")));
+
+        DeliveryObserver.HandlerScope scope = others.handling(List.of());
+        scope.leave();
+        scope.end(null);
+
+        assertThat(told)
+                .containsExactly(
+                        "enter first", "enter second", "leave second", "leave first", "end second", "end first");
+        assertThat(others.failures()).isEqualTo(3);
+        assertThat(new CompositeDeliveryObserver(List.of(broken)).handling(List.of()))
+                .isSameAs(DeliveryObserver.HandlerScope.NONE);
+    }
+
+    private record Scoping(List<String> told, String name) implements DeliveryObserver {
+
+        @Override
+        public HandlerScope handling(List<HandlerCall> calls) {
+            told.add("enter " + name);
+            return new HandlerScope() {
+                @Override
+                public void leave() {
+                    told.add("leave " + name);
+                    if (name.equals("second")) {
+                        throw new IllegalStateException("broken scope");
+                    }
+                }
+
+                @Override
+                public void end(@Nullable Throwable failure) {
+                    told.add("end " + name);
+                    if (name.equals("second")) {
+                        throw new IllegalStateException("broken scope");
+                    }
+                }
+            };
+        }
+    }
+
     @ParameterizedTest
     @MethodSource
     void whateverAnObserverThrowsReachesNoOtherObserver(Throwable thrown) {

@@ -3,6 +3,8 @@ package io.exactlyonce.delivery.pipeline;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
+import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.FutureRun;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -12,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,9 +79,21 @@ final class HandlerStage {
     @Nullable Object callWithin(List<Attempt> attempts, List<ClaimedDelivery> claimed, HandlerRun run, Handler handler)
             throws Throwable {
         long begun = clock.nanoTime();
+        HandlerScope scope = observer.handling(IntStream.range(0, attempts.size())
+                .mapToObj(index -> new HandlerCall(
+                        attempts.get(index).delivery(),
+                        attempts.get(index).id(),
+                        claimed.get(index).claim().attempt()))
+                .toList());
+        Throwable thrown = null;
         try (run) {
             return handler.handle(claimed).toCompletableFuture().join();
+        } catch (Throwable failure) {
+            thrown = failure;
+            throw failure;
         } finally {
+            scope.leave();
+            scope.end(thrown);
             attempts.forEach(attempt -> attempt.delivery().leaveHandler());
             observer.handled(attempts.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
         }
@@ -99,6 +114,10 @@ final class HandlerStage {
     private CompletableFuture<Void> call(Batch batch, List<Attempt> ready, Handler handler) {
         HandlerRun run = new HandlerRun();
         ready.forEach(attempt -> attempt.delivery().enterHandler(run));
+        HandlerScope scope = observer.handling(ready.stream()
+                .map(attempt -> new HandlerCall(
+                        attempt.delivery(), attempt.id(), attempt.claim().attempt()))
+                .toList());
         FutureRun work;
         try (run) {
             work = new FutureRun(
@@ -106,7 +125,10 @@ final class HandlerStage {
                             .map(attempt -> new ClaimedDelivery(batch.attempts().indexOf(attempt), attempt.claim()))
                             .toList()),
                     cancellations);
+            scope.leave();
         } catch (Throwable thrown) {
+            scope.leave();
+            scope.end(thrown);
             judge(batch, ready, thrown, run.wasInterrupted());
             return CompletableFuture.completedFuture(null);
         }
@@ -114,6 +136,7 @@ final class HandlerStage {
         CompletableFuture<Void> ended = new CompletableFuture<>();
         work.whenEnded((result, failure) -> {
             try {
+                scope.end(failure);
                 if (failure == null) {
                     done(batch, ready, result);
                 } else if (work.mayGoOn(failure)) {

@@ -1,0 +1,76 @@
+package io.exactlyonce.observe;
+
+import io.exactlyonce.delivery.DeliveryObserver;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.MDC;
+
+/**
+ * Puts into every line that a handler logs what it is about: {@code listener}, {@code receiveCount}, {@code key} (hashed, as
+ * in the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only. What
+ * the thread had under these names before is there again when the handler's method has returned.
+ */
+public final class DeliveryLogContext implements DeliveryObserver {
+
+    private static final String LISTENER = "listener";
+    private static final String RECEIVE_COUNT = "receiveCount";
+    private static final String KEY = "key";
+    private static final String ATTEMPT = "attempt";
+    private static final String CLAIM = "claim";
+
+    static final Set<String> NAMES = Set.of(LISTENER, RECEIVE_COUNT, KEY, ATTEMPT, CLAIM);
+
+    private static final int HASH_LENGTH = 16;
+
+    @Override
+    public HandlerScope handling(List<HandlerCall> calls) {
+        Map<String, String> before = current();
+        set(describe(calls));
+        return () -> set(before);
+    }
+
+    private static Map<String, String> describe(List<HandlerCall> calls) {
+        HandlerCall first = calls.get(0);
+        String listener = first.delivery().subscription().listener();
+        return calls.size() > 1
+                ? Map.of(LISTENER, listener)
+                : Map.of(
+                        LISTENER,
+                        listener,
+                        RECEIVE_COUNT,
+                        Integer.toString(first.delivery().receiveCount()),
+                        KEY,
+                        first.claim().key().hash().substring(0, HASH_LENGTH),
+                        ATTEMPT,
+                        Integer.toString(first.attempt()),
+                        CLAIM,
+                        first.claim().value().toString());
+    }
+
+    /** Returns what this thread's context has under our names. */
+    static Map<String, String> current() {
+        Map<String, String> values = new HashMap<>();
+        for (String name : NAMES) {
+            @Nullable String value = MDC.get(name);
+            if (value != null) {
+                values.put(name, value);
+            }
+        }
+        return values;
+    }
+
+    /** Gives this thread's context these values, and none other, under our names. */
+    static void set(Map<String, String> values) {
+        for (String name : NAMES) {
+            String value = values.get(name);
+            if (value == null) {
+                MDC.remove(name);
+            } else {
+                MDC.put(name, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.exactlyonce.observe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
+import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import io.micrometer.context.ContextSnapshotFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+
+class DeliveryLogContextTests {
+
+    private static final UUID CLAIM = new UUID(1, 2);
+
+    private final DeliveryLogContext context = new DeliveryLogContext();
+    private final Subscription orders =
+            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+    private final ClaimKey key = new ClaimKey("orders", "o1");
+    private final HandlerCall call = call("m1");
+
+    private HandlerCall call(String message) {
+        return new HandlerCall(new Delivery(orders, message, "r", 3, 0), new ClaimId(key, CLAIM), 2);
+    }
+
+    @BeforeEach
+    @AfterEach
+    void clear() {
+        MDC.clear();
+    }
+
+    @Test
+    void handlersLinesSayWhatTheyAreAboutAndTheKeyOnlyAsAHash() {
+        HandlerScope scope = context.handling(List.of(call));
+
+        assertThat(MDC.getCopyOfContextMap())
+                .containsExactlyInAnyOrderEntriesOf(Map.of(
+                        "listener", "fulfilment",
+                        "receiveCount", "3",
+                        "key", key.hash().substring(0, 16),
+                        "attempt", "2",
+                        "claim", CLAIM.toString()));
+        scope.leave();
+        assertThat(DeliveryLogContext.current()).isEmpty();
+    }
+
+    @Test
+    void batchHasItsListenerOnly() {
+        context.handling(List.of(call, call("m2")));
+
+        assertThat(MDC.getCopyOfContextMap()).isEqualTo(Map.of("listener", "fulfilment"));
+    }
+
+    @Test
+    void applicationsOwnContextIsThereAgainAfterwards() {
+        MDC.put("key", "the application's");
+        MDC.put("tenant", "t1");
+
+        HandlerScope scope = context.handling(List.of(call));
+        assertThat(MDC.get("key")).isNotEqualTo("the application's");
+        assertThat(MDC.get("tenant")).isEqualTo("t1");
+        scope.leave();
+
+        assertThat(MDC.get("key")).isEqualTo("the application's");
+        assertThat(MDC.get("claim")).isNull();
+    }
+
+    @Test
+    void contextGoesAlongToThreadsThatContextsArePropagatedTo() {
+        context.handling(List.of(call));
+        Runnable work = ContextSnapshotFactory.builder().build().captureAll().wrap(() -> {
+            assertThat(MDC.get("claim")).isEqualTo(CLAIM.toString());
+            assertThat(MDC.get("listener")).isEqualTo("fulfilment");
+        });
+
+        CompletableFuture.runAsync(work)
+                .thenRun(() -> assertThat(MDC.get("claim")).isNull())
+                .join();
+    }
+}

@@ -1,0 +1,84 @@
+package io.exactlyonce.observe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.ExactlyOnceEvent;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.foresight.WindowWarning;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+@ExtendWith(OutputCaptureExtension.class)
+class EventPublisherTests {
+
+    private final List<Object> published = new ArrayList<>();
+    private final EventPublisher publisher = new EventPublisher(published::add, Runnable::run);
+    private final Subscription orders =
+            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+
+    @Test
+    void whatNeedsAReactionIsPublishedAndNothingElse() {
+        publisher.claimed(orders, new ClaimOutcome.Acquired(1, 1, false));
+        publisher.claimed(orders, new ClaimOutcome.Acquired(2, 2, true));
+        publisher.claimed(orders, new ClaimOutcome.AlreadyCompleted(null));
+        publisher.claimed(orders, new ClaimOutcome.Mismatch(null));
+        publisher.claimed(orders, new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1)));
+        publisher.claimed(orders, new ClaimOutcome.Parked());
+        publisher.renewed(orders, Target.LEASE, Result.FAILED);
+        publisher.renewed(orders, Target.WINDOW, Result.LOST);
+        publisher.renewed(orders, Target.LEASE, Result.LOST);
+        publisher.warned(orders, warning(WindowWarning.Kind.NEAR));
+        publisher.warned(orders, warning(WindowWarning.Kind.BREACHED));
+
+        assertThat(published)
+                .containsExactly(
+                        new ExactlyOnceEvent.TakenOver("fulfilment", "orders", 2),
+                        new ExactlyOnceEvent.DuplicateSuppressed("fulfilment", "orders"),
+                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders"),
+                        new ExactlyOnceEvent.ClaimLost("fulfilment", "orders"),
+                        new ExactlyOnceEvent.WindowBreached(
+                                "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)));
+    }
+
+    private static WindowWarning warning(WindowWarning.Kind kind) {
+        return new WindowWarning(kind, Duration.ofSeconds(31), Duration.ofSeconds(30), Optional.empty(), 0.06);
+    }
+
+    @Test
+    void applicationsListenerThatThrowsDisturbsNothing(CapturedOutput output) {
+        EventPublisher failing = new EventPublisher(
+                event -> {
+                    throw new IllegalStateException("broken listener");
+                },
+                Runnable::run);
+
+        failing.claimed(orders, new ClaimOutcome.Parked());
+
+        assertThat(output).contains("A listener of KeyParked").contains("broken listener");
+    }
+
+    @Test
+    void eventsThatCannotBeKeptAreDroppedAndThatIsLoggedOnce(CapturedOutput output) {
+        EventPublisher full = new EventPublisher(published::add, task -> {
+            throw new RejectedExecutionException();
+        });
+
+        full.claimed(orders, new ClaimOutcome.Parked());
+        full.claimed(orders, new ClaimOutcome.Parked());
+
+        assertThat(output.toString().split("Events are dropped", -1)).hasSize(2);
+        assertThat(published).isEmpty();
+    }
+}

@@ -1,0 +1,67 @@
+package io.exactlyonce.observe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceEvent;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import io.micrometer.context.ContextSnapshotFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+import org.springframework.context.event.EventListener;
+
+/** What handlers' lines say, on their own threads and on others, and which events an application gets. */
+@UsesSqs
+class LogContextIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+
+    private static final List<Map<String, String>> CONTEXTS = new CopyOnWriteArrayList<>();
+    private static final List<Object> EVENTS = new CopyOnWriteArrayList<>();
+
+    static class Listener {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", scope = "orders", key = "#order")
+        CompletableFuture<Void> handle(String order, Claim claim) {
+            CONTEXTS.add(MDC.getCopyOfContextMap());
+            Runnable work = () -> CONTEXTS.add(MDC.getCopyOfContextMap());
+            return CompletableFuture.runAsync(
+                    ContextSnapshotFactory.builder().build().captureAll().wrap(work));
+        }
+
+        @EventListener
+        void happened(ExactlyOnceEvent event) {
+            EVENTS.add(event);
+        }
+    }
+
+    @Test
+    void handlersThreadAndTheOneBehindItSayTheSame() {
+        String queue = SQS.createQueue(30);
+        try (TestApplication application = TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), Listener.class)) {
+            SQS.send(queue, "o1");
+            await().until(() -> application.claims("COMPLETED") == 1);
+
+            assertThat(CONTEXTS).hasSize(2);
+            assertThat(CONTEXTS.get(0))
+                    .containsEntry("listener", "orders")
+                    .containsEntry("attempt", "1")
+                    .containsEntry("receiveCount", "1")
+                    .containsKeys("key", "claim")
+                    .doesNotContainValue("o1");
+            assertThat(CONTEXTS.get(1)).containsAllEntriesOf(CONTEXTS.get(0));
+            SQS.send(queue, "o1");
+            await().untilAsserted(() ->
+                    assertThat(EVENTS).contains(new ExactlyOnceEvent.DuplicateSuppressed("orders", queue)));
+        }
+    }
+}
