@@ -1,5 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
@@ -12,6 +14,7 @@ import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import io.exactlyonce.primary.replica.ReplicaObserver;
 import java.util.List;
+import java.util.Locale;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -44,7 +47,7 @@ class ClaimStoreConfiguration {
     }
 
     private static void requirePostgres(ExactlyOnceProperties properties) {
-        if (properties.claim().store() != ExactlyOnceProperties.Store.POSTGRESQL) {
+        if (properties.claim().store() != Store.POSTGRESQL) {
             throw new MissingStoreException(properties.claim().store());
         }
     }
@@ -99,5 +102,21 @@ class ClaimStoreConfiguration {
             ExactlyOnceProperties properties,
             ReplicaLagMonitor replicas) {
         return new ClaimDatabase(dataSource, properties.claim().initializeSchema(), replicas);
+    }
+
+    /** Claims are to be kept by a store whose module is not there. */
+    static final class MissingStoreException extends ExactlyOnceSetupException {
+
+        MissingStoreException(Store store) {
+            super(
+                    "exactly-once.claim.store is %s, and its module is not on the class path".formatted(name(store)),
+                    "add io.exactlyonce:exactly-once-%s, or remove the property to keep claims in PostgreSQL"
+                            .formatted(name(store)),
+                    null);
+        }
+
+        private static String name(Store store) {
+            return store.name().toLowerCase(Locale.ROOT);
+        }
     }
 }

@@ -37,7 +37,8 @@ class FailureAnalyzerTests {
     @Test
     void storeWhoseModuleIsMissingIsExplained() {
         FailureAnalysis analysis =
-                FailureReport.of(new MissingStoreException(ExactlyOnceProperties.Store.DYNAMODB), context);
+                FailureReport.of(
+                        new ClaimStoreConfiguration.MissingStoreException(ExactlyOnceProperties.Store.DYNAMODB), context);
 
         assertThat(analysis.getDescription())
                 .isEqualTo("exactly-once.claim.store is dynamodb, and its module is not on the class path");
