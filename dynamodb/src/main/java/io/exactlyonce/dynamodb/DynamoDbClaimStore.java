@@ -56,8 +56,7 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
      * @param clock says whether leases are over
      * @param nanos monotonic, in nanoseconds
      */
-    DynamoDbClaimStore(
-            ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock, NanoClock nanos) {
+    DynamoDbClaimStore(ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock, NanoClock nanos) {
         this.writer = writer;
         this.reader = reader;
         this.writes = writes;

@@ -117,8 +117,8 @@ class DynamoDbCompletionIT {
                 .build();
 
         assertCancelled(() -> TABLE.client()
-                .transactWriteItems(request -> request.transactItems(
-                        effect(), TABLE.completion().of(claim), impossible))
+                .transactWriteItems(request ->
+                        request.transactItems(effect(), TABLE.completion().of(claim), impossible))
                 .join());
 
         assertThat(effects()).isZero();

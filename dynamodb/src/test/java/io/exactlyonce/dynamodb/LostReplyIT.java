@@ -39,9 +39,10 @@ class LostReplyIT {
         ClaimRequest request = request();
         REPLIES.dropNext();
 
-        assertThat(claim(store, request)).isInstanceOfSatisfying(Acquired.class, acquired -> assertThat(
-                        acquired.attempt())
-                .isEqualTo(1));
+        assertThat(claim(store, request))
+                .isInstanceOfSatisfying(
+                        Acquired.class,
+                        acquired -> assertThat(acquired.attempt()).isEqualTo(1));
     }
 
     @Test
@@ -53,8 +54,10 @@ class LostReplyIT {
         claim(store, request());
         REPLIES.dropNext();
 
-        assertThat(claim(store, next)).isInstanceOfSatisfying(Acquired.class, acquired -> assertThat(acquired.attempt())
-                .isEqualTo(2));
+        assertThat(claim(store, next))
+                .isInstanceOfSatisfying(
+                        Acquired.class,
+                        acquired -> assertThat(acquired.attempt()).isEqualTo(2));
     }
 
     @Test

@@ -33,14 +33,15 @@ class ObservingStoreIT {
     @ParameterizedTest
     @MethodSource("stores")
     void abandonedKeyIsTakenOverOnceItWasSeenUnchangedForItsLease(StoreOnTable table) {
-        ClaimRequest vanished = shortRequest(new ClaimKey("orders", UUID.randomUUID().toString()));
+        ClaimRequest vanished =
+                shortRequest(new ClaimKey("orders", UUID.randomUUID().toString()));
         assertThat(claim(table.store(), vanished)).isInstanceOf(Acquired.class);
         assertThat(table.item(vanished.key().hash())).doesNotContainKey("lease_until");
 
         assertThat(claim(table.store(), shortRequest(vanished.key())))
-                .isInstanceOfSatisfying(HeldElsewhere.class, held -> assertThat(held.leaseRemaining())
-                        .isPositive()
-                        .isLessThanOrEqualTo(SHORT));
+                .isInstanceOfSatisfying(
+                        HeldElsewhere.class,
+                        held -> assertThat(held.leaseRemaining()).isPositive().isLessThanOrEqualTo(SHORT));
         assertThat(table.store().look(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.HELD);
 
         await().atMost(Duration.ofSeconds(10))
@@ -54,7 +55,8 @@ class ObservingStoreIT {
     @ParameterizedTest
     @MethodSource("stores")
     void keyThatIsRenewedIsHeldHoweverLongItIsObserved(StoreOnTable table) {
-        ClaimRequest holder = shortRequest(new ClaimKey("orders", UUID.randomUUID().toString()));
+        ClaimRequest holder =
+                shortRequest(new ClaimKey("orders", UUID.randomUUID().toString()));
         claim(table.store(), holder);
         long end = System.nanoTime() + SHORT.multipliedBy(2).toNanos();
 

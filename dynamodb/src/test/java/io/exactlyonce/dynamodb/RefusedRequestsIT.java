@@ -8,8 +8,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -24,6 +27,7 @@ import io.exactlyonce.dynamodb.testing.StoreOnTable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +53,7 @@ class RefusedRequestsIT {
     private final StoreOnTable table =
             StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
     private final DynamoDbClaimStore store = table.store();
+    private final DynamoDbClaimStore other = table.unscripted();
 
     @ParameterizedTest
     @EnumSource(
@@ -162,6 +167,70 @@ class RefusedRequestsIT {
         assertThatThrownBy(() -> store.look(Set.of(request().key())))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasRootCauseInstanceOf(ProvisionedThroughputExceededException.class);
+    }
+
+    @Test
+    void keysThatAreLeftUnreadAreReadAgain() {
+        ClaimRequest held = request();
+        acquire(store, held);
+        dynamoDb.leaveUnread(3);
+
+        assertThat(store.look(Set.of(held.key()))).containsEntry(held.key(), KeyState.HELD);
+    }
+
+    @Test
+    void keysThatAreLeftUnreadForLongAreAnOutage() {
+        dynamoDb.leaveUnread(ALWAYS);
+
+        assertThatThrownBy(() -> store.look(Set.of(request().key())))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
+                .hasMessageContaining("left unread 7 times");
+    }
+
+    @Test
+    void parkedClaimThatIsDecidedOnWhileItIsListedIsNotListed() {
+        List<ClaimRequest> batch = requests(3);
+        store.claim(batch);
+        batch.forEach(each -> store.end(List.of(new ClaimEnd.Parked(each.id(), "who knows", false))));
+        dynamoDb.before(BatchGetItemRequest.class, () -> {
+            assertThat(table.parked().release(batch.get(0).id())).isTrue();
+            ClaimRequest again = batch.get(1);
+            assertThat(table.parked().release(again.id())).isTrue();
+            ClaimRequest next = request(again.key());
+            acquire(store, next);
+            store.end(List.of(new ClaimEnd.Parked(next.id(), "again", false)));
+        });
+
+        assertThat(table.parked().list(null, 3))
+                .extracting(ParkedClaim::key)
+                .containsExactly(batch.get(2).key().key(), batch.get(1).key().key());
+    }
+
+    @Test
+    void keyThatChangesHandsWithEachLookIsAnOutageInTheEnd() {
+        ClaimRequest contested = request();
+        acquire(store, request(contested.key()));
+        giveUp(contested.key());
+        changeHandsForEver(contested.key());
+
+        assertThatThrownBy(() -> claim(store, contested))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
+                .hasMessageContaining("changed hands 20 times");
+    }
+
+    /** Another worker claims and releases before each write. */
+    private void changeHandsForEver(ClaimKey key) {
+        dynamoDb.before(BatchExecuteStatementRequest.class, () -> {
+            acquire(other, request(key));
+            giveUp(key);
+            changeHandsForEver(key);
+        });
+    }
+
+    private void giveUp(ClaimKey key) {
+        UUID holder = UUID.fromString(table.item(key.hash()).get("claim_id").s());
+        assertThat(other.end(List.of(new ClaimEnd.Released(new ClaimId(key, holder), "failed", false))))
+                .hasSize(1);
     }
 
     @Test
@@ -305,8 +374,10 @@ class RefusedRequestsIT {
 
     private static DynamoDbException refusal(String code, String message) {
         return (DynamoDbException) DynamoDbException.builder()
-                .awsErrorDetails(
-                        AwsErrorDetails.builder().errorCode(code).errorMessage(message).build())
+                .awsErrorDetails(AwsErrorDetails.builder()
+                        .errorCode(code)
+                        .errorMessage(message)
+                        .build())
                 .message(message)
                 .build();
     }

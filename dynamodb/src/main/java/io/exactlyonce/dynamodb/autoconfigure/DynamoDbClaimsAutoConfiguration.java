@@ -37,11 +37,7 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
         name = DynamoDbClaimsAutoConfiguration.STORE_PROPERTY,
         havingValue = DynamoDbClaimsAutoConfiguration.STORE)
 @ConditionalOnMissingBean(ClaimStore.class)
-@EnableConfigurationProperties({
-    DynamoDbClaimProperties.class,
-    DynamoDbProperties.class,
-    ExactlyOnceProperties.class
-})
+@EnableConfigurationProperties({DynamoDbClaimProperties.class, DynamoDbProperties.class, ExactlyOnceProperties.class})
 public final class DynamoDbClaimsAutoConfiguration {
 
     static final String STORE_PROPERTY = "exactly-once.claim.store";
@@ -130,10 +126,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new CoalescingClaimStore(
                 claims.store(),
                 new CoalescingSettings(
-                        coalescing.flushers(),
-                        coalescing.maxBatch(),
-                        coalescing.maxWaiting(),
-                        coalescing.patience()),
+                        coalescing.flushers(), coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
                 System::nanoTime);
     }
 

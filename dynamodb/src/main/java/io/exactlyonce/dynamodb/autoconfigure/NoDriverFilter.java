@@ -41,7 +41,9 @@ final class NoDriverFilter implements AutoConfigurationImportFilter, Environment
     }
 
     private boolean hasNoDriver() {
-        return ServiceLoader.load(Driver.class, classLoader).stream().findFirst().isEmpty();
+        return ServiceLoader.load(Driver.class, classLoader).stream()
+                .findFirst()
+                .isEmpty();
     }
 
     @Override

@@ -61,10 +61,11 @@ public final class TableAudit {
         requireKey(table);
         requireIndex(table);
         requireOneWriter(table);
-        TimeToLiveDescription expiry = ask("dynamodb:DescribeTimeToLive", () -> client.describeTimeToLive(
-                        request -> request.tableName(name))
-                .join()
-                .timeToLiveDescription());
+        TimeToLiveDescription expiry = ask(
+                "dynamodb:DescribeTimeToLive",
+                () -> client.describeTimeToLive(request -> request.tableName(name))
+                        .join()
+                        .timeToLiveDescription());
         List<String> warnings = new ArrayList<>();
         examine(expiry, warnings);
         examineProtection(table, warnings);
@@ -74,9 +75,11 @@ public final class TableAudit {
     }
 
     private TableDescription describe() {
-        return ask("dynamodb:DescribeTable", () -> client.describeTable(request -> request.tableName(name))
-                .join()
-                .table());
+        return ask(
+                "dynamodb:DescribeTable",
+                () -> client.describeTable(request -> request.tableName(name))
+                        .join()
+                        .table());
     }
 
     private <T> T ask(String action, Supplier<T> question) {
@@ -101,9 +104,7 @@ public final class TableAudit {
     private void requireStatus(TableDescription table) {
         if (!USABLE.contains(table.tableStatus())) {
             throw new ClaimTableException(
-                    "table %s is %s".formatted(name, table.tableStatusAsString()),
-                    "start when it is ACTIVE",
-                    null);
+                    "table %s is %s".formatted(name, table.tableStatusAsString()), "start when it is ACTIVE", null);
         }
     }
 
@@ -128,15 +129,13 @@ public final class TableAudit {
                         null));
         if (!index.keySchema().equals(ClaimTable.INDEX_KEY)) {
             throw new ClaimTableException(
-                    "the index %s of table %s has the key %s"
-                            .formatted(Names.PARKED_INDEX, name, index.keySchema()),
+                    "the index %s of table %s has the key %s".formatted(Names.PARKED_INDEX, name, index.keySchema()),
                     "delete it, and add it with the keys %s and %s".formatted(Names.PARKED, Names.PARKED_AT),
                     null);
         }
         if (!USABLE_INDEX.contains(index.indexStatus())) {
             throw new ClaimTableException(
-                    "the index %s of table %s is %s"
-                            .formatted(Names.PARKED_INDEX, name, index.indexStatusAsString()),
+                    "the index %s of table %s is %s".formatted(Names.PARKED_INDEX, name, index.indexStatusAsString()),
                     "start when it is ACTIVE",
                     null);
         }
@@ -181,8 +180,7 @@ public final class TableAudit {
     /** A right that nothing else needs, and a question that DynamoDB Local does not know: neither stops a start. */
     private boolean isRecoverable() {
         try {
-            return client
-                            .describeContinuousBackups(request -> request.tableName(name))
+            return client.describeContinuousBackups(request -> request.tableName(name))
                             .join()
                             .continuousBackupsDescription()
                             .pointInTimeRecoveryDescription()
@@ -198,17 +196,19 @@ public final class TableAudit {
         if (table.warmThroughput() != null && table.warmThroughput().writeUnitsPerSecond() != null) {
             long warm = table.warmThroughput().writeUnitsPerSecond();
             if (warm < needed) {
-                warnings.add(("%d messages a second need %d write units a second, and the table is warm for %d: set its warm"
-                                + " throughput before the load comes, or claims are throttled until it has grown")
-                        .formatted(expectedRate, needed, warm));
+                warnings.add(
+                        ("%d messages a second need %d write units a second, and the table is warm for %d: set its warm"
+                                        + " throughput before the load comes, or claims are throttled until it has grown")
+                                .formatted(expectedRate, needed, warm));
             }
         }
         Long provisioned = table.provisionedThroughput() == null
                 ? null
                 : table.provisionedThroughput().writeCapacityUnits();
         if (provisioned != null && provisioned > 0 && provisioned < needed) {
-            warnings.add("%d messages a second need %d write units a second, and the table is provisioned with %d: provision more"
-                    .formatted(expectedRate, needed, provisioned));
+            warnings.add(
+                    "%d messages a second need %d write units a second, and the table is provisioned with %d: provision more"
+                            .formatted(expectedRate, needed, provisioned));
         }
     }
 }

@@ -34,7 +34,8 @@ class DynamoDbClaimsAutoConfigurationTests {
             .withPropertyValues(
                     "exactly-once.claim.store=dynamodb",
                     "exactly-once.dynamodb.table-name=" + table,
-                    "spring.cloud.aws.dynamodb.endpoint=" + LocalDynamoDb.shared().endpoint(),
+                    "spring.cloud.aws.dynamodb.endpoint="
+                            + LocalDynamoDb.shared().endpoint(),
                     "spring.cloud.aws.region.static=us-east-1",
                     "spring.cloud.aws.credentials.access-key=x",
                     "spring.cloud.aws.credentials.secret-key=x");
@@ -67,9 +68,8 @@ class DynamoDbClaimsAutoConfigurationTests {
     void backsOffWhereTheApplicationHasAStoreOfItsOwn() {
         application
                 .withBean(InMemoryClaimStore.class)
-                .run(context -> assertThat(context)
-                        .hasSingleBean(ClaimStore.class)
-                        .doesNotHaveBean(DynamoDbAsyncClient.class));
+                .run(context ->
+                        assertThat(context).hasSingleBean(ClaimStore.class).doesNotHaveBean(DynamoDbAsyncClient.class));
     }
 
     @Test
@@ -78,8 +78,9 @@ class DynamoDbClaimsAutoConfigurationTests {
                 .withPropertyValues("exactly-once.dynamodb.initialize-schema=never")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .isInstanceOfSatisfying(ClaimTableException.class, missing -> assertThat(missing.problem())
-                                .contains(table, "does not exist")));
+                        .isInstanceOfSatisfying(
+                                ClaimTableException.class,
+                                missing -> assertThat(missing.problem()).contains(table, "does not exist")));
     }
 
     @Test
@@ -97,8 +98,9 @@ class DynamoDbClaimsAutoConfigurationTests {
                         "spring.cloud.aws.dynamodb.endpoint=http://127.0.0.1:1")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .isInstanceOfSatisfying(ClaimTableException.class, failed -> assertThat(failed.remedy())
-                                .contains("dynamodb:CreateTable")));
+                        .isInstanceOfSatisfying(
+                                ClaimTableException.class,
+                                failed -> assertThat(failed.remedy()).contains("dynamodb:CreateTable")));
     }
 
     @Test

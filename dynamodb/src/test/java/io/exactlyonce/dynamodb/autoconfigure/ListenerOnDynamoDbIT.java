@@ -241,8 +241,7 @@ class ListenerOnDynamoDbIT {
     private static String payments(String orderId) {
         return LocalDynamoDb.shared()
                 .client()
-                .getItem(request ->
-                        request.tableName("payments").key(Map.of("pk", AttributeValue.fromS(orderId))))
+                .getItem(request -> request.tableName("payments").key(Map.of("pk", AttributeValue.fromS(orderId))))
                 .join()
                 .item()
                 .get("payments")

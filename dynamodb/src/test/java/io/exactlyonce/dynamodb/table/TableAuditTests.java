@@ -178,8 +178,8 @@ class TableAuditTests {
 
     @Test
     void tableWithTooLittleProvisionedIsWarnedOf() {
-        change(table -> table.warmThroughput(warm -> {}).provisionedThroughput(
-                provisioned -> provisioned.writeCapacityUnits(100L)));
+        change(table -> table.warmThroughput(warm -> {})
+                .provisionedThroughput(provisioned -> provisioned.writeCapacityUnits(100L)));
 
         assertThat(audit(51)).singleElement().asString().contains("102 write units", "provisioned with 100");
         assertThat(audit(50)).isEmpty();
@@ -187,10 +187,8 @@ class TableAuditTests {
 
     @Test
     void emulatorThatTellsNothingOfCapacityIsTaken() {
-        change(table -> table.warmThroughput((TableWarmThroughputDescription)
-                        null)
-                .provisionedThroughput(
-                        (ProvisionedThroughputDescription) null));
+        change(table -> table.warmThroughput((TableWarmThroughputDescription) null)
+                .provisionedThroughput((ProvisionedThroughputDescription) null));
 
         assertThat(audit(1_000_000)).isEmpty();
     }

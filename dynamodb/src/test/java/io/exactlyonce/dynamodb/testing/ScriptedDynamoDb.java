@@ -13,6 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
+import software.amazon.awssdk.services.dynamodb.model.BatchGetItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchGetItemResponse;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
@@ -28,6 +30,11 @@ public final class ScriptedDynamoDb implements InvocationHandler {
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicInteger statements = new AtomicInteger();
 
+    private final List<Hook> hooks = new CopyOnWriteArrayList<>();
+    private final AtomicInteger unread = new AtomicInteger();
+
+    private record Hook(Class<? extends DynamoDbRequest> of, Runnable action) {}
+
     private record Fault(Class<? extends DynamoDbRequest> of, RuntimeException failure, AtomicInteger times) {}
 
     public ScriptedDynamoDb(DynamoDbAsyncClient client) {
@@ -36,8 +43,8 @@ public final class ScriptedDynamoDb implements InvocationHandler {
 
     /** Returns the client that does as this says. */
     public DynamoDbAsyncClient asClient() {
-        return (DynamoDbAsyncClient) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {DynamoDbAsyncClient.class}, this);
+        return (DynamoDbAsyncClient)
+                Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {DynamoDbAsyncClient.class}, this);
     }
 
     /** Refuses the first statement of each of the next requests, unwritten, once for each code. */
@@ -48,6 +55,16 @@ public final class ScriptedDynamoDb implements InvocationHandler {
     /** Fails requests of a kind, unsent, so many times. */
     public void fail(Class<? extends DynamoDbRequest> kind, RuntimeException failure, int times) {
         faults.add(new Fault(kind, failure, new AtomicInteger(times)));
+    }
+
+    /** Does something before the next request of a kind is sent. */
+    public void before(Class<? extends DynamoDbRequest> kind, Runnable action) {
+        hooks.add(new Hook(kind, action));
+    }
+
+    /** Leaves all keys unread, so many times. */
+    public void leaveUnread(int times) {
+        unread.set(times);
     }
 
     public int requests() {
@@ -67,11 +84,20 @@ public final class ScriptedDynamoDb implements InvocationHandler {
                     : pass(method, arguments);
         }
         requests.incrementAndGet();
+        List<Hook> due =
+                hooks.stream().filter(each -> each.of().isInstance(request)).toList();
+        hooks.removeAll(due);
+        due.forEach(hook -> hook.action().run());
         Optional<Fault> fault = faults.stream()
                 .filter(each -> each.of().isInstance(request) && each.times().getAndDecrement() > 0)
                 .findFirst();
         if (fault.isPresent()) {
             return CompletableFuture.failedFuture(fault.get().failure());
+        }
+        if (request instanceof BatchGetItemRequest read && unread.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            return CompletableFuture.completedFuture(BatchGetItemResponse.builder()
+                    .unprocessedKeys(read.requestItems())
+                    .build());
         }
         if (request instanceof BatchExecuteStatementRequest batch) {
             statements.addAndGet(batch.statements().size());
@@ -93,7 +119,10 @@ public final class ScriptedDynamoDb implements InvocationHandler {
     private CompletableFuture<BatchExecuteStatementResponse> refuseFirst(
             BatchExecuteStatementRequest request, BatchStatementErrorCodeEnum code) {
         BatchStatementResponse refused = BatchStatementResponse.builder()
-                .error(BatchStatementError.builder().code(code).message("scripted").build())
+                .error(BatchStatementError.builder()
+                        .code(code)
+                        .message("scripted")
+                        .build())
                 .build();
         List<BatchStatementRequest> rest =
                 request.statements().subList(1, request.statements().size());

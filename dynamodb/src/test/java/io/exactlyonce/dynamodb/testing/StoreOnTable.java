@@ -38,18 +38,30 @@ public final class StoreOnTable {
     private final DynamoDbClaims claims;
 
     private StoreOnTable(
-            ClockMode mode, boolean dates, UnaryOperator<DynamoDbAsyncClient> wrapping, ExecutionInterceptor... others) {
+            ClockMode mode,
+            boolean dates,
+            UnaryOperator<DynamoDbAsyncClient> wrapping,
+            ExecutionInterceptor... others) {
         Stream<ExecutionInterceptor> first =
                 dates ? Stream.of(new DateInterceptor(time, System::nanoTime)) : Stream.empty();
         this.client = LocalDynamoDb.shared()
                 .client(Stream.concat(first, Stream.of(others)).toArray(ExecutionInterceptor[]::new));
         new ClaimTable(client, table).createIfMissing();
-        this.claims = new DynamoDbClaims(
-                wrapping.apply(client),
+        this.claims = claims(wrapping.apply(client), mode);
+    }
+
+    private DynamoDbClaims claims(DynamoDbAsyncClient of, ClockMode mode) {
+        return new DynamoDbClaims(
+                of,
                 new DynamoDbClaims.Settings(table, RETENTION, mode, ERROR),
                 time,
                 System::nanoTime,
                 Pauses.real(() -> ThreadLocalRandom.current().nextDouble()));
+    }
+
+    /** Returns another store on the table, whose client is not wrapped. */
+    public DynamoDbClaimStore unscripted() {
+        return claims(client, ClockMode.SERVICE).store();
     }
 
     /** Returns a store that takes the service's time. */
@@ -60,6 +72,11 @@ public final class StoreOnTable {
     /** Returns a store that would take the service's time, and cannot: a proxy takes it from the answers. */
     public static StoreOnTable withoutDates() {
         return new StoreOnTable(ClockMode.SERVICE, false, client -> client);
+    }
+
+    /** Returns such a store whose client is wrapped. */
+    public static StoreOnTable withoutDates(UnaryOperator<DynamoDbAsyncClient> wrapping) {
+        return new StoreOnTable(ClockMode.SERVICE, false, wrapping);
     }
 
     /** Returns a store whose client is wrapped. */
@@ -82,6 +99,11 @@ public final class StoreOnTable {
 
     public DynamoDbCompletion completion() {
         return claims.completion();
+    }
+
+    /** Returns the time as it is measured. */
+    public ServiceClock time() {
+        return time;
     }
 
     public DynamoDbAsyncClient client() {

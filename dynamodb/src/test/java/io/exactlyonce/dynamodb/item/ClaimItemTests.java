@@ -1,0 +1,44 @@
+package io.exactlyonce.dynamodb.item;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+
+class ClaimItemTests {
+
+    @Test
+    void itemOfAnotherProgramIsToldByWhatItLacks() {
+        ClaimItem strange =
+                new ClaimItem(Map.of("pk", AttributeValue.fromS("order-1"), "attempt", AttributeValue.fromS("first")));
+
+        assertThatThrownBy(strange::status)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("order-1")
+                .hasMessageContaining("status");
+        assertThatThrownBy(strange::attempt)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("attempt");
+        assertThatThrownBy(strange::leaseMicros)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("lease_micros");
+    }
+
+    @Test
+    void reasonThatWasNotWrittenIsUnknown() {
+        assertThat(new ClaimItem(Map.of()).error()).isEqualTo("unknown");
+    }
+
+    @Test
+    void textShowsNeitherKeyNorResult() {
+        assertThat(new ClaimItem(Map.of(
+                                "pk", AttributeValue.fromS("hash"),
+                                "key", AttributeValue.fromS("secret"),
+                                "result", AttributeValue.fromS("secret")))
+                        .toString())
+                .contains("hash")
+                .doesNotContain("secret");
+    }
+}
