@@ -43,7 +43,7 @@ final class LockedRowWait {
                 return true;
             });
         } catch (RuntimeException failure) {
-            if (SqlStates.isBehind(failure)) {
+            if (SqlStates.isLockTimeout(failure)) {
                 return false;
             }
             throw failure;

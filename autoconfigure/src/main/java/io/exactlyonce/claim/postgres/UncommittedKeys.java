@@ -43,7 +43,7 @@ final class UncommittedKeys {
         try {
             return rounds.apply(batch);
         } catch (RuntimeException failure) {
-            if (!SqlStates.isBehind(failure)) {
+            if (!SqlStates.isLockTimeout(failure)) {
                 throw failure;
             }
             Set<ClaimKey> held = among(batch.claims());

@@ -10,7 +10,7 @@ public final class SqlStates {
 
     private SqlStates() {}
 
-    public static boolean isBehind(RuntimeException failure) {
+    public static boolean isLockTimeout(RuntimeException failure) {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql && LOCK_NOT_AVAILABLE.equals(sql.getSQLState())) {
                 return true;
