@@ -32,7 +32,8 @@ public final class DeliveryObservations implements DeliveryObserver {
     @Override
     public HandlerScope handling(List<HandlerCall> calls) {
         Observation message = registry.getCurrentObservation();
-        return message == null ? HandlerScope.NONE : new Handling(message, calls);
+        // Awspring opens the scope of a no-op observation where its own is switched off.
+        return message == null || message.isNoop() ? HandlerScope.NONE : new Handling(message, calls);
     }
 
     @Override

@@ -13,7 +13,10 @@ import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -21,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The parked rows of the table {@code exactly_once_claim}. */
+/** The parked rows of the table {@code exactly_once_claim}, and the life of any row, without its result. */
 public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String COLUMNS = """
@@ -55,11 +58,16 @@ public final class PostgresParkedClaims implements ParkedClaims {
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
             """;
 
+    private static final String LIFE = """
+            SELECT status, attempt, fencing_token, ambiguous, owner, first_claimed_at, claimed_at, lease_until,
+                   lease_until <= clock_timestamp() AS lease_over, completed_at, parked_at, expires_at, error
+            FROM exactly_once_claim WHERE scope = ? AND key = ?
+            """;
+
     private final JdbcTemplate jdbc;
     private final RetryingTransaction transaction;
     private final RetryingTransaction writing;
     private final Duration retention;
-    private final ClaimLifeQuery lives;
 
     /**
      * @param dataSource the claim store's
@@ -79,7 +87,6 @@ public final class PostgresParkedClaims implements ParkedClaims {
         this.transaction = new RetryingTransaction(dataSource);
         this.writing = RetryingTransaction.ofWrites(dataSource, new StatementSettings(synchronousCommit));
         this.retention = retention;
-        this.lives = new ClaimLifeQuery(dataSource);
     }
 
     @Override
@@ -98,7 +105,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     @Override
     public Optional<ClaimLife> life(ClaimKey key) {
-        return lives.find(key);
+        return transaction.execute(() -> jdbc.query(LIFE, PostgresParkedClaims::life, key.scope(), key.key()).stream()
+                .findFirst());
     }
 
     @Override
@@ -140,5 +148,31 @@ public final class PostgresParkedClaims implements ParkedClaims {
                 row.getBoolean("ambiguous"),
                 row.getString("reason"),
                 row.getLong("parked_at_micros"));
+    }
+
+    private static ClaimLife life(ResultSet row, int number) throws SQLException {
+        return new ClaimLife(
+                row.getString("status"),
+                row.getInt("attempt"),
+                row.getLong("fencing_token"),
+                row.getBoolean("ambiguous"),
+                row.getString("owner"),
+                required(row, "first_claimed_at"),
+                required(row, "claimed_at"),
+                required(row, "lease_until"),
+                row.getBoolean("lease_over"),
+                instant(row, "completed_at"),
+                instant(row, "parked_at"),
+                required(row, "expires_at"),
+                row.getString("error"));
+    }
+
+    private static Instant required(ResultSet row, String column) throws SQLException {
+        return Objects.requireNonNull(instant(row, column));
+    }
+
+    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
     }
 }
