@@ -2,6 +2,7 @@ package io.exactlyonce.dynamodb.testing;
 
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.dynamodb.table.ClaimTable;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,6 +38,14 @@ public final class LocalDynamoDb {
             throw new UncheckedIOException(failure);
         }
         await().atMost(START).until(this::answers);
+        warmUp();
+    }
+
+    /** Its first table takes seconds on a busy machine, for longer than a client of claims waits. */
+    private void warmUp() {
+        try (DynamoDbAsyncClient client = client()) {
+            new ClaimTable(client, "warm-up").createIfMissing();
+        }
     }
 
     /** Returns the server of this JVM, and starts it first if need be. */
