@@ -55,20 +55,20 @@ final class ListenerCall implements Handler {
     }
 
     private @Nullable Object processAlone(DeliveryPipeline pipeline, Attempt attempt) throws Throwable {
-        CompletableFuture<@Nullable Object> recorded;
+        CompletableFuture<@Nullable Object> recorded = recorded(pipeline, attempt);
+        Object answer = method.isAsync() ? recorded : recorded.join();
+        return answer == null ? method.nothing() : answer;
+    }
+
+    private CompletableFuture<@Nullable Object> recorded(DeliveryPipeline pipeline, Attempt attempt) throws Throwable {
         try {
-            recorded = pipeline.process(List.of(attempt), this);
+            return pipeline.process(List.of(attempt), this);
         } catch (Throwable failure) {
             if (answered) {
                 return CompletableFuture.failedFuture(failure);
             }
             throw failure;
         }
-        if (method.isAsync()) {
-            return recorded;
-        }
-        Object result = recorded.join();
-        return result == null ? method.nothing() : result;
     }
 
     private List<Attempt> batch(List<?> items) {
