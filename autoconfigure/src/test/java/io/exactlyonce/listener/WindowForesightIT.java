@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -25,20 +27,18 @@ import org.junit.jupiter.api.Test;
 class WindowForesightIT {
 
     private static final SqsServer SQS = SqsServer.shared();
-    private static final int WINDOW_SECONDS = 4;
-    private static final int MESSAGES = 400;
+    private static final int WINDOW_SECONDS = 3;
+    private static final int MESSAGES = 300;
 
     static class Listener {
         private static final Duration SLOWER_BY = Duration.ofMillis(15);
         private final AtomicInteger calls = new AtomicInteger();
-        private final Object work = new Object();
+        private final CountDownLatch never = new CountDownLatch(1);
 
         /** Waits for as long as a slow partner would; each call takes longer than the one before it. */
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order", maxConcurrentMessages = "10")
-        void handle(String order) {
-            long until = System.nanoTime()
-                    + SLOWER_BY.multipliedBy(calls.incrementAndGet()).toNanos();
-            await().atMost(Duration.ofSeconds(30)).until(() -> System.nanoTime() - until >= 0);
+        void handle(String order) throws InterruptedException {
+            boolean unused = never.await(SLOWER_BY.toMillis() * calls.incrementAndGet(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -59,12 +59,12 @@ class WindowForesightIT {
     @Test
     void warningComesBeforeTheFirstOverrunAndThresholdsAreToldOnce() {
         String queue = SQS.createQueue(WINDOW_SECONDS);
-        try (CapturedLog log = new CapturedLog();
-                TestApplication application = TestApplication.start(
+        try (TestApplication application = TestApplication.start(
                         EmbeddedDatabase.shared().createDatabase(),
                         Map.of("test.queue", queue),
                         Listener.class,
-                        Warnings.class)) {
+                        Warnings.class);
+                CapturedLog log = new CapturedLog()) {
             for (int i = 0; i < MESSAGES; i++) {
                 SQS.send(queue, "o" + i);
             }
@@ -81,7 +81,7 @@ class WindowForesightIT {
             assertThat(log.text())
                     .containsOnlyOnce("WARN WindowLog - listener 'orders' on queue '" + queue
                             + "': deliveries outlast their window")
-                    .contains("% of the window of 4 s");
+                    .contains("% of the window of 3 s");
 
             ListenerWindow window =
                     application.bean(WindowWatch.class).window("orders", queue).orElseThrow();
