@@ -297,7 +297,7 @@ class HostileInputIT {
                 .map(Tag::getValue)
                 .distinct()
                 .toList();
-        assertThat(values).allSatisfy(value -> assertThat(value).matches("[\\w.-]{1,80}"));
+        assertThat(values).allSatisfy(value -> assertThat(value).matches("[\\w.+-]{1,80}"));
     }
 
     /** One of each kind, alone, so that a failure names it. */
