@@ -46,6 +46,7 @@ class ListenerConfiguration {
     ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
             Environment environment,
             ObjectProvider<ClaimDatabase> database,
+            DeliveryPipeline pipeline,
             Deliveries deliveries,
             StoreCircuitBreakers breakers,
             QueueAudit audit,
@@ -53,7 +54,13 @@ class ListenerConfiguration {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
                 () -> new ListenerEngine(
-                        deliveries, breakers, observers, System::nanoTime, audit::require, beginCheck(database)));
+                        pipeline,
+                        deliveries,
+                        breakers,
+                        observers,
+                        System::nanoTime,
+                        audit::require,
+                        beginCheck(database)));
     }
 
     /** Returns what awaits the check's end. There is none to make for a store of the application's own. */

@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.time.Timer;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -36,17 +37,17 @@ public final class ClaimWriter {
     private static final int FEW = 2;
 
     private final ClaimStore store;
-    private final AsyncClaimStore ends;
+    private final AsyncClaimStore async;
     private final StoreCalls calls;
 
     /**
-     * @param store where keys are claimed
-     * @param ends the same store, where claims end without a thread that waits
+     * @param store what keeps the claims
+     * @param async the same store, asked without a thread that waits
      * @param timer for what has to be repeated
      */
-    public ClaimWriter(ClaimStore store, AsyncClaimStore ends, Timer timer) {
+    public ClaimWriter(ClaimStore store, AsyncClaimStore async, Timer timer) {
         this.store = store;
-        this.ends = ends;
+        this.async = async;
         this.calls = new StoreCalls(timer);
     }
 
@@ -62,9 +63,32 @@ public final class ClaimWriter {
         return claim(requests, fewPauses(), () -> true);
     }
 
-    /** Does the same, and tries for as long as it is wanted. */
-    public List<ClaimOutcome> claim(List<ClaimRequest> requests, BooleanSupplier wanted) {
-        return claim(requests, endlessPauses(), wanted);
+    /** Does the same without a thread that waits. */
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+        return claimAsync(requests, fewPauses(), () -> true);
+    }
+
+    /** Does the same without a thread that waits, and tries for as long as it is wanted. */
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, BooleanSupplier wanted) {
+        return claimAsync(requests, endlessPauses(), wanted);
+    }
+
+    private CompletableFuture<List<ClaimOutcome>> claimAsync(
+            List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
+        return calls.untilAnswered(
+                        "Claiming", keys(requests, ClaimRequest::key), pauses, wanted, () -> async.claimAsync(requests))
+                .exceptionallyCompose(unanswered -> async.endAsync(unclaimed(requests))
+                        .handle((released, failure) -> {
+                            if (failure != null) {
+                                StoreCalls.unwrap(unanswered).addSuppressed(StoreCalls.unwrap(failure));
+                            }
+                            throw new CompletionException(StoreCalls.unwrap(unanswered));
+                        }));
+    }
+
+    /** Completes after a pause. */
+    public CompletableFuture<Void> pause(Duration length) {
+        return calls.pause(length);
     }
 
     /** Does the same, and tries only once. */
@@ -85,12 +109,17 @@ public final class ClaimWriter {
     /** Gives up what may have been claimed although the answer was lost. */
     private void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
         try {
-            store.end(requests.stream()
-                    .map(request -> new ClaimEnd.Released(request.id(), "the claim got no answer", false))
-                    .toList());
+            store.end(unclaimed(requests));
         } catch (RuntimeException failure) {
             unanswered.addSuppressed(failure);
         }
+    }
+
+    /** What may have been claimed although the answer was lost. */
+    private static List<ClaimEnd.Released> unclaimed(List<ClaimRequest> requests) {
+        return requests.stream()
+                .map(request -> new ClaimEnd.Released(request.id(), "the claim got no answer", false))
+                .toList();
     }
 
     /**
@@ -127,7 +156,7 @@ public final class ClaimWriter {
                 keys(completions, completion -> completion.claim().key()),
                 endlessPauses(),
                 wanted,
-                () -> ends.endAsync(completions));
+                () -> async.endAsync(completions));
     }
 
     /**
@@ -140,7 +169,7 @@ public final class ClaimWriter {
             return CompletableFuture.completedFuture(null);
         }
         String keys = keys(releases, release -> release.claim().key());
-        return calls.untilAnswered("Releasing", keys, fewPauses(), () -> true, () -> ends.endAsync(releases))
+        return calls.untilAnswered("Releasing", keys, fewPauses(), () -> true, () -> async.endAsync(releases))
                 .handle((released, failure) -> {
                     if (failure != null) {
                         log.warn("Releasing {} failed; it can be claimed again when its lease ends", keys, failure);
@@ -159,7 +188,7 @@ public final class ClaimWriter {
             return CompletableFuture.completedFuture(null);
         }
         String keys = keys(parkings, parking -> parking.claim().key());
-        return calls.untilAnswered("Parking", keys, fewPauses(), () -> true, () -> ends.endAsync(parkings))
+        return calls.untilAnswered("Parking", keys, fewPauses(), () -> true, () -> async.endAsync(parkings))
                 .handle((parked, failure) -> {
                     if (failure != null) {
                         log.error("Parking {} failed; it is in doubt when its lease ends", keys, failure);
@@ -183,6 +212,9 @@ public final class ClaimWriter {
         try {
             return end.join();
         } catch (CompletionException failed) {
+            if (failed.getCause() instanceof Error error) {
+                throw error;
+            }
             throw failed.getCause() instanceof RuntimeException failure ? failure : failed;
         }
     }

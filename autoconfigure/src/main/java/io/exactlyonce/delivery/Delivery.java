@@ -31,6 +31,7 @@ public final class Delivery {
     private volatile @Nullable Disposition disposition;
     private volatile CompletableFuture<Void> left = CompletableFuture.completedFuture(null);
     private volatile boolean heldBack;
+    private volatile Supplier<CompletableFuture<?>> giveUp = () -> CompletableFuture.completedFuture(null);
     private volatile boolean abandoned;
     private volatile Runnable delete = () -> {
         throw new IllegalStateException("It was not said how to delete message %s".formatted(messageId()));
@@ -280,6 +281,37 @@ public final class Delivery {
     public boolean holdBack() {
         heldBack = true;
         return step(DeliveryState.RECEIVED, DeliveryState.HELD_BACK) || state() == DeliveryState.HELD_BACK;
+    }
+
+    /**
+     * Its key is held for it.
+     *
+     * @param giveUp releases the claim, and completes when that is on record
+     */
+    public void claimed(Supplier<CompletableFuture<?>> giveUp) {
+        this.giveUp = giveUp;
+        step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+    }
+
+    /**
+     * Keeps this delivery from its handler although its key is held for it, unless the handler has been called: its listener is
+     * stopping.
+     *
+     * @return completes when its claim is given up, so that it can be returned; empty if its handler has been called, or it has
+     *     no claim
+     */
+    public Optional<CompletableFuture<?>> giveUpClaim() {
+        heldBack = true;
+        return step(DeliveryState.CLAIMED, DeliveryState.HELD_BACK) ? Optional.of(giveUp.get()) : Optional.empty();
+    }
+
+    /**
+     * Begins to be handled, unless its listener's stop was faster.
+     *
+     * @return whether its reconciler or its handler may be called
+     */
+    public boolean beginHandling() {
+        return step(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state() == DeliveryState.HANDLING;
     }
 
     /** Returns whether it has been kept from its handler because its listener is stopping. */

@@ -10,13 +10,13 @@ import java.util.Set;
  * the lease is over, repeat the effect.
  */
 public enum DeliveryState {
-    /** Renewed; no thread works on it. */
+    /** Renewed; nothing else has been done. */
     RECEIVED,
-    /** Kept from its handler before any thread began, since its listener stops. */
+    /** Kept from its handler before that was called, since its listener stops. A claim that it has is given up first. */
     HELD_BACK,
-    /** A thread asks for its key; once more if its transaction was rolled back since others of its batch failed. */
+    /** Its key is asked for; once more if its transaction was rolled back since others of its batch failed. */
     CLAIMING,
-    /** Its key is held for it. */
+    /** Its key is held for it; there need be no thread for it yet. */
     CLAIMED,
     /** Its reconciler or handler has been called. */
     HANDLING,
@@ -46,7 +46,7 @@ public enum DeliveryState {
             case RECEIVED -> Set.of(CLAIMING, HELD_BACK, RETURNED, ABANDONED);
             case HELD_BACK -> Set.of(RETURNED, ABANDONED);
             case CLAIMING -> Set.of(CLAIMED, RECORDED, WAITING, RETURNED, ABANDONED);
-            case CLAIMED -> Set.of(HANDLING, FAILED, RETURNED, ABANDONED);
+            case CLAIMED -> Set.of(HANDLING, FAILED, HELD_BACK, RETURNED, ABANDONED);
             case HANDLING -> Set.of(HANDLED, FAILED, CLAIMING, ABANDONED);
             case HANDLED -> Set.of(RECORDED, ABANDONED);
             case FAILED -> Set.of(RETURNED, ABANDONED);

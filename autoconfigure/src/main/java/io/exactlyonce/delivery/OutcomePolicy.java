@@ -73,7 +73,7 @@ public final class OutcomePolicy {
     }
 
     /** A claim without an answer is no failure of the message, which waits until the store answers. */
-    public static Disposition unanswered(Delivery delivery, ClaimRequest request, RuntimeException why) {
+    public static Disposition unanswered(Delivery delivery, ClaimRequest request, Throwable why) {
         log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
         log.debug("Why the claim of {} got no answer", request.key(), why);
         return new Disposition.AwaitStore(request);

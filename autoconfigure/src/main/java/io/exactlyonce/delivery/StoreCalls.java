@@ -87,7 +87,14 @@ public final class StoreCalls {
         });
     }
 
-    static Throwable unwrap(Throwable failure) {
+    CompletableFuture<Void> pause(Duration length) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        timer.after(length, () -> over.complete(null));
+        return over;
+    }
+
+    /** Returns the failure of a call itself. */
+    public static Throwable unwrap(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CompletionException && cause != null ? cause : failure;
     }

@@ -100,7 +100,7 @@ public final class ExactlyOnceContainerFactory
         logAcknowledgementMode(container.getContainerOptions(), listener);
         container.configure(options -> {
             configure(container.getContainerOptions(), options, ready, settings);
-            chooseThreads(container.getContainerOptions(), options, listener);
+            chooseThreads(container.getContainerOptions(), options, listener, settings);
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
         container.setComponentFactories(List.of(
@@ -140,7 +140,14 @@ public final class ExactlyOnceContainerFactory
     }
 
     /** Awspring itself knows nothing of {@code spring.threads.virtual.enabled}. The number of messages bounds the threads'. */
-    private void chooseThreads(SqsContainerOptions configured, SqsContainerOptionsBuilder options, String listener) {
+    private void chooseThreads(
+            SqsContainerOptions configured,
+            SqsContainerOptionsBuilder options,
+            String listener,
+            ContainerSettings settings) {
+        if (configured.getComponentsTaskExecutor() != null) {
+            settings.ownExecutor();
+        }
         if (virtualThreads && configured.getComponentsTaskExecutor() == null) {
             SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(listener + "-");
             threads.setVirtualThreads(true);

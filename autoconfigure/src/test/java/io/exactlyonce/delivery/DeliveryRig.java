@@ -200,13 +200,21 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public Object process(Delivery delivery, ClaimSpec handling, SingleHandler handler) throws Throwable {
-        return pipeline()
-                .process(List.of(Attempt.single(delivery, handling)), handler)
+        return process(pipeline(), List.of(Attempt.single(delivery, handling)), handler)
                 .join();
     }
 
     public void process(List<Attempt> batch, BatchHandler handler) throws Throwable {
-        assertThat(pipeline().process(batch, handler)).isCompletedWithValue(null);
+        assertThat(process(pipeline(), batch, handler)).isCompletedWithValue(null);
+    }
+
+    /** Claims as a container's thread does, and calls the method. */
+    public static CompletableFuture<Object> process(DeliveryPipeline pipeline, List<Attempt> attempts, Handler handler)
+            throws Throwable {
+        if (!attempts.get(0).isTransactional()) {
+            ClaimWriter.await(pipeline.claim(attempts));
+        }
+        return pipeline.process(attempts, handler);
     }
 
     public void tickFor(Duration duration) {

@@ -38,7 +38,7 @@ class DeliveryStateTests {
             Map.entry(RECEIVED, Set.of(CLAIMING, HELD_BACK, RETURNED, ABANDONED)),
             Map.entry(HELD_BACK, Set.of(RETURNED, ABANDONED)),
             Map.entry(CLAIMING, Set.of(CLAIMED, RECORDED, WAITING, RETURNED, ABANDONED)),
-            Map.entry(CLAIMED, Set.of(HANDLING, FAILED, RETURNED, ABANDONED)),
+            Map.entry(CLAIMED, Set.of(HANDLING, FAILED, HELD_BACK, RETURNED, ABANDONED)),
             Map.entry(HANDLING, Set.of(HANDLED, FAILED, CLAIMING, ABANDONED)),
             Map.entry(HANDLED, Set.of(RECORDED, ABANDONED)),
             Map.entry(FAILED, Set.of(RETURNED, ABANDONED)),

@@ -150,6 +150,7 @@ class ExactlyOnceContainerFactoryTests {
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
                         () -> new ListenerEngine(
+                                ListenerRig.engine(deliveries).pipeline(),
                                 deliveries,
                                 new StoreCircuitBreakers(noObserver),
                                 noObserver,

@@ -11,7 +11,9 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -30,9 +32,9 @@ public final class Attempt {
     private @Nullable LeasedClaim claim;
     private @Nullable Object result;
     private @Nullable FailedAttempt failure;
-    private @Nullable String replayed;
     private boolean begun;
-    private CompletableFuture<?> end = CompletableFuture.completedFuture(null);
+    private boolean answered;
+    private volatile CompletableFuture<?> end = CompletableFuture.completedFuture(null);
 
     private Attempt(Delivery delivery, String group, @Nullable ClaimSpec spec, boolean keepsResult) {
         this.delivery = delivery;
@@ -77,24 +79,29 @@ public final class Attempt {
         return begun;
     }
 
+    boolean isBegun() {
+        return begun;
+    }
+
     /** @param written completes, whether or not it fails, when how it ended is on record as far as that is possible */
     void endsWith(CompletableFuture<?> written) {
         end = written;
     }
 
-    /** Leaves the pipeline as soon as how it ended is on record. */
+    /** Leaves the pipeline as soon as how it ended is on record. One that is held back leaves by its listener's stop. */
     void leave() {
-        if (begun) {
+        if (begun && delivery.state() != DeliveryState.HELD_BACK) {
             var unused = end.whenComplete((written, failure) -> delivery.leave());
         }
     }
 
-    /** Returns whether its key can be claimed: it has one, and its listener has not stopped. */
-    boolean isClaimable() {
-        return begun && spec != null;
+    /** Returns whether its key is to be claimed: it has one, its listener has not stopped, and there is no answer yet. */
+    public boolean isToBeClaimed() {
+        return begun && spec != null && !answered;
     }
 
-    boolean isTransactional() {
+    /** Returns whether its key is claimed in a transaction of the application's, together with the handler's effects. */
+    public boolean isTransactional() {
         return spec != null && spec.transaction() != null;
     }
 
@@ -112,9 +119,19 @@ public final class Attempt {
 
     /** @param asked when the claim was asked for, by the monotonic clock */
     void acquire(Acquired acquired, long asked, ClaimWriter writer) {
-        delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        answered = true;
         claim = new LeasedClaim(id(), acquired, delivery.renewal()::isHeld, writer);
         delivery.renewal().hold(id(), request().lease(), asked, delivery::stopHandler);
+        delivery.claimed(() -> {
+            delivery.renewal().letGo();
+            return writer.release(List.of(new ClaimEnd.Released(id(), FailedAttempt.NOT_CALLED, false)));
+        });
+    }
+
+    /** There is an answer, and the key is not held for it. */
+    void decide(Disposition disposition) {
+        answered = true;
+        delivery.decide(disposition);
     }
 
     boolean isAcquired() {
@@ -134,13 +151,20 @@ public final class Attempt {
         return claim().lost(reason);
     }
 
-    /** Gives its claim up before the handler was called, without a doubt. */
-    ClaimEnd.Released giveBack(String reason) {
-        hadNoEffect();
+    /** Gives its claim up before the handler was called, without a doubt; not if its listener's stop does so. */
+    Optional<ClaimEnd.Released> giveBack(String reason) {
+        claim = null;
+        if (!hadNoEffect()) {
+            return Optional.empty();
+        }
         delivery.renewal().letGo();
         delivery.withdrawHandler();
-        claim = null;
-        return new ClaimEnd.Released(id(), reason, false);
+        return Optional.of(new ClaimEnd.Released(id(), reason, false));
+    }
+
+    /** Returns whether its key is held for it, and no handler has been called. */
+    boolean isUnhandled() {
+        return isAcquired() && delivery.state() == DeliveryState.CLAIMED;
     }
 
     /** Makes its message visible as soon as its batch is done: an earlier one of its group comes first. */
@@ -163,26 +187,14 @@ public final class Attempt {
         return failure;
     }
 
-    /** Its handler was not called, or in a transaction that was rolled back. */
-    void hadNoEffect() {
-        if (!delivery.step(DeliveryState.CLAIMED, DeliveryState.FAILED)) {
-            delivery.step(DeliveryState.HANDLING, DeliveryState.FAILED);
-        }
+    /** Its handler was not called, or in a transaction that was rolled back. Returns whether that is how it ended. */
+    boolean hadNoEffect() {
+        return delivery.step(DeliveryState.CLAIMED, DeliveryState.FAILED)
+                || delivery.step(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
     void recorded() {
         delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
-    }
-
-    /** An earlier attempt has completed the key. */
-    void duplicate(@Nullable String json) {
-        replayed = json;
-    }
-
-    /** Returns what the caller of the listener's method is answered with. */
-    @Nullable Object answer(Handler handler) {
-        String json = replayed;
-        return json == null ? result : handler.replay(json);
     }
 
     @Nullable Object result() {

@@ -2,9 +2,13 @@ package io.exactlyonce.delivery.pipeline;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The attempts that go through the pipeline together, and what went wrong with them: told by one exception. */
 final class Batch {
+
+    private static final Logger log = LoggerFactory.getLogger(Batch.class);
 
     private final List<Attempt> attempts;
     private final List<Throwable> failures = new ArrayList<>();
@@ -40,6 +44,11 @@ final class Batch {
     /** Puts what the handler threw before everything else. */
     void addHandlersFailure(Throwable thrown) {
         failures.add(0, thrown);
+    }
+
+    /** Tells of what went wrong where there is no caller to throw it at. */
+    void logFailures() {
+        failures.forEach(failure -> log.warn("{}", failure.getMessage()));
     }
 
     void throwIfAny() throws Throwable {

@@ -2,7 +2,6 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -10,12 +9,19 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.time.NanoClock;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Claims the keys of deliveries in one call of the store, and decides on the deliveries that acquire nothing. */
 final class ClaimStage {
+
+    private static final Logger log = LoggerFactory.getLogger(ClaimStage.class);
 
     private final ClaimWriter writer;
     private final ClaimSettings settings;
@@ -31,39 +37,74 @@ final class ClaimStage {
         this.clock = clock;
     }
 
-    /** The leases count from before the call. */
-    void claim(List<Attempt> attempts) {
-        if (attempts.isEmpty()) {
-            return;
-        }
-        LastReceive last =
-                new LastReceive(attempts.stream().map(Attempt::delivery).toList(), clock);
-        while (true) {
-            attempts.forEach(this::ask);
-            long asked = clock.nanoTime();
-            try {
-                answer(attempts, outcomes(attempts, last, asked), asked);
-                return;
-            } catch (Unanswered unanswered) {
-                if (!last.goesOn()) {
-                    attempts.forEach(attempt -> await(attempt, unanswered.why));
-                    return;
-                }
-            }
-        }
+    /**
+     * Claims before there are threads for the deliveries. One on its last receive whose claim gets no answer is left to the thread
+     * that comes for it.
+     *
+     * @return ends when all are answered, or wait for an answer; fails if an observer does
+     */
+    CompletableFuture<Void> claimAhead(List<Attempt> attempts) {
+        return claim(attempts, new LastReceive(List.of(), clock));
     }
 
-    private List<ClaimOutcome> outcomes(List<Attempt> attempts, LastReceive last, long asked) throws Unanswered {
-        List<ClaimRequest> requests = attempts.stream().map(Attempt::request).toList();
-        try {
-            return last.isAtStake()
-                    ? writer.claim(requests, last.within(requests.get(0).lease(), asked))
-                    : writer.claim(requests);
-        } catch (IllegalArgumentException hopeless) {
-            throw hopeless;
-        } catch (RuntimeException unanswered) {
-            throw new Unanswered(unanswered);
+    /** Claims, and goes on for as long as one of the deliveries is on its last receive, and gets no answer. */
+    CompletableFuture<Void> claim(List<Attempt> attempts) {
+        return claim(
+                attempts,
+                new LastReceive(attempts.stream().map(Attempt::delivery).toList(), clock));
+    }
+
+    /** The leases count from before the call. */
+    @SuppressWarnings("FutureReturnValueIgnored") // It is taken out of the other one.
+    private CompletableFuture<Void> claim(List<Attempt> attempts, LastReceive last) {
+        if (attempts.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
         }
+        attempts.forEach(this::ask);
+        long asked = clock.nanoTime();
+        List<ClaimRequest> requests = attempts.stream().map(Attempt::request).toList();
+        CompletableFuture<List<ClaimOutcome>> answer = last.isAtStake()
+                ? writer.claimAsync(requests, last.within(requests.get(0).lease(), asked))
+                : writer.claimAsync(requests);
+        return answer.handle((outcomes, failure) -> failure == null
+                        ? answered(attempts, outcomes, asked)
+                        : unanswered(attempts, last, StoreCalls.unwrap(failure)))
+                .thenCompose(Function.identity());
+    }
+
+    private CompletableFuture<Void> answered(List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked) {
+        answer(attempts, outcomes, asked);
+        return CompletableFuture.completedFuture(null);
+    }
+
+    private CompletableFuture<Void> unanswered(List<Attempt> attempts, LastReceive last, Throwable failure) {
+        if (failure instanceof IllegalArgumentException) {
+            return refused(attempts, last, failure);
+        }
+        if (last.isAtStake()) {
+            return writer.pause(last.pause()).thenCompose(over -> claim(attempts, last));
+        }
+        attempts.stream()
+                .filter(attempt -> last.isPatient() || !LastReceive.isAtStake(attempt.delivery()))
+                .forEach(attempt -> await(attempt, failure));
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /** One that can never be stored must not fail its neighbours: each is asked for alone. */
+    private CompletableFuture<Void> refused(List<Attempt> attempts, LastReceive last, Throwable failure) {
+        if (attempts.size() > 1) {
+            return CompletableFuture.allOf(attempts.stream()
+                    .map(attempt -> claim(List.of(attempt), last))
+                    .toArray(CompletableFuture[]::new));
+        }
+        Delivery delivery = attempts.get(0).delivery();
+        log.error(
+                "{} is returned: {} cannot be claimed",
+                delivery,
+                attempts.get(0).spec().key(),
+                failure);
+        attempts.get(0).decide(Objects.requireNonNull(delivery.disposition()));
+        return CompletableFuture.completedFuture(null);
     }
 
     private void answer(List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked) {
@@ -80,8 +121,8 @@ final class ClaimStage {
         return request;
     }
 
-    static void await(Attempt attempt, RuntimeException unanswered) {
-        attempt.delivery().decide(OutcomePolicy.unanswered(attempt.delivery(), attempt.request(), unanswered));
+    static void await(Attempt attempt, Throwable unanswered) {
+        attempt.decide(OutcomePolicy.unanswered(attempt.delivery(), attempt.request(), unanswered));
     }
 
     private void answer(Attempt attempt, ClaimOutcome outcome, long asked) {
@@ -95,10 +136,7 @@ final class ClaimStage {
     void refuse(Attempt attempt, ClaimOutcome outcome) {
         Delivery delivery = attempt.delivery();
         Disposition retry = Objects.requireNonNull(delivery.disposition());
-        delivery.decide(policy.decide(delivery, attempt.request(), outcome, retry));
-        if (outcome instanceof AlreadyCompleted completed) {
-            attempt.duplicate(completed.result());
-        }
+        attempt.decide(policy.decide(delivery, attempt.request(), outcome, retry));
     }
 
     /** The claims are held by now, and let go whatever is thrown here. */
@@ -114,17 +152,6 @@ final class ClaimStage {
                     .forEach(attempt -> givenBack.add(attempt, FailedAttempt.NOT_CALLED));
             givenBack.release(writer);
             throw failure;
-        }
-    }
-
-    /** The store did not answer, and may do so later. */
-    @SuppressWarnings("serial")
-    private static final class Unanswered extends Exception {
-        private final RuntimeException why;
-
-        Unanswered(RuntimeException why) {
-            super(why);
-            this.why = why;
         }
     }
 }

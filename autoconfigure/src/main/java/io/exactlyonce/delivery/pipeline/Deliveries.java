@@ -94,6 +94,7 @@ public final class Deliveries {
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
     public boolean settleWhileStopping(Delivery delivery) {
+        delivery.holdBack();
         return settle(delivery, Duration.ZERO, false);
     }
 

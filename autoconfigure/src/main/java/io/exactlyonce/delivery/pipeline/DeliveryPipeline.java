@@ -16,14 +16,15 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of deliveries, from the moment that a thread has been given them until how they ended is on record. Every step
- * takes a list: a message that comes alone is a list of one, and a method that returns when its work is done is a future
- * that has ended.
+ * The way of deliveries, from the poll until how they ended is on record. Every step takes a list: a message that comes alone is
+ * a list of one, and a method that returns when its work is done is a future that has ended. No step waits for the store.
  *
  * <ol>
  *   <li>Begin: those of a stopped listener are left out; the rest comes again unless it is recorded.
- *   <li>Claim: all keys in one call ({@link ClaimStage}). What acquires no key waits, is deleted or comes again.
- *   <li>Admit: whose lease is over, or whose group has been stopped, is not handled ({@link GroupOrder}).
+ *   <li>Claim: all keys in one call ({@link ClaimStage}), before there are threads, or when there is one. What acquires no key
+ *       waits, is deleted or comes again, and goes no further.
+ *   <li>Admit: whose lease is over, or whose group has been stopped, is not handled ({@link GroupOrder}). Asked when the thread is
+ *       there, and again when the method is called.
  *   <li>Handle: reconciler, then handler, once ({@link HandlerStage}).
  *   <li>Record: completions, then parkings and releases ({@link RecordStage}), behind the handler, whose thread does not wait
  *       for the store.
@@ -81,11 +82,58 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Handles deliveries of one subscription. Their outcome is recorded behind the handler: {@link Delivery#left()} tells when.
+     * Claims the keys of deliveries that were just received, before there are threads for them.
+     *
+     * @return ends when their claims are answered; one on its last receive may still have to be claimed, when its thread is there
+     */
+    public CompletableFuture<Void> claimAhead(List<Attempt> attempts) {
+        return claims.claimAhead(begin(attempts));
+    }
+
+    /** Claims the keys of deliveries that there is a thread for, unless they are claimed. */
+    public CompletableFuture<Void> claim(List<Attempt> attempts) {
+        return claims.claim(begin(attempts));
+    }
+
+    private List<Attempt> begin(List<Attempt> attempts) {
+        return attempts.stream()
+                .filter(attempt -> attempt.isBegun() || attempt.begin(retry(attempt.delivery())))
+                .filter(Attempt::isToBeClaimed)
+                .toList();
+    }
+
+    /**
+     * Returns those that may be handled, as far as is known now: what their keys are held for, and what may not overtake another one.
+     * The rest leaves, and gives its claims back.
+     */
+    public List<Attempt> admit(List<Attempt> attempts) {
+        Batch batch = new Batch(attempts);
+        List<Attempt> admitted = GroupOrder.admit(attempts, batch, writer);
+        batch.logFailures();
+        attempts.stream().filter(attempt -> !admitted.contains(attempt)).forEach(Attempt::leave);
+        return admitted;
+    }
+
+    /** Gives back what was claimed, or was to be, and has not come to its handler. */
+    public void withdraw(List<Attempt> attempts) {
+        GivenBack givenBack = new GivenBack();
+        List<Attempt> unhandled = attempts.stream()
+                .filter(attempt -> attempt.isUnhandled() || attempt.isToBeClaimed())
+                .toList();
+        unhandled.stream()
+                .filter(Attempt::isUnhandled)
+                .forEach(attempt -> givenBack.add(attempt, FailedAttempt.NOT_CALLED));
+        givenBack.release(writer);
+        unhandled.forEach(Attempt::leave);
+    }
+
+    /**
+     * Handles deliveries of one subscription whose keys are held. How it ended is recorded behind the handler: {@link Delivery#left()}
+     * tells when.
      *
      * @param attempts the deliveries, in their order
-     * @return ends when the handler's work does: at once unless its future goes on. Then it has the result of a delivery that came
-     *     alone: the handler's, for a duplicate what the handler replays of it, else {@code null}
+     * @return ends when the handler's work does: at once unless its future goes on. Then it has the handler's result if the delivery
+     *     came alone, else {@code null}
      * @throws io.exactlyonce.ClaimLostException if a claim was lost before the handler was called
      * @throws Throwable what the handler threw; the rest of what went wrong is suppressed in it
      */
@@ -93,18 +141,19 @@ public final class DeliveryPipeline {
         Batch batch = new Batch(attempts);
         boolean goesOn = false;
         try {
-            List<Attempt> begun = begin(attempts);
-            if (attempts.stream().anyMatch(Attempt::isTransactional)) {
+            boolean isTransactional = attempts.stream().anyMatch(Attempt::isTransactional);
+            if (isTransactional) {
+                begin(attempts);
+            }
+            requireBegun(attempts);
+            if (isTransactional) {
                 transactions.handle(batch, handler);
                 batch.throwIfAny();
-                return CompletableFuture.completedFuture(answer(batch, handler));
+                return CompletableFuture.completedFuture(answer(batch));
             }
-            claims.claim(begun.stream().filter(Attempt::isClaimable).toList());
             CompletableFuture<Void> ended = handle(batch, handler);
             goesOn = !ended.isDone();
-            return goesOn
-                    ? recordWhen(ended, batch, handler)
-                    : CompletableFuture.completedFuture(record(batch, handler));
+            return goesOn ? recordWhen(ended, batch) : CompletableFuture.completedFuture(record(batch));
         } finally {
             if (!goesOn) {
                 batch.leave();
@@ -117,42 +166,37 @@ public final class DeliveryPipeline {
         return admitted.isEmpty() ? CompletableFuture.completedFuture(null) : handlers.handle(batch, admitted, handler);
     }
 
-    private List<Attempt> begin(List<Attempt> attempts) {
-        List<Attempt> begun = attempts.stream()
-                .filter(attempt -> attempt.begin(retry(attempt.delivery())))
-                .toList();
-        if (begun.isEmpty()) {
+    private static void requireBegun(List<Attempt> attempts) {
+        if (attempts.stream().noneMatch(Attempt::isBegun)) {
             throw new CancellationException("%s was not begun: its listener has stopped"
                     .formatted(
                             attempts.size() == 1
                                     ? attempts.get(0)
                                     : "A batch of %d messages".formatted(attempts.size())));
         }
-        return begun;
     }
 
     private Disposition retry(Delivery delivery) {
         return new Disposition.Return(backoff.after(delivery.receiveCount(), jitter.next()));
     }
 
-    private @Nullable Object record(Batch batch, Handler handler) throws Throwable {
+    private @Nullable Object record(Batch batch) throws Throwable {
         records.record(batch);
         batch.throwIfAny();
-        return answer(batch, handler);
+        return answer(batch);
     }
 
-    private static @Nullable Object answer(Batch batch, Handler handler) {
-        return batch.attempts().size() == 1 ? batch.attempts().get(0).answer(handler) : null;
+    private static @Nullable Object answer(Batch batch) {
+        return batch.attempts().size() == 1 ? batch.attempts().get(0).result() : null;
     }
 
     /** On whatever thread ends the handler's future: to record makes no thread wait. */
-    private CompletableFuture<@Nullable Object> recordWhen(
-            CompletableFuture<Void> ended, Batch batch, Handler handler) {
+    private CompletableFuture<@Nullable Object> recordWhen(CompletableFuture<Void> ended, Batch batch) {
         CompletableFuture<@Nullable Object> answered = new CompletableFuture<>();
         var unused = ended.thenRun(() -> {
             Object answer;
             try {
-                answer = record(batch, handler);
+                answer = record(batch);
             } catch (Throwable failure) {
                 batch.leave();
                 answered.completeExceptionally(failure);

@@ -13,8 +13,10 @@ final class GivenBack {
     private final List<ClaimEnd.Released> releases = new ArrayList<>();
 
     void add(Attempt attempt, String reason) {
-        attempts.add(attempt);
-        releases.add(attempt.giveBack(reason));
+        attempt.giveBack(reason).ifPresent(release -> {
+            attempts.add(attempt);
+            releases.add(release);
+        });
     }
 
     boolean isEmpty() {

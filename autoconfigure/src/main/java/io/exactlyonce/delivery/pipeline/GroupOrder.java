@@ -51,6 +51,19 @@ final class GroupOrder {
         return false;
     }
 
+    /** Returns whether its handler is called now: its listener's stop may be faster. */
+    boolean enters(Attempt attempt) {
+        if (stoppedGroups.contains(attempt.group())) {
+            sendBack(attempt);
+            return false;
+        }
+        boolean enters = attempt.delivery().beginHandling();
+        if (!enters) {
+            stopGroupOf(attempt);
+        }
+        return enters;
+    }
+
     /** A message is not handled; unless its key is completed, or its queue gives it up now, the rest of its group waits. */
     void stopGroupOf(Attempt attempt) {
         if (!attempt.group().isEmpty() && !attempt.delivery().leavesItsQueue()) {

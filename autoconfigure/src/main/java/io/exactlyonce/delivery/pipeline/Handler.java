@@ -2,7 +2,6 @@ package io.exactlyonce.delivery.pipeline;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /** A listener's own work under the claims of one or more deliveries. */
 @FunctionalInterface
@@ -16,9 +15,4 @@ public interface Handler {
      * @throws Throwable if the work failed; {@link io.exactlyonce.BatchItemFailures} if it failed for some deliveries only
      */
     CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable;
-
-    /** Reads the result of an earlier attempt, which was stored as JSON; returns what a duplicate is answered with. */
-    default @Nullable Object replay(String json) {
-        return null;
-    }
 }

@@ -59,8 +59,11 @@ final class HandlerStage {
         CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
         try {
             List<Attempt> ready = GroupOrder.admit(new ReconcileStep(batch, writer).reconcile(admitted), batch, writer);
-            if (!ready.isEmpty()) {
-                ended = call(batch, ready, handler);
+            GroupOrder order = new GroupOrder(batch);
+            List<Attempt> entered = ready.stream().filter(order::enters).toList();
+            order.giveBack(writer);
+            if (!entered.isEmpty()) {
+                ended = call(batch, entered, handler);
             }
         } catch (Throwable failure) {
             // What has happened until now is recorded.

@@ -2,7 +2,6 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.List;
@@ -39,12 +38,17 @@ final class LastReceive {
         return () -> isAtStake() && clock.nanoTime() - begun < lease.toNanos() / 2;
     }
 
+    /** Returns whether anything is repeated for these deliveries at all. */
+    boolean isPatient() {
+        return !deliveries.isEmpty();
+    }
+
     boolean isAtStake() {
         return deliveries.stream().anyMatch(LastReceive::isAtStake);
     }
 
-    /** Returns, after a pause, whether to claim anew. */
-    boolean goesOn() {
-        return isAtStake() && StoreCalls.slept(pauses.nextBackOff());
+    /** Returns how long to wait before a claim is asked for anew. */
+    Duration pause() {
+        return Duration.ofMillis(pauses.nextBackOff());
     }
 }

@@ -44,6 +44,7 @@ public final class ListenerStop {
             return;
         }
         begin();
+        stopped.returnLast(subscription);
         List<Delivery> running = inFlight.of(subscription);
         running.forEach(Delivery::abandon);
         LastWait.forAll(running, subscription);

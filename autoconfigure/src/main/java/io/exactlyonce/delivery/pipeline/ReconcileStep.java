@@ -44,6 +44,9 @@ final class ReconcileStep {
     }
 
     private boolean isToBeRun(Attempt attempt, Reconciler reconciler, GroupOrder order) {
+        if (!order.enters(attempt)) {
+            return false;
+        }
         HandlerRun run = attempt.delivery().enterHandler(new HandlerRun());
         boolean isToBeRun = false;
         try (run) {

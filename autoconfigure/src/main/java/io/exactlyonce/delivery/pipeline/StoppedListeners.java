@@ -6,10 +6,13 @@ import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -64,17 +67,44 @@ final class StoppedListeners {
         }
     }
 
+    /** Returns also those that are on their last receive: their listener does not wait for them any longer. */
+    void returnLast(Subscription subscription) {
+        returnHeldBack(inFlight.of(subscription));
+    }
+
     private void returnUnstarted(Collection<Delivery> deliveries) {
-        Map<Delivery, Duration> unstarted = new LinkedHashMap<>();
+        returnHeldBack(deliveries.stream()
+                .filter(delivery -> !delivery.isOnItsLastReceive())
+                .toList());
+    }
+
+    private void returnHeldBack(Collection<Delivery> deliveries) {
+        List<Delivery> unstarted = new ArrayList<>();
+        Map<Delivery, CompletableFuture<?>> claimed = new LinkedHashMap<>();
         for (Delivery delivery : deliveries) {
-            if (!delivery.isOnItsLastReceive()
-                    && delivery.holdBack()
-                    && delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
-                unstarted.put(delivery, Duration.ZERO);
+            delivery.giveUpClaim().ifPresentOrElse(givenUp -> claimed.put(delivery, givenUp), () -> {
+                if (delivery.holdBack()) {
+                    unstarted.add(delivery);
+                }
+            });
+        }
+        returnAll(unstarted);
+        var unused = CompletableFuture.allOf(claimed.values().toArray(CompletableFuture[]::new))
+                .whenComplete((released, never) -> {
+                    returnAll(claimed.keySet());
+                    claimed.keySet().forEach(Delivery::leave);
+                });
+    }
+
+    private void returnAll(Collection<Delivery> heldBack) {
+        Map<Delivery, Duration> returned = new LinkedHashMap<>();
+        for (Delivery delivery : heldBack) {
+            if (delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
+                returned.put(delivery, Duration.ZERO);
             }
         }
-        if (!unstarted.isEmpty()) {
-            inFlight.returnAll(unstarted);
+        if (!returned.isEmpty()) {
+            inFlight.returnAll(returned);
         }
     }
 }

@@ -61,7 +61,7 @@ final class TransactionalHandler {
     /** Handles what can be handled. What went wrong is noted: what the handler threw, or why it could not be committed. */
     void handle(Batch batch, Handler handler) {
         List<Attempt> open =
-                batch.attempts().stream().filter(Attempt::isClaimable).toList();
+                batch.attempts().stream().filter(Attempt::isToBeClaimed).toList();
         BackOffExecution pauses = ClaimWriter.endlessPauses().start();
         while (!open.isEmpty()) {
             open = new Work(batch, open, handler).execute(pauses);
@@ -138,6 +138,7 @@ final class TransactionalHandler {
                 claimed(attempt, claim);
                 claimed.add(new ClaimedDelivery(batch.attempts().indexOf(attempt), claim(attempt, claim)));
             });
+            begin(called);
             called.forEach(attempt -> attempt.delivery().limitHandler());
             called.forEach(attempt -> attempt.delivery().enterHandler(run));
             result = handlers.callWithin(called, claimed, run, handler);
@@ -180,6 +181,17 @@ final class TransactionalHandler {
                 }
             }
             return admitted;
+        }
+
+        /** @throws LeftOut if the stop of their listener has been faster with some of them */
+        private static void begin(List<Attempt> called) throws LeftOut {
+            List<Attempt> begun = called.stream()
+                    .filter(attempt -> attempt.delivery().beginHandling())
+                    .toList();
+            if (begun.size() < called.size()) {
+                begun.forEach(attempt -> attempt.delivery().step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
+                throw new LeftOut(begun);
+            }
         }
 
         private void claimed(Attempt attempt, Acquired acquired) {

@@ -5,44 +5,120 @@ import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.sink.adapter.AbstractDelegatingMessageListeningSinkAdapter;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ContainerSettings;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import org.springframework.messaging.Message;
 
 /**
- * Begins deliveries before any handler has a thread for them, and settles the ones that the pipeline has left: a sink that
- * is stopping takes none, and an interceptor that throws keeps a message from its last stage.
+ * Begins deliveries before any handler has a thread for them: from here on they are renewed, and their keys are claimed, all of a
+ * poll in one call, where that is done ahead. What acquires its key goes on; the rest is settled, takes no thread and gives its
+ * permit back. Whatever the pipeline leaves is settled as well: a sink that is stopping takes no message, and an interceptor
+ * that throws keeps one from its last stage.
+ *
+ * <p>Of a FIFO group only the first message of a poll is claimed ahead, and goes on whatever the answer was: the rest of its group
+ * depends on it. Batches of FIFO queues are claimed when their thread is there.
  */
 final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapter<T> {
 
-    private final Deliveries deliveries;
+    private final ListenerEngine engine;
+    private final ContainerSettings settings;
+    private final boolean isFifo;
 
-    DeliverySink(MessageSink<T> delegate, Deliveries deliveries) {
+    private DeliverySink(MessageSink<T> delegate, ListenerEngine engine, ContainerSettings settings, boolean isFifo) {
         super(delegate);
-        this.deliveries = deliveries;
+        this.engine = engine;
+        this.settings = settings;
+        this.isFifo = isFifo;
+    }
+
+    static <T> DeliverySink<T> ofStandardQueue(
+            MessageSink<T> delegate, ListenerEngine engine, ContainerSettings settings) {
+        return new DeliverySink<>(delegate, engine, settings, false);
+    }
+
+    static <T> DeliverySink<T> ofFifoQueue(MessageSink<T> delegate, ListenerEngine engine, ContainerSettings settings) {
+        return new DeliverySink<>(delegate, engine, settings, true);
     }
 
     @Override
     public void setMessagePipeline(MessageProcessingPipeline<T> pipeline) {
-        super.setMessagePipeline(new SettlingPipeline<>(pipeline, deliveries));
+        super.setMessagePipeline(new SettlingPipeline<>(pipeline, engine));
     }
 
     @Override
     public CompletableFuture<Void> emit(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        deliveries.begin(messages.stream()
-                .flatMap(message -> delivery(message, context).stream())
-                .toList());
+        engine.deliveries()
+                .begin(messages.stream()
+                        .flatMap(message -> delivery(message, context).stream())
+                        .toList());
         try {
-            return getDelegate()
-                    .emit(messages, context)
-                    .whenComplete((ignored, failure) -> settleLeft(messages, context));
+            return claimAndEmit(messages, context).whenComplete((done, failure) -> {
+                var unused = SettlingPipeline.finish(messages, context, engine, this::settle);
+            });
         } catch (RuntimeException failure) {
-            settleLeft(messages, context);
+            var unused = SettlingPipeline.finish(messages, context, engine, this::settle);
             throw failure;
         }
+    }
+
+    private CompletableFuture<Void> claimAndEmit(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
+        for (Message<T> message : messages) {
+            ReceivedMessage.of(message).ifPresent(received -> received.attempt(settings.attempt(message)));
+        }
+        List<Message<T>> early = settings.claimsAhead() ? early(messages) : List.of();
+        if (early.isEmpty()) {
+            return getDelegate().emit(messages, context);
+        }
+        // Whatever became of the claims: who has none goes no further.
+        return engine.pipeline()
+                .claimAhead(SettlingPipeline.attempts(early))
+                .handle((claimed, failure) -> isFifo ? messages : admitted(messages, context))
+                .thenCompose(admitted -> admitted.isEmpty()
+                        ? CompletableFuture.completedFuture(null)
+                        : getDelegate().emit(admitted, context));
+    }
+
+    private List<Message<T>> early(Collection<Message<T>> messages) {
+        if (!isFifo) {
+            return List.copyOf(messages);
+        }
+        Set<String> groups = new HashSet<>();
+        return settings.isBatch()
+                ? List.of()
+                : messages.stream()
+                        .filter(message -> groups.add(ReceivedMessage.groupOf(message)))
+                        .toList();
+    }
+
+    /** Settles the rest at once. */
+    private Collection<Message<T>> admitted(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
+        List<Attempt> attempts = SettlingPipeline.attempts(messages);
+        List<Attempt> unanswered =
+                attempts.stream().filter(Attempt::isToBeClaimed).toList();
+        List<Attempt> admitted = new ArrayList<>(engine.pipeline()
+                .admit(attempts.stream()
+                        .filter(attempt -> !unanswered.contains(attempt))
+                        .toList()));
+        admitted.addAll(unanswered);
+        Set<Message<T>> goOn = messages.stream()
+                .filter(message ->
+                        SettlingPipeline.attempts(List.of(message)).stream().anyMatch(admitted::contains))
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        List<Message<T>> rest =
+                messages.stream().filter(message -> !goOn.contains(message)).toList();
+        var unused = SettlingPipeline.finish(rest, context, engine, this::settle);
+        rest.forEach(message -> context.runBackPressureReleaseCallback());
+        return goOn;
     }
 
     /** A delivery that waits for another's claim is deleted long after its pipeline has ended. */
@@ -54,13 +130,10 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         return delivery;
     }
 
-    /** One whose outcome is not on record yet is settled behind the pipeline. */
-    private void settleLeft(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        SettlingPipeline.settle(messages, context, this::settle);
-    }
-
     /** Without backoff, a message that the pipeline always drops would come again and again at once. */
     private boolean settle(Delivery delivery) {
-        return isRunning() ? deliveries.settle(delivery) : deliveries.settleWhileStopping(delivery);
+        return isRunning()
+                ? engine.deliveries().settle(delivery)
+                : engine.deliveries().settleWhileStopping(delivery);
     }
 }

@@ -38,13 +38,13 @@ public final class FifoComponentFactory<T> extends FifoSqsComponentFactory<T> {
 
     @Override
     public MessageSink<T> createMessageSink(SqsContainerOptions options) {
-        return new DeliverySink<>(groups(options), engine.deliveries());
+        return DeliverySink.ofFifoQueue(groups(options), engine, settings);
     }
 
     /** Batches hold several groups unless the application asks for one in each; the order within a group is kept anyway. */
     private MessageSink<T> groups(SqsContainerOptions options) {
         if (options.getListenerMode() == ListenerMode.SINGLE_MESSAGE) {
-            return byGroup(new MessageGroupSink<>(engine.deliveries()));
+            return byGroup(new MessageGroupSink<>(engine));
         }
         return options.getFifoBatchGroupingStrategy()
                         == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.container;
 
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
@@ -10,6 +11,7 @@ import java.util.function.Consumer;
 /**
  * What containers' components need of the engine.
  *
+ * @param pipeline claims keys, and calls handlers
  * @param deliveries the deliveries in flight
  * @param breakers each pauses the listeners that claim on its way while claims get no answer there
  * @param observer learns of subscriptions
@@ -18,6 +20,7 @@ import java.util.function.Consumer;
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
+        DeliveryPipeline pipeline,
         Deliveries deliveries,
         StoreCircuitBreakers breakers,
         DeliveryObserver observer,

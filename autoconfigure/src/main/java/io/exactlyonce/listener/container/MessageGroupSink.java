@@ -4,7 +4,6 @@ import io.awspring.cloud.sqs.CompletableFutures;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.Collection;
@@ -30,27 +29,23 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
     private static final CompletableFuture<Void> NOTHING_LEFT = CompletableFuture.completedFuture(null);
 
-    private final Deliveries deliveries;
+    private final ListenerEngine engine;
 
-    MessageGroupSink(Deliveries deliveries) {
-        this.deliveries = deliveries;
+    MessageGroupSink(ListenerEngine engine) {
+        this.engine = engine;
     }
 
     @Override
+    // What is not settled at the end has not begun.
     public CompletableFuture<Void> emit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
-        return super.emit(group, context).whenComplete((done, failure) -> returnRest(group));
+        return super.emit(group, context).whenComplete((done, failure) -> {
+            var unused = SettlingPipeline.finish(group, context, engine, engine.deliveries()::settleWhileStopping);
+        });
     }
 
     @Override
     protected CompletableFuture<Void> doEmit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
         return handle(List.copyOf(group), context);
-    }
-
-    /** What is not settled by now has not begun. */
-    private void returnRest(Collection<Message<T>> group) {
-        for (Message<T> message : group) {
-            delivery(message).ifPresent(deliveries::settleWhileStopping);
-        }
     }
 
     /** Each of these has a permit. */
@@ -106,26 +101,20 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         });
     }
 
+    /** The next message begins only when how this one ended is on record: after a crash in between, it would have overtaken it. */
     private CompletableFuture<Void> run(
             Message<T> message, MessageProcessingContext<T> context, Function<Head, CompletableFuture<Void>> then) {
         return CompletableFutures.handleCompose(execute(message, context), (done, failure) -> {
             if (failure != null) {
                 logError(failure, message);
             }
-            return recorded(message).thenCompose(recorded -> {
-                SettlingPipeline.settle(List.of(message), context, deliveries::settle);
-                return then.apply(new Head(delivery(message), origin(message)));
-            });
+            return SettlingPipeline.finish(List.of(message), context, engine, engine.deliveries()::settle)
+                    .thenCompose(settled -> then.apply(new Head(delivery(message), origin(message))));
         });
     }
 
     private static <T> void releasePermits(List<Message<T>> messages, MessageProcessingContext<T> context) {
         messages.forEach(message -> context.runBackPressureReleaseCallback());
-    }
-
-    /** The next message begins only then: after a crash in between, it would have overtaken this one. */
-    private static CompletableFuture<Void> recorded(Message<?> message) {
-        return delivery(message).map(Delivery::left).orElse(NOTHING_LEFT);
     }
 
     private static Optional<Delivery> delivery(Message<?> message) {

@@ -2,12 +2,14 @@ package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.springframework.messaging.Message;
 
 /**
@@ -16,7 +18,8 @@ import org.springframework.messaging.Message;
  * <p>Before: messages that a stopping listener has returned before there was a thread for them are left out. No interceptor,
  * no handler and no error handler sees them, and their permits are free at once. A batch is left out as a whole or not at all: a
  * message that was returned has to stop the later ones of its group, also ones that the listener's stop has not come to yet. The
- * handler sees none of them.
+ * handler sees none of them. What was not claimed with its poll is claimed now, on the thread that is there for it; and whatever is
+ * not held goes no further.
  *
  * <p>After: what was decided is done as soon as how the handler ended is on record. The pipeline, its thread and its permit do
  * not wait for that.
@@ -24,53 +27,105 @@ import org.springframework.messaging.Message;
 final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
 
     private final MessageProcessingPipeline<T> pipeline;
-    private final Deliveries deliveries;
+    private final ListenerEngine engine;
 
-    SettlingPipeline(MessageProcessingPipeline<T> pipeline, Deliveries deliveries) {
+    SettlingPipeline(MessageProcessingPipeline<T> pipeline, ListenerEngine engine) {
         this.pipeline = pipeline;
-        this.deliveries = deliveries;
+        this.engine = engine;
     }
 
     @Override
     public CompletableFuture<Message<T>> process(Message<T> message, MessageProcessingContext<T> context) {
-        return isHeldBack(message)
-                ? CompletableFuture.completedFuture(message)
-                : pipeline.process(message, context)
-                        .whenComplete((done, failure) -> settleWhenRecorded(List.of(message), context));
+        if (isHeldBack(message)) {
+            return CompletableFuture.completedFuture(message);
+        }
+        return finishing(
+                List.of(message),
+                context,
+                () -> admitted(List.of(message)).isEmpty()
+                        ? CompletableFuture.completedFuture(message)
+                        : pipeline.process(message, context));
     }
 
     @Override
     public CompletableFuture<Collection<Message<T>>> process(
             Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        return messages.stream().allMatch(SettlingPipeline::isHeldBack)
-                ? CompletableFuture.completedFuture(messages)
-                : pipeline.process(messages, context)
-                        .whenComplete((done, failure) -> settleWhenRecorded(messages, context));
+        if (messages.stream().allMatch(SettlingPipeline::isHeldBack)) {
+            return CompletableFuture.completedFuture(messages);
+        }
+        return finishing(messages, context, () -> {
+            List<Message<T>> admitted = admitted(messages);
+            return admitted.isEmpty()
+                    ? CompletableFuture.completedFuture(messages)
+                    : pipeline.process(admitted, context);
+        });
     }
 
-    private void settleWhenRecorded(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        List<ReceivedMessage> received = messages.stream()
-                .flatMap(message -> ReceivedMessage.of(message).stream())
-                .toList();
-        if (received.isEmpty()) {
-            return;
+    private <R> CompletableFuture<R> finishing(
+            Collection<Message<T>> messages,
+            MessageProcessingContext<T> context,
+            Supplier<CompletableFuture<R>> processing) {
+        try {
+            return processing.get().whenComplete((done, failure) -> finish(messages, context));
+        } catch (RuntimeException failure) {
+            finish(messages, context);
+            throw failure;
         }
-        CompletableFuture<Void> settled = CompletableFuture.allOf(
-                        received.stream().map(each -> each.delivery().left()).toArray(CompletableFuture[]::new))
-                .thenRun(() -> settle(messages, context, deliveries::settle));
-        received.get(0).origin().recording(settled);
+    }
+
+    private void finish(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
+        CompletableFuture<Void> settled = finish(messages, context, engine, engine.deliveries()::settle);
+        messages.stream()
+                .flatMap(message -> ReceivedMessage.of(message).stream())
+                .findFirst()
+                .ifPresent(received -> received.origin().recording(settled));
+    }
+
+    /** Claims, on this thread, what has not been claimed ahead; returns those that may be handled. */
+    private List<Message<T>> admitted(Collection<Message<T>> messages) {
+        List<Attempt> attempts = attempts(messages);
+        if (attempts.stream().anyMatch(Attempt::isTransactional)) {
+            return List.copyOf(messages);
+        }
+        ClaimWriter.await(engine.pipeline().claim(attempts));
+        List<Attempt> admitted = engine.pipeline().admit(attempts);
+        return messages.stream()
+                .filter(message -> attempts(List.of(message)).stream().anyMatch(admitted::contains))
+                .toList();
+    }
+
+    static List<Attempt> attempts(Collection<? extends Message<?>> messages) {
+        return messages.stream()
+                .flatMap(message -> ReceivedMessage.of(message).stream())
+                .flatMap(received -> received.attempt().stream())
+                .toList();
     }
 
     /**
-     * Settles those that have left their listener, and has those deleted together that are to be deleted.
+     * Gives back what was claimed and did not come to its handler, and settles messages as soon as how they ended is on record.
+     * Those to be deleted are deleted together. Does nothing to messages that are settled.
      *
-     * @param settling returns whether the message is to be deleted
+     * @param settling returns whether a message is to be deleted
      */
-    static <T> void settle(Collection<Message<T>> messages, MessageProcessingContext<T> context, Settling settling) {
+    static <T> CompletableFuture<Void> finish(
+            Collection<Message<T>> messages,
+            MessageProcessingContext<T> context,
+            ListenerEngine engine,
+            Settling settling) {
+        List<ReceivedMessage> received = messages.stream()
+                .flatMap(message -> ReceivedMessage.of(message).stream())
+                .toList();
+        engine.pipeline().withdraw(attempts(messages));
+        return CompletableFuture.allOf(
+                        received.stream().map(each -> each.delivery().left()).toArray(CompletableFuture[]::new))
+                .thenRun(() -> settle(messages, context, settling));
+    }
+
+    private static <T> void settle(
+            Collection<Message<T>> messages, MessageProcessingContext<T> context, Settling settling) {
         List<Message<T>> deleted = messages.stream()
                 .filter(message -> ReceivedMessage.of(message)
                         .map(ReceivedMessage::delivery)
-                        .filter(delivery -> delivery.left().isDone())
                         .filter(settling::settle)
                         .isPresent())
                 .toList();

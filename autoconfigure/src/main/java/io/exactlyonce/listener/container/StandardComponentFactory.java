@@ -30,7 +30,7 @@ public final class StandardComponentFactory<T> extends StandardSqsComponentFacto
 
     @Override
     public MessageSink<T> createMessageSink(SqsContainerOptions options) {
-        return new DeliverySink<>(super.createMessageSink(options), engine.deliveries());
+        return DeliverySink.ofStandardQueue(super.createMessageSink(options), engine, settings);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.pipeline.Attempt;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -13,15 +14,8 @@ import org.springframework.messaging.support.GenericMessage;
 /**
  * What the engine knows of a message from SQS itself. It travels with the message as a header: senders choose headers
  * too, but they cannot make an object of this type.
- *
- * @param delivery the delivery
- * @param keyAttribute the message attribute that carries the idempotency key, if there is one
- * @param group the message's group on a FIFO queue, empty on a standard one
- * @param body the body as SQS delivered it
- * @param origin where it was polled
  */
-public record ReceivedMessage(
-        Delivery delivery, @Nullable String keyAttribute, String group, String body, MessageOrigin origin) {
+public final class ReceivedMessage {
 
     /** The message attribute that senders may put the idempotency key into. */
     public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
@@ -29,8 +23,61 @@ public record ReceivedMessage(
     /** The header under which it travels. */
     static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
+    private final Delivery delivery;
+    private final @Nullable String keyAttribute;
+    private final String group;
+    private final String body;
+    private final MessageOrigin origin;
+    private volatile @Nullable Attempt attempt;
+
+    /**
+     * @param delivery the delivery
+     * @param keyAttribute the message attribute that carries the idempotency key, if there is one
+     * @param group the message's group on a FIFO queue, empty on a standard one
+     * @param body the body as SQS delivered it
+     * @param origin where it was polled
+     */
+    public ReceivedMessage(
+            Delivery delivery, @Nullable String keyAttribute, String group, String body, MessageOrigin origin) {
+        this.delivery = delivery;
+        this.keyAttribute = keyAttribute;
+        this.group = group;
+        this.body = body;
+        this.origin = origin;
+    }
+
     public ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group, String body) {
         this(delivery, keyAttribute, group, body, MessageOrigin.UNKNOWN);
+    }
+
+    public Delivery delivery() {
+        return delivery;
+    }
+
+    public @Nullable String keyAttribute() {
+        return keyAttribute;
+    }
+
+    public String group() {
+        return group;
+    }
+
+    public String body() {
+        return body;
+    }
+
+    public MessageOrigin origin() {
+        return origin;
+    }
+
+    /** The message is on its way through the pipeline. */
+    public void attempt(Attempt begun) {
+        attempt = begun;
+    }
+
+    /** Returns its way through the pipeline; empty before its sink has taken it. */
+    public Optional<Attempt> attempt() {
+        return Optional.ofNullable(attempt);
     }
 
     /** Leaves the body out: it travels among the headers, which applications may log. */

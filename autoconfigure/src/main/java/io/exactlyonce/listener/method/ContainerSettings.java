@@ -6,6 +6,8 @@ import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +32,7 @@ public final class ContainerSettings {
 
     private volatile @Nullable Choice choice;
     private volatile Set<Class<?>> payloadTypesOfClass = Set.of();
+    private volatile boolean hasOwnExecutor;
     private volatile @Nullable Duration timeout;
     private volatile @Nullable String scope;
     private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
@@ -73,6 +76,34 @@ public final class ContainerSettings {
      */
     public ClaimSpec spec(Message<?> message) {
         return made().of(message).spec(message);
+    }
+
+    /** Returns the way through the pipeline of a message as it was polled; one without a usable key only comes again. */
+    public Attempt attempt(Message<?> message) {
+        ReceivedMessage received = ReceivedMessage.require(message);
+        ClaimSpec wanted = null;
+        try {
+            wanted = spec(message);
+        } catch (InvalidKeyException unusable) {
+            KeyExpression.logUnusable(received.delivery(), unusable);
+        }
+        return isBatch() || wanted == null
+                ? Attempt.ofBatch(received.delivery(), received.group(), wanted)
+                : Attempt.single(received.delivery(), wanted);
+    }
+
+    /** The container runs its handlers on an executor of the application's, which may have fewer threads than messages. */
+    public void ownExecutor() {
+        hasOwnExecutor = true;
+    }
+
+    /**
+     * Returns whether keys are claimed as soon as messages are polled. Not where a claim that has no thread yet would be in doubt
+     * after a crash, and its key not simply run again; nor where threads may be long in coming; nor in a transaction of the
+     * handler's.
+     */
+    public boolean claimsAhead() {
+        return onAbandoned == AbandonedPolicy.RERUN && transaction() == null && !hasOwnExecutor;
     }
 
     private Choice made() {

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.Collection;
 import java.util.List;
@@ -28,6 +29,15 @@ record CurrentDeliveries(List<Message<?>> messages, ListenerMethod method) {
         }
         return new CurrentDeliveries(
                 messages.stream().<Message<?>>map(each -> (Message<?>) each).toList(), method);
+    }
+
+    /** Returns a message's way through the pipeline, on which its key has been claimed. */
+    static Attempt attempt(Message<?> message) {
+        ReceivedMessage received = ReceivedMessage.require(message);
+        return received.attempt()
+                .orElseThrow(() -> new IllegalStateException(
+                        "%s did not come through its container's sink, so that its key was not claimed"
+                                .formatted(received)));
     }
 
     void bind() {

@@ -7,7 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.util.ClassUtils;
 
-/** The aspect: claims the keys of the current messages around their listener method. */
+/**
+ * The aspect, and the gate: it calls a listener's method only for deliveries whose keys are held, or claims the keys in the
+ * transaction that it calls the method in.
+ */
 final class ExactlyOnceInterceptor implements MethodInterceptor {
 
     private final ObjectFactory<DeliveryPipeline> pipeline;

@@ -2,13 +2,10 @@ package io.exactlyonce.listener.method;
 
 import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.exactlyonce.Claim;
-import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
-import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.RenewingVisibility;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +18,7 @@ import org.springframework.messaging.Message;
 
 /**
  * A call of a listener method, to be continued under the claims of its messages. A batch listener's arguments, which were
- * resolved for all of the batch, are cut down to the messages whose keys were acquired.
+ * resolved for all of the batch, are cut down to the messages whose keys are held.
  */
 final class ListenerCall implements Handler {
 
@@ -39,19 +36,18 @@ final class ListenerCall implements Handler {
     }
 
     /**
-     * Processes the messages; one that has no usable key is told of, and left to its end.
+     * Processes the messages, whose keys have been claimed unless the handler's transaction does so.
      *
      * @return what the caller of the method is answered with
      * @throws Throwable what the method threw, or went wrong with its claims
      */
     @Nullable Object process(DeliveryPipeline pipeline) throws Throwable {
         if (method.batch() != null) {
-            pipeline.process(batch(items(method.batch())), this).join();
+            requireAll(items(method.batch()));
+            pipeline.process(attempts(), this).join();
             return method.nothing();
         }
-        ReceivedMessage received = ReceivedMessage.require(messages.get(0));
-        ClaimSpec spec = spec(received, messages.get(0));
-        return spec == null ? method.nothing() : processAlone(pipeline, Attempt.single(received.delivery(), spec));
+        return processAlone(pipeline, attempts().get(0));
     }
 
     private @Nullable Object processAlone(DeliveryPipeline pipeline, Attempt attempt) throws Throwable {
@@ -71,26 +67,15 @@ final class ListenerCall implements Handler {
         }
     }
 
-    private List<Attempt> batch(List<?> items) {
+    private void requireAll(List<?> items) {
         if (items.size() != messages.size()) {
             throw new IllegalStateException(
                     "A batch of %d messages was resolved to %d arguments".formatted(messages.size(), items.size()));
         }
-        List<Attempt> attempts = new ArrayList<>(messages.size());
-        for (Message<?> message : messages) {
-            ReceivedMessage received = ReceivedMessage.require(message);
-            attempts.add(Attempt.ofBatch(received.delivery(), received.group(), spec(received, message)));
-        }
-        return attempts;
     }
 
-    private @Nullable ClaimSpec spec(ReceivedMessage received, Message<?> message) {
-        try {
-            return method.spec(message);
-        } catch (InvalidKeyException unusable) {
-            KeyExpression.logUnusable(received.delivery(), unusable);
-            return null;
-        }
+    private List<Attempt> attempts() {
+        return messages.stream().map(CurrentDeliveries::attempt).toList();
     }
 
     private List<?> items(BatchSignature shape) {
@@ -137,10 +122,5 @@ final class ListenerCall implements Handler {
         return RenewingVisibility.ofAll(acquired.stream()
                 .<Message<?>>map(each -> messages.get(each.index()))
                 .toList());
-    }
-
-    @Override
-    public @Nullable Object replay(String json) {
-        return method.batch() == null ? method.replay(json) : null;
     }
 }

@@ -19,8 +19,6 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
@@ -29,8 +27,6 @@ import org.springframework.util.ClassUtils;
 
 /** An {@link io.exactlyonce.ExactlyOnceListener} method, checked and ready to say the key of its messages. */
 final class ListenerMethod {
-
-    private static final Logger log = LoggerFactory.getLogger(ListenerMethod.class);
 
     private final Method method;
     private final @Nullable KeyExpression key;
@@ -51,7 +47,7 @@ final class ListenerMethod {
      * @param scope of its keys; {@code null} for the queue's name
      * @param doubt what to do with a key that must not simply be run again
      * @param transaction in which the method runs together with its claim, if it does
-     * @param results reads stored results
+     * @param results reads the JSON of envelopes
      */
     ListenerMethod(
             Method method,
@@ -128,19 +124,6 @@ final class ListenerMethod {
     void pass(Claim claim, @Nullable Object[] arguments) {
         if (claimIndex >= 0) {
             arguments[claimIndex] = claim;
-        }
-    }
-
-    /** Returns what an earlier call returned, as far as that can be read as what the method returns. */
-    @Nullable Object replay(String json) {
-        if (method.getReturnType() == void.class) {
-            return null;
-        }
-        try {
-            return results.fromJson(json, asyncResult == null ? method.getGenericReturnType() : asyncResult);
-        } catch (RuntimeException unfit) {
-            log.debug("The stored result of a duplicate is not what {} returns now", method, unfit);
-            return null;
         }
     }
 

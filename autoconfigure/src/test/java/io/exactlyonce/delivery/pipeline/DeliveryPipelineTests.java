@@ -199,13 +199,12 @@ class DeliveryPipelineTests {
     }
 
     @Test
-    void claimThatTheStoreRefusesForGoodFailsTheDelivery() {
+    void claimThatTheStoreRefusesForGoodFailsTheDelivery() throws Throwable {
         rig.store.onClaim(() -> {
             throw new IllegalArgumentException("no such scope");
         });
 
-        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
-                .isInstanceOf(IllegalArgumentException.class);
+        rig.process(delivery, DeliveryRig::neverCalled);
 
         rig.deliveries.settle(delivery);
         assertThat(rig.returns()).containsExactly(4);

@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -54,7 +56,6 @@ class FutureHandlerTests {
 
     @BeforeEach
     void recordOnThreadsOfTheStores() {
-        // Claims are asked for on the handler's thread.
         rig.storeThreads = completions::add;
     }
 
@@ -432,8 +433,13 @@ class FutureHandlerTests {
 
     private CompletableFuture<Object> process(Delivery received, InDoubtPolicy doubt, DeliveryRig.SingleHandler handler)
             throws Throwable {
-        return rig.pipeline(cancellations::add)
-                .process(List.of(Attempt.single(received, new ClaimSpec(DeliveryRig.KEY, null, doubt))), handler);
+        Executor recording = rig.storeThreads;
+        rig.storeThreads = Runnable::run;
+        DeliveryPipeline pipeline = rig.pipeline(cancellations::add);
+        List<Attempt> attempts = List.of(Attempt.single(received, new ClaimSpec(DeliveryRig.KEY, null, doubt)));
+        ClaimWriter.await(pipeline.claim(attempts));
+        rig.storeThreads = recording;
+        return pipeline.process(attempts, handler);
     }
 
     private ClaimId claimed() {

@@ -408,10 +408,10 @@ class ListenerStopTests {
     void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
         Delivery delivery = rig.receive();
         CompletableFuture<Object> work = new CompletableFuture<>();
-        CompletableFuture<Object> recorded = rig.pipeline()
-                .process(
-                        List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
-                        claimed -> work);
+        CompletableFuture<Object> recorded = DeliveryRig.process(
+                rig.pipeline(),
+                List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                claimed -> work);
 
         stop.begin();
         rig.tickFor(Duration.ofSeconds(45));

@@ -132,18 +132,19 @@ class SettlingAcknowledgementHandlerTests {
     }
 
     private void process() throws Throwable {
-        var unused = new DeliveryPipeline(
-                        new ClaimWriter(store, new ExecutorClaimStore(store, Runnable::run), new FakeTimer()),
-                        new ClaimSettings("worker", null),
-                        backoff,
-                        TestResults.writing(Object::toString),
-                        noObserver,
-                        clock,
-                        () -> 0,
-                        Runnable::run)
-                .process(
-                        List.of(Attempt.single(
-                                delivery, new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN))),
-                        claimed -> CompletableFuture.completedFuture(null));
+        DeliveryPipeline pipeline = new DeliveryPipeline(
+                new ClaimWriter(store, new ExecutorClaimStore(store, Runnable::run), new FakeTimer()),
+                new ClaimSettings("worker", null),
+                backoff,
+                TestResults.writing(Object::toString),
+                noObserver,
+                clock,
+                () -> 0,
+                Runnable::run);
+        List<Attempt> attempts = List.of(
+                Attempt.single(delivery, new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN)));
+        ClaimWriter.await(pipeline.claim(attempts));
+        pipeline.admit(attempts);
+        var unused = pipeline.process(attempts, claimed -> CompletableFuture.completedFuture(null));
     }
 }

@@ -23,6 +23,7 @@ import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
@@ -90,7 +91,13 @@ class DeliveryMessageSourceTests {
         SqsContainerOptions options = builder.build();
         DeliveryMessageSource<String> source = new DeliveryMessageSource<>(
                 new ListenerEngine(
-                        deliveries, new StoreCircuitBreakers(observer), observer, clock, audited -> {}, () -> {}),
+                        ListenerRig.engine(deliveries).pipeline(),
+                        deliveries,
+                        new StoreCircuitBreakers(observer),
+                        observer,
+                        clock,
+                        audited -> {},
+                        () -> {}),
                 "listener",
                 new ContainerSettings());
         source.setId("listener-0");

@@ -4,9 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -37,6 +44,8 @@ class SettlingPipelineTests {
             () -> 0,
             10);
     private final MessageProcessingContext<String> context = MessageProcessingContext.create();
+    private final ScriptedStore store = new ScriptedStore();
+    private final ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run);
     private final List<Message<String>> processed = new ArrayList<>();
     private final SettlingPipeline<String> pipeline = new SettlingPipeline<>(
             new MessageProcessingPipeline<>() {
@@ -54,12 +63,19 @@ class SettlingPipelineTests {
                     return CompletableFuture.completedFuture(messages);
                 }
             },
-            deliveries);
+            engine);
 
     private Message<String> receive() {
+        return receive("");
+    }
+
+    private Message<String> receive(String group) {
         Delivery delivery = ListenerRig.delivery();
         deliveries.begin(List.of(delivery));
-        return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body");
+        received.attempt(Attempt.ofBatch(
+                delivery, group, new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN)));
+        return received.attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
     private void stopListenerOf(Message<String> message) {
@@ -81,14 +97,57 @@ class SettlingPipelineTests {
     }
 
     @Test
-    void batchIsLeftOutOnlyIfAllOfItWasReturnedForItsRestMustNotOvertake() {
-        Message<String> returned = receive();
-        Message<String> other = receive();
+    void messageOfABatchThatWasReturnedStopsTheRestOfItsGroupWhichMustNotOvertakeIt() {
+        Message<String> returned = receive("a");
         stopListenerOf(returned);
+        Message<String> laterOfItsGroup = receive("a");
+        Message<String> other = receive("b");
 
-        assertThat(pipeline.process(List.of(returned, other), context)).isCompleted();
+        assertThat(pipeline.process(List.of(returned, laterOfItsGroup, other), context))
+                .isCompleted();
         assertThat(pipeline.process(List.of(returned), context)).isCompleted();
 
-        assertThat(processed).containsExactly(returned, other);
+        assertThat(processed).containsExactly(other);
+    }
+
+    @Test
+    void whatIsNotHeldGoesNoFurtherAndIsSettledWhenThatIsKnown() {
+        Message<String> duplicate = receive();
+        store.onClaim(() -> new AlreadyCompleted(null));
+
+        assertThat(pipeline.process(duplicate, context)).isCompleted();
+
+        assertThat(processed).isEmpty();
+        assertThat(delivery(duplicate).state()).isEqualTo(DeliveryState.DELETING);
+    }
+
+    @Test
+    void claimOfAMessageThatAnInterceptorDropsIsGivenBackBeforeItIsReturned() {
+        Message<String> dropped = receive();
+
+        assertThat(pipeline.process(dropped, context)).isCompleted();
+
+        assertThat(processed).containsExactly(dropped);
+        assertThat(store.releases()).singleElement().matches(release -> !release.ambiguous());
+        assertThat(delivery(dropped).state()).isEqualTo(DeliveryState.RETURNED);
+    }
+
+    @Test
+    void claimThatWasMadeAheadIsNotMadeAgainAndItsLeaseIsLookedAt() {
+        Message<String> held = receive();
+        Message<String> late = receive();
+        ClaimWriter.await(engine.pipeline().claimAhead(SettlingPipeline.attempts(List.of(held, late))));
+        pipeline.process(held, context);
+        clock.advance(Duration.ofMinutes(1));
+        pipeline.process(late, context);
+
+        assertThat(processed).containsExactly(held);
+        assertThat(store.claims()).hasSize(2);
+        assertThat(store.releases()).hasSize(2);
+        assertThat(delivery(late).state()).isEqualTo(DeliveryState.RETURNED);
+    }
+
+    private static Delivery delivery(Message<?> message) {
+        return ReceivedMessage.require(message).delivery();
     }
 }

@@ -16,6 +16,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.CapturedLog;
@@ -100,6 +101,7 @@ class ExactlyOnceInterceptorTests {
             () -> 0,
             Runnable::run);
     private final Delivery delivery = ListenerRig.delivery();
+    private final List<Attempt> bound = new ArrayList<>();
     private Deliveries deliveries;
     private final Listener target = new Listener();
     private Listener proxy = target;
@@ -112,9 +114,18 @@ class ExactlyOnceInterceptorTests {
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> pipeline, ListenerRig::classProxies));
+        proxies.addAdvisor(new ExactlyOnceAdvisor(this::claimed, ListenerRig::classProxies));
         proxy = (Listener) proxies.getProxy();
         target.self = proxy;
+    }
+
+    /** Keys are claimed before the method is called. */
+    private DeliveryPipeline claimed() {
+        Executor recording = storeThreads;
+        storeThreads = Runnable::run;
+        ClaimWriter.await(pipeline.claim(bound));
+        storeThreads = recording;
+        return pipeline;
     }
 
     @AfterEach
@@ -146,24 +157,6 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
-    void duplicateReturnsTheStoredResult() {
-        bind("fulfil");
-        store.onClaim(() -> new AlreadyCompleted("7"));
-
-        assertThat(proxy.fulfil("A-1", null)).isEqualTo(7);
-
-        assertThat(target.handled).isEmpty();
-    }
-
-    @Test
-    void duplicateReturnsNothingIfTheStoredResultIsOfAnotherType() {
-        bind("fulfil");
-        store.onClaim(() -> new AlreadyCompleted("seven"));
-
-        assertThat(proxy.fulfil("A-1", null)).isZero();
-    }
-
-    @Test
     void futureEndsWithItsHandlersAndTheCompletionIsRecordedBehindIt() throws Exception {
         List<Runnable> completions = new ArrayList<>();
         storeThreads = completions::add;
@@ -179,16 +172,6 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.completions())
                 .singleElement()
                 .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
-    }
-
-    @Test
-    void duplicateOfAnAsynchronousHandlerGetsAFutureOfTheStoredResult() {
-        bind("fulfilLater");
-        store.onClaim(() -> new AlreadyCompleted("7"));
-
-        assertThat(proxy.fulfilLater("A-1").toCompletableFuture()).isCompletedWithValue(7);
-
-        assertThat(target.handled).isEmpty();
     }
 
     /** It would otherwise be thrown, by a proxy that may not throw it. */
@@ -269,9 +252,8 @@ class ExactlyOnceInterceptorTests {
 
     @Test
     void messageOfABatchWithoutAKeyIsToldInOneLineAndTheOthersAreHandled() {
-        bindBatch("A-1", " ", "A-3");
-
         try (CapturedLog log = new CapturedLog()) {
+            bindBatch("A-1", " ", "A-3");
             proxy.batch(List.of("A-1", " ", "A-3"), null);
             assertThat(log.text().strip().lines())
                     .singleElement()
@@ -291,7 +273,7 @@ class ExactlyOnceInterceptorTests {
                 .isThrownBy(() -> proxy.batch(List.of("A-1"), null))
                 .withMessageContaining("A batch of 2 messages was resolved to 1 arguments");
 
-        assertThat(store.claims()).isEmpty();
+        assertThat(target.handled).isEmpty();
     }
 
     @Test
@@ -316,9 +298,8 @@ class ExactlyOnceInterceptorTests {
 
     @Test
     void messageWithoutAKeyIsNotClaimed() {
-        bind("fulfil", " ");
-
         try (CapturedLog log = new CapturedLog()) {
+            bind("fulfil", " ");
             proxy.fulfil(" ", null);
             assertThat(log.text().strip().lines())
                     .singleElement()
@@ -342,6 +323,7 @@ class ExactlyOnceInterceptorTests {
                             .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
                 })
                 .toList();
+        messages.forEach(message -> begin(message, "batch"));
         CurrentDeliveries.of(MessageBuilder.withPayload(messages).build(), read("batch"))
                 .bind();
     }
@@ -353,7 +335,14 @@ class ExactlyOnceInterceptorTests {
     private void bind(String method, String payload) {
         Message<String> message = new ReceivedMessage(delivery, null, "", "body")
                 .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
+        begin(message, method);
         CurrentDeliveries.of(message, read(method)).bind();
+    }
+
+    private void begin(Message<String> message, String method) {
+        Attempt attempt = ListenerRig.settings(target, method).attempt(message);
+        ReceivedMessage.require(message).attempt(attempt);
+        bound.add(attempt);
     }
 
     private ListenerMethod read(String name) {

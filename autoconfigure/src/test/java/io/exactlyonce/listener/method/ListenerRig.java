@@ -5,16 +5,30 @@ import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver
 import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.ProxyFactory;
@@ -112,6 +126,28 @@ public final class ListenerRig {
             settings.end();
         }
         return settings;
+    }
+
+    /** What containers' components are given, with a pipeline on a store that grants everything. */
+    public static ListenerEngine engine(Deliveries deliveries) {
+        return engine(deliveries, new ScriptedStore(), Runnable::run);
+    }
+
+    /** @param threads on which the store is asked */
+    public static ListenerEngine engine(Deliveries deliveries, ScriptedStore store, Executor threads) {
+        DeliveryObserver noObserver = new DeliveryObserver() {};
+        FakeClock clock = new FakeClock();
+        DeliveryPipeline pipeline = new DeliveryPipeline(
+                new ClaimWriter(store, new ExecutorClaimStore(store, threads), new FakeTimer()),
+                new ClaimSettings("worker", null),
+                new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)),
+                TestResults.writing(Object::toString),
+                noObserver,
+                clock,
+                () -> 0,
+                Runnable::run);
+        return new ListenerEngine(
+                pipeline, deliveries, new StoreCircuitBreakers(noObserver), noObserver, clock, audited -> {}, () -> {});
     }
 
     public static Delivery delivery() {

@@ -2,6 +2,7 @@ package io.exactlyonce.test.contract;
 
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
@@ -42,8 +43,10 @@ enum Way {
 
     void process(DeliveryPipeline pipeline, Delivery delivery, ClaimSpec handling, ClaimedAction action)
             throws Throwable {
+        List<Attempt> attempts = List.of(attempt(delivery, handling));
+        ClaimWriter.await(pipeline.claim(attempts));
         pipeline.process(
-                        List.of(attempt(delivery, handling)),
+                        attempts,
                         claimed -> CompletableFuture.completedFuture(
                                 action.run(claimed.get(0).claim())))
                 .join();
