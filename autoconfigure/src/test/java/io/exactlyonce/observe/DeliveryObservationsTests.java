@@ -34,6 +34,7 @@ class DeliveryObservationsTests {
         Observation message = Observation.start("message", registry);
         HandlerScope handling;
         try (Observation.Scope scope = message.openScope()) {
+            assertThat(scope.getCurrentObservation()).isSameAs(message);
             handling = observations.handling(List.of(call));
             assertThat(registry).hasRemainingCurrentObservation();
             Observation.createNotStarted("charge", registry).observe(() -> {});
@@ -65,6 +66,7 @@ class DeliveryObservationsTests {
     void handlerThatFailsCompletesNothing() {
         Observation message = Observation.start("message", registry);
         try (Observation.Scope scope = message.openScope()) {
+            assertThat(scope.getCurrentObservation()).isSameAs(message);
             HandlerScope handling = observations.handling(List.of(call));
             handling.leave();
             handling.end(new IllegalStateException("declined"));
