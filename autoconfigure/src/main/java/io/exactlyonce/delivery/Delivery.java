@@ -286,11 +286,12 @@ public final class Delivery {
     /**
      * Its key is held for it.
      *
-     * @param giveUp releases the claim, and completes when that is on record
+     * @param release gives the claim up, and completes when that is on record
+     * @return whether it still waits for the claim: its listener may have ended it meanwhile
      */
-    public void claimed(Supplier<CompletableFuture<?>> giveUp) {
-        this.giveUp = giveUp;
-        step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+    public boolean claimed(Supplier<CompletableFuture<?>> release) {
+        giveUp = release;
+        return step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
     /**

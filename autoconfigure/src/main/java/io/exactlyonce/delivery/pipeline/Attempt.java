@@ -122,10 +122,16 @@ public final class Attempt {
         answered = true;
         claim = new LeasedClaim(id(), acquired, delivery.renewal()::isHeld, writer);
         delivery.renewal().hold(id(), request().lease(), asked, delivery::stopHandler);
-        delivery.claimed(() -> {
-            delivery.renewal().letGo();
-            return writer.release(List.of(new ClaimEnd.Released(id(), FailedAttempt.NOT_CALLED, false)));
-        });
+        if (!delivery.claimed(() -> release(writer))) {
+            claim = null;
+            endsWith(release(writer));
+        }
+    }
+
+    /** Without a doubt: its handler has not been called. */
+    private CompletableFuture<Void> release(ClaimWriter writer) {
+        delivery.renewal().letGo();
+        return writer.release(List.of(new ClaimEnd.Released(id(), FailedAttempt.NOT_CALLED, false)));
     }
 
     /** There is an answer, and the key is not held for it. */

@@ -87,6 +87,28 @@ class TransactionalHandlerTests {
     }
 
     @Test
+    void handlerDoesNotBeginWhenTheStopOfItsListenerIsFaster() throws Throwable {
+        List<Throwable> rolledBack = new ArrayList<>();
+        rig.whenClaimed = () -> rig.deliveries.stop(rig.orders).begin();
+
+        process(
+                (request, work) -> {
+                    try {
+                        return granting.execute(request, work);
+                    } catch (Throwable failure) {
+                        rolledBack.add(failure);
+                        throw failure;
+                    }
+                },
+                DeliveryRig::neverCalled);
+
+        assertThat(rolledBack).hasSize(1);
+        assertThat(results).isEmpty();
+        assertThat(rig.returns()).containsExactly(0);
+        assertThat(delivery.left()).isDone();
+    }
+
+    @Test
     void committedDeliveryIsAcknowledgedAndMeasured() throws Throwable {
         Object result = process(granting, claim -> {
             rig.clock.advance(Duration.ofSeconds(3));

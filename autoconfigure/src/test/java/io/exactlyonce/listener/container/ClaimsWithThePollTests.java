@@ -339,6 +339,23 @@ class ClaimsWithThePollTests {
     }
 
     @Test
+    void claimThatIsAnsweredAfterItsListenerHasEndedIsGivenBackAndNotRenewed() {
+        Message<String> message = receive("1");
+        emit(new Reruns(), List.of(message));
+        Thread.currentThread().interrupt();
+        deliveries.stop(orders).end();
+        assertThat(Thread.interrupted()).as("it waited no longer").isTrue();
+        assertThat(delivery(message).state()).isEqualTo(DeliveryState.ABANDONED);
+
+        answerAll();
+
+        assertThat(store.releases()).hasSize(1);
+        assertThat(threads.waiting).isEmpty();
+        assertThat(delivery(message).renewal().isHeld()).isFalse();
+        assertThat(delivery(message).left()).isDone();
+    }
+
+    @Test
     void leaseThatEndsBeforeItsThreadIsThereIsGivenBackAndTheMessageReturned() {
         Message<String> message = receive("1");
         emit(new Reruns(), List.of(message));
