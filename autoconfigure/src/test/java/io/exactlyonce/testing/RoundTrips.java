@@ -1,5 +1,7 @@
 package io.exactlyonce.testing;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.Level;
@@ -17,12 +19,14 @@ public final class RoundTrips implements AutoCloseable {
 
     private final AtomicInteger syncs = new AtomicInteger();
     private final AtomicInteger executions = new AtomicInteger();
+    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
     private final Handler counter = new Handler() {
         @Override
         public void publish(LogRecord message) {
             String text = message.getMessage();
             if (text.startsWith(" FE=> Sync")) {
                 syncs.incrementAndGet();
+                waiting.add(Thread.currentThread().getName());
             } else if (text.startsWith(" FE=> Execute")) {
                 executions.incrementAndGet();
             }
@@ -55,6 +59,11 @@ public final class RoundTrips implements AutoCloseable {
     /** Returns the statements so far, also those that share a round trip. */
     public int statements() {
         return executions.get();
+    }
+
+    /** Returns the names of the threads that waited for them. */
+    public Set<String> threads() {
+        return Set.copyOf(waiting);
     }
 
     @Override
