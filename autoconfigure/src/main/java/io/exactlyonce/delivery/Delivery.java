@@ -171,11 +171,14 @@ public final class Delivery {
         gone.complete(isOnItsLastReceive());
     }
 
-    /** Nothing more is done with this delivery, which was not returned. */
+    /** Nothing more is done with this delivery, which was not returned. A claim that has not come to its handler is given up. */
     void end() {
         DeliveryState now = state();
         while (!now.isFinal() && !step(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
             now = state();
+        }
+        if (now == DeliveryState.CLAIMED) {
+            var unused = giveUp.get();
         }
         gone.complete(isAcknowledged());
     }

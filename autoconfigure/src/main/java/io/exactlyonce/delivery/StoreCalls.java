@@ -71,7 +71,7 @@ public final class StoreCalls {
             BackOffExecution pauses,
             BooleanSupplier wanted,
             Supplier<CompletableFuture<T>> call) {
-        var unused = call.get().whenComplete((given, failed) -> {
+        var unused = begun(call).whenComplete((given, failed) -> {
             if (failed == null) {
                 answer.complete(given);
                 return;
@@ -85,6 +85,15 @@ public final class StoreCalls {
             log.warn("{} failed; trying again", what, failure);
             timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, pauses, wanted, call));
         });
+    }
+
+    /** A call that cannot even begin, as when the system refuses a thread, has failed like any other. */
+    private static <T> CompletableFuture<T> begun(Supplier<CompletableFuture<T>> call) {
+        try {
+            return call.get();
+        } catch (Throwable failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
     }
 
     CompletableFuture<Void> pause(Duration length) {

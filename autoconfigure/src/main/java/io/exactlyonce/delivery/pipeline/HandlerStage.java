@@ -82,14 +82,15 @@ final class HandlerStage {
     @Nullable Object callWithin(List<Attempt> attempts, List<ClaimedDelivery> claimed, HandlerRun run, Handler handler)
             throws Throwable {
         long begun = clock.nanoTime();
-        HandlerScope scope = observer.handling(IntStream.range(0, attempts.size())
-                .mapToObj(index -> new HandlerCall(
-                        attempts.get(index).delivery(),
-                        attempts.get(index).id(),
-                        claimed.get(index).claim().attempt()))
-                .toList());
+        HandlerScope scope = HandlerScope.NONE;
         Throwable thrown = null;
         try (run) {
+            scope = observer.handling(IntStream.range(0, attempts.size())
+                    .mapToObj(index -> new HandlerCall(
+                            attempts.get(index).delivery(),
+                            attempts.get(index).id(),
+                            claimed.get(index).claim().attempt()))
+                    .toList());
             return handler.handle(claimed).toCompletableFuture().join();
         } catch (Throwable failure) {
             thrown = failure;
@@ -117,10 +118,7 @@ final class HandlerStage {
     private CompletableFuture<Void> call(Batch batch, List<Attempt> ready, Handler handler) {
         HandlerRun run = new HandlerRun();
         ready.forEach(attempt -> attempt.delivery().enterHandler(run));
-        HandlerScope scope = observer.handling(ready.stream()
-                .map(attempt -> new HandlerCall(
-                        attempt.delivery(), attempt.id(), attempt.claim().attempt()))
-                .toList());
+        HandlerScope scope = begin(ready, run);
         FutureRun work;
         try (run) {
             work = new FutureRun(
@@ -128,18 +126,18 @@ final class HandlerStage {
                             .map(attempt -> new ClaimedDelivery(batch.attempts().indexOf(attempt), attempt.claim()))
                             .toList()),
                     cancellations);
-            scope.leave();
         } catch (Throwable thrown) {
-            scope.leave();
-            scope.end(thrown);
+            tell(batch, scope::leave);
+            tell(batch, () -> scope.end(thrown));
             judge(batch, ready, thrown, run.wasInterrupted());
             return CompletableFuture.completedFuture(null);
         }
+        tell(batch, scope::leave);
         ready.forEach(attempt -> attempt.delivery().goOn(work));
         CompletableFuture<Void> ended = new CompletableFuture<>();
         work.whenEnded((result, failure) -> {
             try {
-                scope.end(failure);
+                tell(batch, () -> scope.end(failure));
                 if (failure == null) {
                     done(batch, ready, result);
                 } else if (work.mayGoOn(failure)) {
@@ -154,6 +152,31 @@ final class HandlerStage {
             }
         });
         return ended;
+    }
+
+    /** The claims are let go whatever is thrown here: the handler is not called then. */
+    private HandlerScope begin(List<Attempt> ready, HandlerRun run) {
+        try {
+            return observer.handling(ready.stream()
+                    .map(attempt -> new HandlerCall(
+                            attempt.delivery(), attempt.id(), attempt.claim().attempt()))
+                    .toList());
+        } catch (Throwable failure) {
+            run.close();
+            GivenBack givenBack = new GivenBack();
+            ready.forEach(attempt -> givenBack.add(attempt, FailedAttempt.NOT_CALLED));
+            givenBack.release(writer);
+            throw failure;
+        }
+    }
+
+    /** What is thrown here changes nothing of how the handler ended. */
+    private static void tell(Batch batch, Runnable telling) {
+        try {
+            telling.run();
+        } catch (Throwable failure) {
+            batch.addFailure(failure);
+        }
     }
 
     private static void done(Batch batch, List<Attempt> ready, @Nullable Object result) {

@@ -14,6 +14,8 @@ import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
 import io.exactlyonce.listener.acknowledgement.SettlingAcknowledgementHandler;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import java.util.concurrent.Executor;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
  * Makes a container's components for FIFO queues. Awspring's own extension of visibility is left out: deliveries are
@@ -44,12 +46,18 @@ public final class FifoComponentFactory<T> extends FifoSqsComponentFactory<T> {
     /** Batches hold several groups unless the application asks for one in each; the order within a group is kept anyway. */
     private MessageSink<T> groups(SqsContainerOptions options) {
         if (options.getListenerMode() == ListenerMode.SINGLE_MESSAGE) {
-            return byGroup(new MessageGroupSink<>(engine));
+            return byGroup(new MessageGroupSink<>(engine, continuations()));
         }
         return options.getFifoBatchGroupingStrategy()
                         == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES
                 ? byGroup(new BatchMessageSink<>())
                 : new BatchMessageSink<>();
+    }
+
+    /** Awspring's own executor makes no caller wait, nor work. One of the application's may do both. */
+    private Executor continuations() {
+        Executor threads = new SimpleAsyncTaskExecutor(listener + "-groups-");
+        return next -> (settings.hasOwnExecutor() ? threads : (Executor) Runnable::run).execute(next);
     }
 
     private static <T> MessageSink<T> byGroup(MessageSink<T> sink) {

@@ -10,7 +10,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.springframework.messaging.Message;
 
 /**
@@ -30,9 +32,15 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
     private static final CompletableFuture<Void> NOTHING_LEFT = CompletableFuture.completedFuture(null);
 
     private final ListenerEngine engine;
+    private final Executor continuations;
 
-    MessageGroupSink(ListenerEngine engine) {
+    /**
+     * @param continuations hand the next message of a group to the container's executor: what the one before it waited for, the
+     *     store or the queue, has been answered on a thread that may neither handle it nor wait for a thread that does
+     */
+    MessageGroupSink(ListenerEngine engine, Executor continuations) {
         this.engine = engine;
+        this.continuations = continuations;
     }
 
     @Override
@@ -63,7 +71,7 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
             }
             return head.leaves(head.seemsGone()).thenCompose(leaves -> {
                 if (leaves) {
-                    return handle(rest, context);
+                    return next(rest, () -> handle(rest, context));
                 }
                 releasePermits(rest, context);
                 return NOTHING_LEFT;
@@ -81,7 +89,7 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                 .thenCompose(gone -> origin(rest.get(0))
                         .takePermitBack()
                         .thenCompose(taken -> head.leaves(gone))
-                        .thenCompose(leaves -> goOn(leaves, rest, context)));
+                        .thenCompose(leaves -> next(rest, () -> goOn(leaves, rest, context))));
     }
 
     /** These have one permit, and keep it from one to the next: in between, a listener that stops would take them for done. */
@@ -97,8 +105,15 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                 context.runBackPressureReleaseCallback();
                 return goneOn;
             }
-            return head.leaves(head.seemsGone()).thenCompose(gone -> goOn(gone, later, context));
+            return head.leaves(head.seemsGone())
+                    .thenCompose(gone -> next(later, () -> goOn(gone, later, context)));
         });
+    }
+
+    private CompletableFuture<Void> next(List<Message<T>> messages, Supplier<CompletableFuture<Void>> handling) {
+        return messages.isEmpty()
+                ? handling.get()
+                : NOTHING_LEFT.thenComposeAsync(nothing -> handling.get(), continuations);
     }
 
     /** The next message begins only when how this one ended is on record: after a crash in between, it would have overtaken it. */

@@ -97,6 +97,11 @@ public final class ContainerSettings {
         hasOwnExecutor = true;
     }
 
+    /** Returns whether the container runs its handlers on an executor of the application's. */
+    public boolean hasOwnExecutor() {
+        return hasOwnExecutor;
+    }
+
     /**
      * Returns whether keys are claimed as soon as messages are polled. Not where a claim that has no thread yet would be in doubt
      * after a crash, and its key not simply run again; nor where threads may be long in coming; nor in a transaction of the

@@ -59,7 +59,7 @@ class MessageGroupSinkTests {
                     System::nanoTime)
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
-    private final MessageGroupSink<String> sink = new MessageGroupSink<>(ListenerRig.engine(deliveries));
+    private final MessageGroupSink<String> sink = new MessageGroupSink<>(ListenerRig.engine(deliveries), Runnable::run);
 
     private Message<String> received(String name) {
         Delivery delivery = new Delivery(subscription, name, name, 1, clock.nanoTime());
