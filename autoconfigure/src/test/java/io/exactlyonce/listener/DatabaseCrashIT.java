@@ -26,8 +26,6 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.SpringApplication;
@@ -37,6 +35,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** A worker's JVM is killed at each step of a transaction: all of it happened, or nothing did, and in the end once. */
 @UsesSqs
@@ -149,7 +149,8 @@ class DatabaseCrashIT {
             jdbc.update("INSERT INTO sale VALUES (?)", order);
             steps.done(Step.WRITE);
             if (steps.isLast(Step.COMPLETION)) {
-                // With this the manager commits by itself; without, the completion and the commit are one statement, and
+                // With this the manager commits by itself; without, the completion and the commit are one statement,
+                // and
                 // there is nothing between them.
                 TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {});
             }

@@ -81,7 +81,10 @@ class RedeliveryIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(Class<?> listener) {
-        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue, "exactly-once.audit.mode", "off"), listener);
+        return TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of("test.queue", queue, "exactly-once.audit.mode", "off"),
+                listener);
     }
 
     private void awaitEmptyQueue() {

@@ -105,8 +105,7 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                 context.runBackPressureReleaseCallback();
                 return goneOn;
             }
-            return head.leaves(head.seemsGone())
-                    .thenCompose(gone -> next(later, () -> goOn(gone, later, context)));
+            return head.leaves(head.seemsGone()).thenCompose(gone -> next(later, () -> goOn(gone, later, context)));
         });
     }
 

@@ -79,7 +79,9 @@ class FailingHandlerScopeTests {
         process();
 
         assertThat(effects).hasValue(0);
-        assertThat(rig.store.releases()).extracting(ClaimEnd.Released::ambiguous).containsExactly(false);
+        assertThat(rig.store.releases())
+                .extracting(ClaimEnd.Released::ambiguous)
+                .containsExactly(false);
         // The run has ended: no stop reaches this thread any more.
         delivery.stopHandler();
         assertThat(Thread.interrupted()).isFalse();
@@ -95,7 +97,9 @@ class FailingHandlerScopeTests {
         process();
 
         assertThat(effects).hasValue(1);
-        assertThat(rig.store.releases()).as("an effect that is repeated, and nobody is told").isEmpty();
+        assertThat(rig.store.releases())
+                .as("an effect that is repeated, and nobody is told")
+                .isEmpty();
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }

@@ -103,7 +103,9 @@ class HostileTimingTests {
         }
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.ABANDONED);
-        assertThat(store.renewals()).as("the lease of a delivery that is no more").isEmpty();
+        assertThat(store.renewals())
+                .as("the lease of a delivery that is no more")
+                .isEmpty();
         assertThat(store.releases()).as("its key is free again").hasSize(1);
     }
 
@@ -141,8 +143,8 @@ class HostileTimingTests {
         DeliverySink<String> sink = DeliverySink.ofStandardQueue(
                 new MessageGroupSink<>(engine, Runnable::run), engine, ListenerRig.settings(new Reruns(), "handle"));
         Delivery delivery = receive("1");
-        Message<String> message = new ReceivedMessage(delivery, null, "", "body")
-                .attachTo(ListenerRig.message(Map.of()), Map.of());
+        Message<String> message =
+                new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
 
         try {
             var unused = sink.emit(
@@ -185,10 +187,8 @@ class HostileTimingTests {
                     Message<String> message, MessageProcessingContext<String> context) {
                 threads.add(Thread.currentThread().getName());
                 try {
-                    engine.pipeline()
-                            .process(
-                                    SettlingPipeline.attempts(List.of(message)),
-                                    (Handler) claimed -> CompletableFuture.completedFuture(null));
+                    engine.pipeline().process(SettlingPipeline.attempts(List.of(message)), (Handler)
+                            claimed -> CompletableFuture.completedFuture(null));
                 } catch (Throwable failure) {
                     return CompletableFuture.failedFuture(failure);
                 }
