@@ -34,10 +34,12 @@ class PublishedClassesTests {
             .onlyDependOnClassesThat()
             .resideInAnyPackage(with(
                     CONTRACT,
+                    "io.exactlyonce.claim.coalescing",
                     "io.exactlyonce.delivery",
                     "io.exactlyonce.delivery.pipeline",
                     "io.exactlyonce.delivery.waiting",
                     "io.exactlyonce.renewal",
+                    "io.exactlyonce.time",
                     "io.exactlyonce.visibility",
                     "org.junit.jupiter..",
                     "org.assertj.."));
