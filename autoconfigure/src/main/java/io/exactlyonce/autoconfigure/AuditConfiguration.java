@@ -21,6 +21,8 @@ class AuditConfiguration {
     /** Deliveries from which on a 99th percentile is more than the longest of them. */
     private static final int ENOUGH = 100;
 
+    private static final Duration INTERVAL = Duration.ofMinutes(1);
+
     @Bean
     @ConditionalOnMissingBean
     QueueAudit exactlyOnceQueueAudit(
@@ -56,7 +58,7 @@ class AuditConfiguration {
     }
 
     @Bean
-    AuditLifecycle exactlyOnceAuditLifecycle(QueueAudit audit) {
-        return new AuditLifecycle(audit);
+    TickLifecycle exactlyOnceAuditLifecycle(QueueAudit audit) {
+        return new TickLifecycle("exactly-once-audit-", audit::tick, INTERVAL);
     }
 }

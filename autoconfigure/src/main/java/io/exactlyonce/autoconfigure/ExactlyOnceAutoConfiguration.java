@@ -90,15 +90,16 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    WatchLifecycle exactlyOnceKeyWatch(
+    TickLifecycle exactlyOnceKeyWatch(
             ClaimWriters writers,
             Deliveries deliveries,
             StoreCircuitBreakers breakers,
             ExactlyOnceProperties properties) {
         SimpleAsyncTaskExecutor probes = new SimpleAsyncTaskExecutor("exactly-once-probe-");
         probes.setDaemon(true);
-        return new WatchLifecycle(new KeyWatcher(
-                writers.plain(), deliveries.waiters(), breakers, terms(properties), probes, System::nanoTime));
+        KeyWatcher watch = new KeyWatcher(
+                writers.plain(), deliveries.waiters(), breakers, terms(properties), probes, System::nanoTime);
+        return new TickLifecycle("exactly-once-watch-", watch::tick, KeyWatcher.INTERVAL);
     }
 
     @Bean

@@ -1,32 +1,34 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.audit.QueueAudit;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
- * Reads queues again while listeners run. Its scheduler is no bean, since Boot would take it for the application's.
+ * Does something again and again, from before the first container starts until after the last has stopped. Its scheduler is no
+ * bean, since Boot would take it for the application's.
  */
-final class AuditLifecycle implements SmartLifecycle {
+final class TickLifecycle implements SmartLifecycle {
 
-    private static final Duration INTERVAL = Duration.ofMinutes(1);
-
-    private final QueueAudit audit;
+    private final String threadPrefix;
+    private final Runnable tick;
+    private final Duration interval;
     private volatile @Nullable ThreadPoolTaskScheduler scheduler;
 
-    AuditLifecycle(QueueAudit audit) {
-        this.audit = audit;
+    TickLifecycle(String threadPrefix, Runnable tick, Duration interval) {
+        this.threadPrefix = threadPrefix;
+        this.tick = tick;
+        this.interval = interval;
     }
 
     @Override
     public void start() {
         ThreadPoolTaskScheduler started = new ThreadPoolTaskScheduler();
-        started.setThreadNamePrefix("exactly-once-audit-");
+        started.setThreadNamePrefix(threadPrefix);
         started.setDaemon(true);
         started.initialize();
-        var unused = started.scheduleWithFixedDelay(audit::tick, INTERVAL);
+        var unused = started.scheduleWithFixedDelay(tick, interval);
         scheduler = started;
     }
 
