@@ -6,12 +6,12 @@ import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.sink.BatchMessageSink;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.sink.adapter.MessageGroupingSinkAdapter;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
-import io.exactlyonce.listener.acknowledgement.SettlingAcknowledgementHandler;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import java.util.concurrent.Executor;
@@ -69,8 +69,9 @@ public final class FifoComponentFactory<T> extends FifoSqsComponentFactory<T> {
         return new FlushingAcknowledgementProcessor<>();
     }
 
+    /** What becomes of a message is decided around the pipeline: {@link SettlingPipeline}. */
     @Override
     public AcknowledgementHandler<T> createAcknowledgementHandler(SqsContainerOptions options) {
-        return new SettlingAcknowledgementHandler<>(engine.deliveries());
+        return new NeverAcknowledgementHandler<>();
     }
 }

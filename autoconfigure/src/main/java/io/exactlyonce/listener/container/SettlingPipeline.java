@@ -21,8 +21,9 @@ import org.springframework.messaging.Message;
  * handler sees none of them. What was not claimed with its poll is claimed now, on the thread that is there for it; and whatever is
  * not held goes no further.
  *
- * <p>After: what was decided is done as soon as how the handler ended is on record. The pipeline, its thread and its permit do
- * not wait for that.
+ * <p>After: what was decided is done as soon as how the handler ended is on record, whether the pipeline succeeded or not. A
+ * user's error handler may turn a failure into a success; that acknowledges nothing. Each message of a batch has an end of its
+ * own. The pipeline, its thread and its permit do not wait for that.
  */
 final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
 

@@ -4,10 +4,10 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
-import io.exactlyonce.listener.acknowledgement.SettlingAcknowledgementHandler;
 import io.exactlyonce.listener.method.ContainerSettings;
 
 /** Makes a container's components: awspring's, with ours around them. */
@@ -38,8 +38,9 @@ public final class StandardComponentFactory<T> extends StandardSqsComponentFacto
         return new FlushingAcknowledgementProcessor<>();
     }
 
+    /** What becomes of a message is decided around the pipeline: {@link SettlingPipeline}. */
     @Override
     public AcknowledgementHandler<T> createAcknowledgementHandler(SqsContainerOptions options) {
-        return new SettlingAcknowledgementHandler<>(engine.deliveries());
+        return new NeverAcknowledgementHandler<>();
     }
 }
