@@ -14,8 +14,10 @@ import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +35,7 @@ public final class Deliveries {
     private final Jitter random;
     private final InFlightDeliveries inFlight;
     private final WaitingDeliveries waiters;
-    private final StoppedListeners stopped;
+    private final Map<Subscription, ListenerStop> stopping = new ConcurrentHashMap<>();
 
     /**
      * @param supervisor renews windows and leases
@@ -57,7 +59,6 @@ public final class Deliveries {
         this.inFlight = new InFlightDeliveries(observer, clock);
         this.waiters = new WaitingDeliveries(
                 inFlight, new ReceiveBudget(backoff, observer, clock, random), observer, mostWaiters);
-        this.stopped = new StoppedListeners(inFlight, waiters);
     }
 
     /** Returns the deliveries that wait for a key or the store. */
@@ -74,7 +75,10 @@ public final class Deliveries {
             delivery.begin(supervisor.start(delivery.subscription(), delivery.receiptHandle(), delivery.receivedAt()));
             inFlight.add(delivery);
         }
-        stopped.returnLate(received);
+        // The answer to a poll may come later than its listener's stop.
+        stopping.forEach((listener, stop) -> stop.returnUnstarted(received.stream()
+                .filter(delivery -> delivery.subscription().equals(listener))
+                .toList()));
     }
 
     /**
@@ -121,11 +125,13 @@ public final class Deliveries {
     }
 
     private void await(Delivery delivery, boolean mayWait) {
-        if (mayWait
-                && !stopped.contains(delivery.subscription())
-                && delivery.disposition() instanceof Disposition.Await awaited) {
+        Subscription subscription = delivery.subscription();
+        if (mayWait && !isStopping(subscription) && delivery.disposition() instanceof Disposition.Await awaited) {
             waiters.admit(delivery, awaited);
-            stopped.endWaitsOf(delivery.subscription());
+            // The stop may have looked for waits before.
+            if (isStopping(subscription)) {
+                waiters.endAll(subscription);
+            }
         } else {
             waiters.turnAway(delivery, Duration.ZERO);
         }
@@ -154,6 +160,21 @@ public final class Deliveries {
 
     /** Returns how the deliveries of a listener end that is about to stop. */
     public ListenerStop stop(Subscription subscription) {
-        return new ListenerStop(subscription, this, inFlight, stopped);
+        return new ListenerStop(subscription, this, inFlight, waiters);
+    }
+
+    /** A listener begins to stop. One that has been started again since its last stop has another subscription. */
+    void stopping(ListenerStop stop) {
+        Subscription subscription = stop.subscription();
+        stopping.keySet()
+                .removeIf(former -> !former.equals(subscription)
+                        && former.listener().equals(subscription.listener())
+                        && former.queue().equals(subscription.queue()));
+        stopping.put(subscription, stop);
+    }
+
+    /** Returns whether a listener has begun to stop: none of its handlers begins any more. */
+    boolean isStopping(Subscription subscription) {
+        return stopping.containsKey(subscription);
     }
 }

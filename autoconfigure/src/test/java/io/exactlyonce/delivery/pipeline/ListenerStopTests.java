@@ -12,7 +12,6 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -50,18 +49,16 @@ class ListenerStopTests {
     /** Or each restart of a container would leave its subscription, with its client of SQS, in memory. */
     @Test
     void subscriptionOfAListenerThatWasStartedAgainSinceIsForgotten() {
-        StoppedListeners stopped =
-                new StoppedListeners(new InFlightDeliveries(rig, rig.clock), rig.deliveries.waiters());
         Subscription restarted = DeliveryRig.subscription("orders", new ScriptedQueue());
         Subscription other = DeliveryRig.subscription("parcels", rig.queue);
-        stopped.add(rig.orders);
-        stopped.add(other);
+        stop.begin();
+        rig.deliveries.stop(other).begin();
 
-        stopped.add(restarted);
+        rig.deliveries.stop(restarted).begin();
 
-        assertThat(stopped.contains(rig.orders)).isFalse();
-        assertThat(stopped.contains(restarted)).isTrue();
-        assertThat(stopped.contains(other)).isTrue();
+        assertThat(rig.deliveries.isStopping(rig.orders)).isFalse();
+        assertThat(rig.deliveries.isStopping(restarted)).isTrue();
+        assertThat(rig.deliveries.isStopping(other)).isTrue();
     }
 
     private void assertNotBegun(Delivery delivery) {
@@ -422,7 +419,7 @@ class ListenerStopTests {
         assertThat(work).isCancelled();
         assertThat(recorded).isCompletedExceptionally();
         assertThat(rig.store.releases())
-                .as("nobody knows whether its work has stopped")
+                .as("it is not known whether its work has stopped")
                 .isEmpty();
     }
 
