@@ -24,7 +24,6 @@ public final class Delivery {
     private final int receiveCount;
     private final long receivedAt;
     private final AtomicReference<DeliveryState> state = new AtomicReference<>(DeliveryState.RECEIVED);
-    private final HandlerExecution execution = new HandlerExecution();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
 
     private volatile @Nullable Renewal renewal;
@@ -33,6 +32,8 @@ public final class Delivery {
     private volatile boolean heldBack;
     private volatile Supplier<CompletableFuture<?>> giveUp = () -> CompletableFuture.completedFuture(null);
     private volatile boolean abandoned;
+    private volatile @Nullable HandlerRun run;
+    private volatile boolean stopRequested;
     private volatile Runnable delete = () -> {
         throw new IllegalStateException("It was not said how to delete message %s".formatted(messageId()));
     };
@@ -236,15 +237,14 @@ public final class Delivery {
         return left;
     }
 
-    public HandlerRun enterHandler() {
-        limitHandler();
-        return enterHandler(new HandlerRun());
-    }
-
     /** Enters a run, which other deliveries of its batch may share: whatever stops one of them interrupts it. */
     public HandlerRun enterHandler(HandlerRun begun) {
         step(DeliveryState.CLAIMED, DeliveryState.HANDLING);
-        execution.enter(begun);
+        run = begun;
+        // A stop that came first reaches what begins later.
+        if (stopRequested) {
+            begun.stop();
+        }
         return begun;
     }
 
@@ -263,17 +263,12 @@ public final class Delivery {
 
     /** The handler was not called, although its reconciler may have been. */
     public void withdrawHandler() {
-        execution.withdraw();
-    }
-
-    /** The handler's method has returned, and its work goes on. */
-    public void goOn(FutureRun begun) {
-        execution.goOn(begun);
+        run = null;
     }
 
     /** Returns whether its handler was called, however that ended. */
     public boolean wasHandled() {
-        return execution.wasEntered();
+        return run != null;
     }
 
     /**
@@ -325,12 +320,16 @@ public final class Delivery {
 
     /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
     public void stopHandler() {
-        execution.stop();
+        stopRequested = true;
+        HandlerRun begun = run;
+        if (begun != null) {
+            begun.stop();
+        }
     }
 
     /** Returns whether the handler may begin, as far as nothing has stopped it. */
     public boolean mayHandlerBegin() {
-        return !execution.isStopRequested() && !heldBack;
+        return !stopRequested && !heldBack;
     }
 
     /**

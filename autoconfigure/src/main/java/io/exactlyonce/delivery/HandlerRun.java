@@ -1,28 +1,54 @@
 package io.exactlyonce.delivery;
 
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
- * A handler's run on the thread that made this. An interrupt reaches the thread once at most, and only while it is
- * inside the handler: afterwards the thread completes claims or belongs to another delivery.
+ * One run of a handler, and what stops it: first on the thread that made this, then by the future that goes on after the
+ * handler's method. The deliveries of a batch share it. Thread-safe: run by one thread, stopped by any.
+ *
+ * <p>An interrupt reaches the thread once at most, and only while it is inside the handler: afterwards the thread completes claims
+ * or belongs to another delivery. The future is cancelled once at most. That completes an ordinary {@link CompletableFuture} at
+ * once, whether or not the work heeds it: that such a future has ended says nothing about the work behind it.
  */
 public final class HandlerRun implements AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(HandlerRun.class);
+
     private final Thread thread = Thread.currentThread();
     private boolean inside = true;
+    private boolean stopRequested;
     private boolean interrupted;
+    private boolean cancelled;
+    private @Nullable CompletableFuture<?> future;
+    private Executor cancellations = Runnable::run;
 
-    public synchronized void interrupt() {
-        if (inside && !interrupted) {
-            interrupted = true;
-            thread.interrupt();
+    /** Stops the run: interrupts the thread if it is inside, and cancels the future that goes on now or later. */
+    public void stop() {
+        synchronized (this) {
+            stopRequested = true;
+            if (inside && !interrupted) {
+                interrupted = true;
+                thread.interrupt();
+            }
         }
+        cancelIfStopped();
     }
 
     public synchronized boolean isInside() {
         return inside;
     }
 
-    public synchronized boolean wasInterrupted() {
-        return interrupted;
+    /** Returns whether an interrupt or a cancellation has reached it. */
+    public synchronized boolean wasStopped() {
+        return interrupted || cancelled;
     }
 
     /** Leaves the handler, and takes back our own interrupt in case the handler did not notice it. */
@@ -32,5 +58,79 @@ public final class HandlerRun implements AutoCloseable {
         if (interrupted) {
             Thread.interrupted();
         }
+    }
+
+    /** Returns what a handler has returned as a future: a stage need not be able to become one. */
+    public static CompletableFuture<?> future(@Nullable CompletionStage<?> returned) {
+        if (returned == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (returned instanceof CompletableFuture<?> own) {
+            return own;
+        }
+        CompletableFuture<@Nullable Object> copy = new CompletableFuture<>();
+        returned.whenComplete((result, failure) -> {
+            if (failure == null) {
+                copy.complete(result);
+            } else {
+                copy.completeExceptionally(failure);
+            }
+        });
+        return copy;
+    }
+
+    /**
+     * The handler's method has returned, and its work goes on, perhaps.
+     *
+     * @param returned ends when the work does
+     * @param cancellations cancels it, which calls back the code that waits for it
+     * @param ended is called with the result or the failure, on whatever thread completes the future
+     */
+    public void goOn(
+            CompletableFuture<?> returned,
+            Executor cancellations,
+            BiConsumer<@Nullable Object, @Nullable Throwable> ended) {
+        synchronized (this) {
+            this.future = returned;
+            this.cancellations = cancellations;
+        }
+        cancelIfStopped();
+        var unused = returned.whenComplete((result, failure) -> ended.accept(result, unwrap(failure)));
+    }
+
+    /** Returns whether the work may go on although its future has failed: all that is known is that we cancelled it. */
+    public synchronized boolean mayGoOn(Throwable failure) {
+        return cancelled && failure instanceof CancellationException;
+    }
+
+    /** On another thread: the one that stops this renews other deliveries. */
+    private void cancelIfStopped() {
+        CompletableFuture<?> goingOn;
+        Executor threads;
+        synchronized (this) {
+            goingOn = future;
+            threads = cancellations;
+            if (!stopRequested || cancelled || goingOn == null || goingOn.isDone()) {
+                return;
+            }
+            cancelled = true;
+        }
+        threads.execute(() -> cancel(goingOn));
+    }
+
+    private static void cancel(CompletableFuture<?> future) {
+        try {
+            future.cancel(true);
+        } catch (RuntimeException failure) {
+            log.warn("Cancelling a handler's future failed", failure);
+        }
+    }
+
+    private static @Nullable Throwable unwrap(@Nullable Throwable failure) {
+        Throwable unwrapped = failure;
+        while (unwrapped instanceof CompletionException && unwrapped.getCause() != null) {
+            unwrapped = unwrapped.getCause();
+        }
+        return unwrapped;
     }
 }

@@ -94,7 +94,7 @@ public final class ActionExecutor {
     private <T, X extends Throwable> @Nullable T run(
             ClaimRequest request, InDoubtPolicy doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
         HandlerRun run = new HandlerRun();
-        HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::interrupt);
+        HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::stop);
         try {
             LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper);
             T result = act(request.id(), doubt, claim, lease, run, action);
@@ -116,7 +116,7 @@ public final class ActionExecutor {
         } catch (Throwable failure) {
             lease.letGo();
             if (called) {
-                new FailedAttempt(id, failure, run.wasInterrupted()).settle(keeper, doubt);
+                new FailedAttempt(id, failure, run.wasStopped()).settle(keeper, doubt);
             } else {
                 ClaimWriter.await(
                         keeper.release(List.of(new ClaimEnd.Released(id, "the action was not called", false))));

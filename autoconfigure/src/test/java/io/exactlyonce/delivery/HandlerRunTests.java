@@ -16,37 +16,37 @@ class HandlerRunTests {
 
     @Test
     void interruptReachesTheThreadInsideTheHandler() {
-        run.interrupt();
+        run.stop();
 
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
-        assertThat(run.wasInterrupted()).isTrue();
+        assertThat(run.wasStopped()).isTrue();
     }
 
     @Test
     void secondInterruptIsNotSent() {
-        run.interrupt();
+        run.stop();
         Thread.interrupted();
-        run.interrupt();
+        run.stop();
 
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 
     @Test
     void closeTakesBackAnInterruptThatTheHandlerDidNotNotice() {
-        run.interrupt();
+        run.stop();
         run.close();
 
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        assertThat(run.wasInterrupted()).isTrue();
+        assertThat(run.wasStopped()).isTrue();
     }
 
     @Test
     void interruptAfterCloseDoesNotReachTheThread() {
         run.close();
-        run.interrupt();
+        run.stop();
 
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        assertThat(run.wasInterrupted()).isFalse();
+        assertThat(run.wasStopped()).isFalse();
     }
 
     @Test

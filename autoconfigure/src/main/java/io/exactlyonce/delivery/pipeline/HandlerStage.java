@@ -5,7 +5,6 @@ import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
-import io.exactlyonce.delivery.FutureRun;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.time.NanoClock;
@@ -119,31 +118,28 @@ final class HandlerStage {
         HandlerRun run = new HandlerRun();
         ready.forEach(attempt -> attempt.delivery().enterHandler(run));
         HandlerScope scope = begin(ready, run);
-        FutureRun work;
+        CompletableFuture<?> work;
         try (run) {
-            work = new FutureRun(
-                    handler.handle(ready.stream()
-                            .map(attempt -> new ClaimedDelivery(batch.attempts().indexOf(attempt), attempt.claim()))
-                            .toList()),
-                    cancellations);
+            work = HandlerRun.future(handler.handle(ready.stream()
+                    .map(attempt -> new ClaimedDelivery(batch.attempts().indexOf(attempt), attempt.claim()))
+                    .toList()));
         } catch (Throwable thrown) {
             tell(batch, scope::leave);
             tell(batch, () -> scope.end(thrown));
-            judge(batch, ready, thrown, run.wasInterrupted());
+            judge(batch, ready, thrown, run.wasStopped());
             return CompletableFuture.completedFuture(null);
         }
         tell(batch, scope::leave);
-        ready.forEach(attempt -> attempt.delivery().goOn(work));
         CompletableFuture<Void> ended = new CompletableFuture<>();
-        work.whenEnded((result, failure) -> {
+        run.goOn(work, cancellations, (result, failure) -> {
             try {
                 tell(batch, () -> scope.end(failure));
                 if (failure == null) {
                     done(batch, ready, result);
-                } else if (work.mayGoOn(failure)) {
+                } else if (run.mayGoOn(failure)) {
                     leaveToLease(batch, ready, failure);
                 } else {
-                    judge(batch, ready, failure, work.wasCancelled() || run.wasInterrupted());
+                    judge(batch, ready, failure, run.wasStopped());
                 }
             } catch (Throwable unjudged) {
                 batch.addFailure(unjudged);

@@ -76,7 +76,7 @@ final class ReconcileStep {
     }
 
     private void fail(Attempt attempt, Throwable failure, HandlerRun run, GroupOrder order) {
-        attempt.fail(failure, run.wasInterrupted());
+        attempt.fail(failure, run.wasStopped());
         batch.failed().add(attempt);
         order.stopGroupOf(attempt);
     }

@@ -200,7 +200,7 @@ final class TransactionalHandler {
         }
 
         private LeasedClaim claim(Attempt attempt, Acquired acquired) {
-            return new LeasedClaim(attempt.id(), acquired, () -> run.isInside() && !run.wasInterrupted(), writer);
+            return new LeasedClaim(attempt.id(), acquired, () -> run.isInside() && !run.wasStopped(), writer);
         }
 
         /** The database did not answer before the handler was called: the messages wait until it does. */
@@ -236,7 +236,7 @@ final class TransactionalHandler {
         /** All is rolled back. Those that failed come again; returns the rest, which is handled without them. */
         private List<Attempt> failed(Throwable failure) {
             batch.addHandlersFailure(failure);
-            boolean stopped = run.wasInterrupted();
+            boolean stopped = run.wasStopped();
             boolean mayPark = !stopped && !(failure instanceof ClaimStoreUnavailableException);
             Map<Integer, Throwable> named = stopped ? Map.of() : HandlerStage.named(failure, called.size());
             List<Attempt> rest = new ArrayList<>();

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -216,7 +217,7 @@ class DeliveriesTests {
     void abandonThatIsInterruptedReturnsAtOnce() {
         Delivery delivery = rig.receive();
         delivery.enter();
-        delivery.enterHandler();
+        delivery.enterHandler(new HandlerRun());
         Thread.currentThread().interrupt();
 
         deliveries.stop(rig.orders).end();
