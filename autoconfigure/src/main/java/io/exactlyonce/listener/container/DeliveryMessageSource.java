@@ -14,7 +14,6 @@ import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.message.PayloadConversion;
-import io.exactlyonce.listener.message.PolledMessages;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -154,18 +153,18 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     }
 
     private void returnLate(Collection<software.amazon.awssdk.services.sqs.model.Message> late) {
-        polled(late).returnAll();
+        reader().returnAll(answers(late));
     }
 
     @Override
     protected Collection<Message<T>> convertMessages(
             Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        return polled(messages).read();
+        return reader().read(answers(messages));
     }
 
-    private PolledMessages<T> polled(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        // Awspring makes a collection of its own for a poll that failed.
-        return new PolledMessages<>(reader(), messages instanceof Answers answers ? answers : new Answers(List.of()));
+    /** Awspring makes a collection of its own for a poll that failed. */
+    private static Answers answers(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
+        return messages instanceof Answers answers ? answers : new Answers(List.of());
     }
 
     private MessageReader<T> reader() {

@@ -41,15 +41,20 @@ final class AttributeSanitizer {
     /** Returns the message without attributes that pass for headers of awspring's or ours, and with plain numbers. */
     static Message tame(Message message) {
         Map<String, MessageAttributeValue> sent = message.messageAttributes();
+        if (sent.entrySet().stream().allMatch(each -> isTame(each.getKey(), each.getValue()))) {
+            return message;
+        }
         Map<String, MessageAttributeValue> tame = new LinkedHashMap<>();
         sent.forEach((name, value) -> {
             if (!isReserved(name)) {
                 tame.put(name, plain(value));
             }
         });
-        return tame.equals(sent)
-                ? message
-                : message.toBuilder().messageAttributes(tame).build();
+        return message.toBuilder().messageAttributes(tame).build();
+    }
+
+    private static boolean isTame(String name, MessageAttributeValue value) {
+        return !isReserved(name) && plain(value).equals(value);
     }
 
     private static boolean isReserved(String name) {

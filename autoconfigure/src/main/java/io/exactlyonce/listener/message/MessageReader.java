@@ -2,9 +2,12 @@ package io.exactlyonce.listener.message;
 
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.listener.message.Answers.Answer;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,8 +17,10 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * Converts messages as awspring does, with the application's converter. Of a message that cannot be read it logs what
- * is wrong without the body, which may hold a card number, and returns it with backoff.
+ * Reads the messages of a poll in their order, converted as awspring does, with the application's converter. Of a message that
+ * cannot be read it logs what is wrong without the body, which may hold a card number, and returns it with backoff. On a FIFO
+ * queue the rest of its group is returned, too, since it must not overtake that message, unless the queue gives that message up
+ * now.
  */
 public final class MessageReader<T> {
 
@@ -38,14 +43,40 @@ public final class MessageReader<T> {
         this.origin = origin;
     }
 
-    /** Returns the message with its delivery attached, or nothing if it cannot be read. */
-    Optional<org.springframework.messaging.Message<T>> read(
-            Message message, Subscription subscription, long receivedAt) {
-        Delivery delivery = delivery(message, subscription, receivedAt);
+    /** Returns what can be handled, each message with its delivery attached. */
+    public List<org.springframework.messaging.Message<T>> read(Answers polled) {
+        List<org.springframework.messaging.Message<T>> readable = new ArrayList<>(polled.size());
+        Set<String> stoppedGroups = new HashSet<>();
+        for (Answer answer : polled.each()) {
+            for (Message message : answer.messages()) {
+                Delivery delivery = delivery(message, answer);
+                String group = group(message);
+                if (stoppedGroups.contains(group)) {
+                    returnUnread(delivery);
+                } else {
+                    read(message, group, delivery).ifPresentOrElse(readable::add, () -> {
+                        if (!group.isEmpty() && !delivery.isOnItsLastReceive()) {
+                            stoppedGroups.add(group);
+                        }
+                    });
+                }
+            }
+        }
+        return readable;
+    }
+
+    /** Makes all visible again at once. */
+    public void returnAll(Answers polled) {
+        for (Answer answer : polled.each()) {
+            answer.messages().forEach(message -> returnUnread(delivery(message, answer)));
+        }
+    }
+
+    private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
         try {
             org.springframework.messaging.Message<T> converted = convert(AttributeSanitizer.tame(message));
             return Optional.of(
-                    new ReceivedMessage(delivery, keyAttribute(message), group(message), message.body(), origin)
+                    new ReceivedMessage(delivery, keyAttribute(message), group, message.body(), origin)
                             .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
@@ -53,20 +84,18 @@ public final class MessageReader<T> {
         }
     }
 
-    boolean isOnItsLastReceive(Message message, Subscription subscription) {
-        return delivery(message, subscription, 0).isOnItsLastReceive();
-    }
-
-    /** Makes a message visible again at once. */
-    void returnUnread(Message message, Subscription subscription, long receivedAt) {
-        Delivery delivery = delivery(message, subscription, receivedAt);
+    private void returnUnread(Delivery delivery) {
         deliveries.begin(List.of(delivery));
         deliveries.settleWhileStopping(delivery);
     }
 
-    private static Delivery delivery(Message message, Subscription subscription, long receivedAt) {
+    private static Delivery delivery(Message message, Answer answer) {
         return new Delivery(
-                subscription, message.messageId(), message.receiptHandle(), receiveCount(message), receivedAt);
+                answer.subscription(),
+                message.messageId(),
+                message.receiptHandle(),
+                receiveCount(message),
+                answer.receivedAt());
     }
 
     @SuppressWarnings("unchecked") // The converter makes what the listener takes, as in awspring.
@@ -91,7 +120,7 @@ public final class MessageReader<T> {
     }
 
     /** Returns a message's group on a FIFO queue; empty on a standard one. */
-    static String group(Message message) {
+    private static String group(Message message) {
         return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, "");
     }
 

@@ -63,11 +63,13 @@ class MessageReaderTests {
             MessagingMessageConverter<Message> converter, Message message) {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Order.class);
-        return new MessageReader<>(
-                        new PayloadConversion(converter, context, Order.class, Set.of()),
-                        deliveries,
-                        MessageOrigin.UNKNOWN)
-                .read(message, subscription, clock.nanoTime());
+        return read(new PayloadConversion(converter, context, Order.class, Set.of()), message);
+    }
+
+    private Optional<org.springframework.messaging.Message<Object>> read(
+            PayloadConversion conversion, Message message) {
+        Answers polled = new Answers(List.of(new Answers.Answer(List.of(message), subscription, clock.nanoTime())));
+        return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN).read(polled).stream().findFirst();
     }
 
     private static SqsMessagingMessageConverter converter() {
@@ -123,8 +125,7 @@ class MessageReaderTests {
                 .dataType("String")
                 .stringValue(type)
                 .build();
-        return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN)
-                .read(message("{}", Map.of("JavaType", named)), subscription, clock.nanoTime())
+        return read(conversion, message("{}", Map.of("JavaType", named)))
                 .orElseThrow()
                 .getPayload();
     }
@@ -146,11 +147,9 @@ class MessageReaderTests {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Basket.class);
         try (CapturedLog log = new CapturedLog(MessageReader.class)) {
-            assertThat(new MessageReader<>(
-                                    new PayloadConversion(converter(), context, Basket.class, Set.of()),
-                                    deliveries,
-                                    MessageOrigin.UNKNOWN)
-                            .read(message(body, Map.of()), subscription, clock.nanoTime()))
+            assertThat(read(
+                            new PayloadConversion(converter(), context, Basket.class, Set.of()),
+                            message(body, Map.of())))
                     .isEmpty();
 
             assertThat(log.text())
