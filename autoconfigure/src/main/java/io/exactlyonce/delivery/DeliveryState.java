@@ -14,7 +14,7 @@ public enum DeliveryState {
     RECEIVED,
     /** Kept from its handler before that was called, since its listener stops. A claim that it has is given up first. */
     HELD_BACK,
-    /** Its key is asked for; once more if its transaction was rolled back since others of its batch failed. */
+    /** Its key is asked for; once more if its transaction was rolled back since other deliveries of its batch failed. */
     CLAIMING,
     /** Its key is held for it; there need be no thread for it yet. */
     CLAIMED,

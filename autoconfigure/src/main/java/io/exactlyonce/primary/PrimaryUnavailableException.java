@@ -18,7 +18,7 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
         REFUSED,
         /** The server answered, but it is a replica or read-only. */
         NOT_PRIMARY,
-        /** Some statements or transactions meet another server than others. */
+        /** Some statements or transactions meet another server than the rest. */
         ROUTED,
         /** The JDBC URL names several hosts, and lets the driver choose a replica. */
         REPLICAS_PERMITTED,

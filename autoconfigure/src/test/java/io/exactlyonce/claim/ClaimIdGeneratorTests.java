@@ -34,7 +34,7 @@ class ClaimIdGeneratorTests {
         assertThat(id.variant()).isEqualTo(2);
     }
 
-    /** A process that was restored from an image begins with the counter and the random bits of all others. */
+    /** A process that was restored from an image begins with the counter and the random bits of all other processes. */
     @Test
     void clockIsInTheHalfThatIsNotCounted() {
         long before = ids.next().getMostSignificantBits();

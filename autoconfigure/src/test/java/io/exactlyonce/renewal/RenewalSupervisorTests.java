@@ -239,7 +239,7 @@ class RenewalSupervisorTests {
         assertThat(store.renewals()).hasSizeGreaterThan(10);
     }
 
-    /** Sharing others' requests would use the retries up early. */
+    /** Sharing the requests of other leases would use the retries up early. */
     @Test
     void lastRetryIsNotSentEarlyWithOthers() {
         queue.answer(Result.FAILED, Result.FAILED, Result.FAILED);

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * A poll under way, which awspring cancels when its listener has waited for its handlers in vain. Awspring's own futures
+ * A poll under way, which awspring cancels when its listener has waited for its handlers until its timeout. Awspring's own futures
  * remove themselves from the list that it is going through then, it fails over that, and neither its threads nor its
  * buffered deletes are ended; and what SQS answers later stays invisible for a whole window.
  */

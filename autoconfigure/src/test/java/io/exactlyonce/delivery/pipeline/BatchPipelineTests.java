@@ -228,7 +228,7 @@ class BatchPipelineTests {
     }
 
     @Test
-    void failuresThatNameNobodyOrSomebodyWhoIsNotThereFailAll() {
+    void failuresThatNameNoDeliveryOrOneThatIsNotThereFailAll() {
         assertAllFailAt(new BatchItemFailures());
         assertAllFailAt(BatchItemFailures.of(0, 2));
     }
@@ -315,7 +315,7 @@ class BatchPipelineTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** Nobody knows how far it came with which message. */
+    /** It is not known how far it came with which message. */
     @Test
     void handlerThatHeedsTheInterruptLeavesADoubtOnAllMessages() {
         assertThatThrownBy(() -> rig.process(items("a", "b"), acquired -> {

@@ -98,7 +98,7 @@ class FailingHandlerScopeTests {
 
         assertThat(effects).hasValue(1);
         assertThat(rig.store.releases())
-                .as("an effect that is repeated, and nobody is told")
+                .as("releases, after which the effect would be repeated without a doubt")
                 .isEmpty();
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.deliveries.settle(delivery)).isTrue();

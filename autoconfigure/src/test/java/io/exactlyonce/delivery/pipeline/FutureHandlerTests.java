@@ -76,7 +76,7 @@ class FutureHandlerTests {
 
         work.complete("charged");
         assertThat(rig.store.completions())
-                .as("nobody blocks whoever completes the future")
+                .as("recording does not block the thread that completes the future")
                 .isEmpty();
         runAll(completions);
 
@@ -161,7 +161,7 @@ class FutureHandlerTests {
     }
 
     @Test
-    void failureThatSomebodyWrappedStillParksItsKey() throws Throwable {
+    void wrappedFailureStillParksItsKey() throws Throwable {
         InDoubtPolicy parking = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
         process(delivery, parking, claim -> work.thenApply(value -> value));
 
@@ -203,7 +203,7 @@ class FutureHandlerTests {
         assertThat(rig.store.completions()).isEmpty();
     }
 
-    /** An ordinary future has ended by then, but nobody knows of the work. */
+    /** An ordinary future has ended by then, but not its work, perhaps. */
     @Test
     void claimOfACancelledFutureIsNotReleasedButLeftToItsLease() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> work);
@@ -386,7 +386,7 @@ class FutureHandlerTests {
         assertThat(delivery.left()).isDone();
     }
 
-    /** Three seconds of work, and a store that is away or a pool that is busy: that is nobody's timeout. */
+    /** Three seconds of work, and a store that is away or a pool that is busy: that is no timeout of the handler's. */
     @Test
     void timeoutEndsWithTheFutureAlthoughItsCompletionWaitsForAThread() throws Throwable {
         Delivery limited = rig.receiveLimited(Duration.ofSeconds(10));

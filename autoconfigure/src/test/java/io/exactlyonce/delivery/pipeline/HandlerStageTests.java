@@ -247,7 +247,7 @@ class HandlerStageTests {
     }
 
     @Test
-    void interruptOfSomebodyElseIsLeftToThem() throws Throwable {
+    void interruptOfTheApplicationIsLeftToIt() throws Throwable {
         rig.process(delivery, claim -> {
             Thread.currentThread().interrupt();
             return "charged";
@@ -280,7 +280,7 @@ class HandlerStageTests {
 
     /** Interruption is advice. */
     @Test
-    void handlerThatIgnoresItsTimeoutIsCompletedIfNobodyTookTheKeyOver() throws Throwable {
+    void handlerThatIgnoresItsTimeoutIsCompletedIfNoWorkerTookTheKeyOver() throws Throwable {
         Delivery limited = receiveLimited();
 
         rig.process(limited, claim -> {
@@ -296,7 +296,7 @@ class HandlerStageTests {
     }
 
     @Test
-    void handlerThatIgnoresItsTimeoutIsDiscardedIfSomebodyTookTheKeyOver() throws Throwable {
+    void handlerThatIgnoresItsTimeoutIsDiscardedIfAnotherWorkerTookTheKeyOver() throws Throwable {
         Delivery limited = receiveLimited();
         rig.store.onComplete(requested -> Set.of());
 
@@ -310,9 +310,9 @@ class HandlerStageTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** Its completion may take long, and belongs to nobody's timeout. */
+    /** Its completion may take long, and does not count for the timeout. */
     @Test
-    void timeoutAfterTheHandlerInterruptsNobody() throws Throwable {
+    void timeoutAfterTheHandlerInterruptsNothing() throws Throwable {
         Delivery limited = receiveLimited();
         rig.store.onComplete(requested -> {
             rig.tickFor(TIMEOUT.plusMinutes(1));

@@ -163,7 +163,7 @@ class TransactionProbeTests {
         assertThat(rig.outcomes).isEmpty();
     }
 
-    /** Its own claim failed, others did not: made visible at once, it would soon use its receives up. */
+    /** Its own claim failed, claims of other deliveries did not: made visible at once, it would soon use its receives up. */
     @Test
     void waiterWhoseClaimAloneFailedComesAgainWithBackoff() throws Throwable {
         waitForManager();

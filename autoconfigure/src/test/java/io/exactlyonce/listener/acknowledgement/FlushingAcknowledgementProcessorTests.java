@@ -173,7 +173,7 @@ class FlushingAcknowledgementProcessorTests {
         assertThat(sent).containsExactly(first, late);
     }
 
-    /** It comes while the stop waits for others, and is overdue before these are answered. */
+    /** It comes while the stop waits for other deletes, and is overdue before these are answered. */
     @Test
     @Timeout(20)
     void stopAwaitsDeletesThatWereOverdueMeanwhile() {

@@ -30,18 +30,18 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.messaging.Message;
 
 /**
- * Traps: an exception in an interceptor breaks the pipeline, so that nobody settles its message; something wraps the
+ * Traps: an exception in an interceptor breaks the pipeline, so that its message is not settled; a converter wraps the
  * message anew, and its renewal is lost track of.
  */
 class DeliverySinkTests {
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final DeliveryObserver noObserver = new DeliveryObserver() {};
     private final ScriptedQueue queue = new ScriptedQueue();
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
-            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0);
+            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor, nobody, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
+            supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
     private final Delivery delivery = new Delivery(
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), queue),
             "message-id",

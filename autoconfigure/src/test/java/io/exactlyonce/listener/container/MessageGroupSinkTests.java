@@ -86,7 +86,7 @@ class MessageGroupSinkTests {
         return ReceivedMessage.require(message).delivery();
     }
 
-    /** The first message waits, the others fail. */
+    /** The first message waits, the rest fails. */
     private CompletableFuture<Message<String>> process(Message<String> message) {
         Delivery delivery = delivery(message);
         if (delivery.messageId().equals("a1")) {

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Outcomes on their way to the store hold no permit: they are bounded, awaited and told all the same. */
+/** Outcomes on their way to the store hold no permit: they are bounded, awaited and told nevertheless. */
 class PendingRecordsTests {
 
     private static final Duration SHORT = Duration.ofMillis(20);

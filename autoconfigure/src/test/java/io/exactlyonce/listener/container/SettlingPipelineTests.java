@@ -34,11 +34,11 @@ import org.springframework.messaging.Message;
 class SettlingPipelineTests {
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver nobody = new DeliveryObserver() {};
+    private final DeliveryObserver noObserver = new DeliveryObserver() {};
     private final Deliveries deliveries = new Deliveries(
             new RenewalSupervisor(
-                    new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), nobody, Runnable::run, clock, () -> 0),
-            nobody,
+                    new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0),
+            noObserver,
             new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
             clock,
             () -> 0,

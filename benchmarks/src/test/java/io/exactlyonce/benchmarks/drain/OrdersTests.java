@@ -26,7 +26,7 @@ class OrdersTests {
     }
 
     @Test
-    void everybodyGetsTheSameMessages() {
+    void allContestantsGetTheSameMessages() {
         assertThat(Orders.of(3, 100, 5)).isEqualTo(Orders.of(3, 100, 5));
     }
 
