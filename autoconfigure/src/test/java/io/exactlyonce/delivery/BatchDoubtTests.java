@@ -18,7 +18,6 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.delivery.pipeline.Attempt;
-import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,6 +37,7 @@ class BatchDoubtTests {
     private final DeliveryRig rig = new DeliveryRig();
     private final List<Delivery> deliveries = new ArrayList<>();
     private final List<Integer> handed = new ArrayList<>();
+    private List<Attempt> batch = List.of();
     private InDoubtPolicy doubt = InDoubtPolicy.RERUN;
     private Subscription subscription = rig.orders;
     private int receiveCount = 1;
@@ -405,11 +405,12 @@ class BatchDoubtTests {
     }
 
     private void run(DeliveryRig.BatchHandler handler, List<Attempt> items) throws Throwable {
+        batch = items;
         rig.process(items, handler);
     }
 
-    private void handle(List<ClaimedDelivery> acquired) {
-        acquired.forEach(item -> handed.add(item.index()));
+    private void handle(List<Attempt> acquired) {
+        acquired.forEach(item -> handed.add(batch.indexOf(item)));
     }
 
     private List<Attempt> items(String... keys) {

@@ -10,7 +10,6 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.pipeline.Attempt;
-import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
@@ -45,7 +44,7 @@ public final class DeliveryRig implements DeliveryObserver {
         Object handle(Claim claim) throws Throwable;
 
         @Override
-        default CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable {
+        default CompletionStage<?> handle(List<Attempt> claimed) throws Throwable {
             assertThat(claimed).hasSize(1);
             Object returned = handle(claimed.get(0).claim());
             return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(returned);
@@ -55,10 +54,10 @@ public final class DeliveryRig implements DeliveryObserver {
     /** A handler of batches. */
     @FunctionalInterface
     public interface BatchHandler extends Handler {
-        void handleAll(List<ClaimedDelivery> claimed) throws Throwable;
+        void handleAll(List<Attempt> claimed) throws Throwable;
 
         @Override
-        default CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable {
+        default CompletionStage<?> handle(List<Attempt> claimed) throws Throwable {
             handleAll(claimed);
             return CompletableFuture.completedFuture(null);
         }

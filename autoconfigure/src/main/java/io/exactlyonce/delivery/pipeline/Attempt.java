@@ -149,8 +149,14 @@ public final class Attempt {
         return isAcquired() && delivery.isReadyForHandler();
     }
 
-    LeasedClaim claim() {
+    /** Returns the claim on its key. Only while it holds one. */
+    public LeasedClaim claim() {
         return Objects.requireNonNull(claim);
+    }
+
+    /** Its key is held by a transaction that has not ended yet, and no lease is to be renewed. */
+    void holdWithin(LeasedClaim held) {
+        claim = held;
     }
 
     ClaimLostException lost(String reason) {

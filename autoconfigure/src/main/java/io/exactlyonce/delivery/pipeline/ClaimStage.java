@@ -44,7 +44,7 @@ final class ClaimStage {
      * @return ends when all are answered, or wait for an answer; fails if an observer does
      */
     CompletableFuture<Void> claimAhead(List<Attempt> attempts) {
-        return claim(attempts, new LastReceive(List.of(), clock));
+        return claim(attempts, LastReceive.NONE);
     }
 
     /** Claims, and goes on for as long as one of the deliveries is on its last receive, and gets no answer. */
@@ -146,11 +146,7 @@ final class ClaimStage {
                 observer.claimed(attempts.get(index).delivery().subscription(), outcomes.get(index));
             }
         } catch (Throwable failure) {
-            GivenBack givenBack = new GivenBack();
-            attempts.stream()
-                    .filter(Attempt::isAcquired)
-                    .forEach(attempt -> givenBack.add(attempt, FailedAttempt.NOT_CALLED));
-            givenBack.release(writer);
+            GroupOrder.refuse(attempts.stream().filter(Attempt::isAcquired).toList(), writer);
             throw failure;
         }
     }

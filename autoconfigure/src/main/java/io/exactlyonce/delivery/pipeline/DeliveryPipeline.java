@@ -116,15 +116,13 @@ public final class DeliveryPipeline {
 
     /** Gives back what was claimed, or was to be, and has not come to its handler. */
     public void withdraw(List<Attempt> attempts) {
-        GivenBack givenBack = new GivenBack();
         List<Attempt> unhandled = attempts.stream()
                 .filter(attempt -> attempt.isUnhandled() || attempt.isToBeClaimed())
                 .toList();
-        unhandled.stream()
-                .filter(Attempt::isUnhandled)
-                .forEach(attempt -> givenBack.add(attempt, FailedAttempt.NOT_CALLED));
-        givenBack.release(writer);
-        unhandled.forEach(Attempt::leave);
+        if (!unhandled.isEmpty()) {
+            GroupOrder.refuse(unhandled.stream().filter(Attempt::isUnhandled).toList(), writer);
+            unhandled.forEach(Attempt::leave);
+        }
     }
 
     /**

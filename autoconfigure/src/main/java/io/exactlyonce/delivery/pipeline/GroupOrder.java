@@ -1,9 +1,12 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimWriter;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Says which deliveries a handler may be given, asked in their order. On a FIFO queue a message that stays in its queue
@@ -14,7 +17,8 @@ final class GroupOrder {
 
     private final Batch batch;
     private final Set<String> stoppedGroups = new HashSet<>();
-    private final GivenBack givenBack = new GivenBack();
+    private final List<Attempt> givenBack = new ArrayList<>(0);
+    private final List<ClaimEnd.Released> releases = new ArrayList<>(0);
 
     GroupOrder(Batch batch) {
         this.batch = batch;
@@ -45,7 +49,7 @@ final class GroupOrder {
         if (attempt.isAcquired()) {
             batch.addFailure(attempt.lost(
                     "its lease was over, its time was up, or its listener had stopped, before the handler was called"));
-            givenBack.add(attempt, FailedAttempt.NOT_CALLED);
+            giveBack(attempt, FailedAttempt.NOT_CALLED);
         }
         stopGroupOf(attempt);
         return false;
@@ -78,15 +82,35 @@ final class GroupOrder {
 
     private void sendBack(Attempt attempt) {
         if (attempt.isAcquired()) {
-            givenBack.add(attempt, "an earlier message of its group comes first");
+            giveBack(attempt, "an earlier message of its group comes first");
         }
         if (!attempt.delivery().isAcknowledged()) {
             attempt.yieldToItsGroup();
         }
     }
 
-    /** Releases the claims of those that were not admitted although they acquired their keys. */
+    private void giveBack(Attempt attempt, String reason) {
+        attempt.giveBack(reason).ifPresent(release -> {
+            givenBack.add(attempt);
+            releases.add(release);
+        });
+    }
+
+    /**
+     * Releases the claims of those that were not admitted although they acquired their keys: together, and without a doubt. Each
+     * leaves when that is answered, or was asked for the last time.
+     */
     void giveBack(ClaimWriter writer) {
-        givenBack.release(writer);
+        if (!givenBack.isEmpty()) {
+            CompletableFuture<Void> released = writer.release(releases);
+            givenBack.forEach(attempt -> attempt.endsWith(released));
+        }
+    }
+
+    /** Admits none, and releases the claims of those that acquired their keys. */
+    static void refuse(List<Attempt> attempts, ClaimWriter writer) {
+        GroupOrder order = new GroupOrder(new Batch(attempts));
+        attempts.forEach(attempt -> order.giveBack(attempt, FailedAttempt.NOT_CALLED));
+        order.giveBack(writer);
     }
 }

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,19 +77,13 @@ final class HandlerStage {
     }
 
     /** Calls a handler whose claims are held otherwise, by a transaction; returns its result. */
-    @Nullable Object callWithin(List<Attempt> attempts, List<ClaimedDelivery> claimed, HandlerRun run, Handler handler)
-            throws Throwable {
+    @Nullable Object callWithin(List<Attempt> attempts, HandlerRun run, Handler handler) throws Throwable {
         long begun = clock.nanoTime();
         HandlerScope scope = HandlerScope.NONE;
         Throwable thrown = null;
         try (run) {
-            scope = observer.handling(IntStream.range(0, attempts.size())
-                    .mapToObj(index -> new HandlerCall(
-                            attempts.get(index).delivery(),
-                            attempts.get(index).id(),
-                            claimed.get(index).claim().attempt()))
-                    .toList());
-            return handler.handle(claimed).toCompletableFuture().join();
+            scope = observer.handling(calls(attempts));
+            return handler.handle(attempts).toCompletableFuture().join();
         } catch (Throwable failure) {
             thrown = failure;
             throw failure;
@@ -120,9 +113,7 @@ final class HandlerStage {
         HandlerScope scope = begin(ready, run);
         CompletableFuture<?> work;
         try (run) {
-            work = HandlerRun.future(handler.handle(ready.stream()
-                    .map(attempt -> new ClaimedDelivery(batch.attempts().indexOf(attempt), attempt.claim()))
-                    .toList()));
+            work = HandlerRun.future(handler.handle(ready));
         } catch (Throwable thrown) {
             tell(batch, scope::leave);
             tell(batch, () -> scope.end(thrown));
@@ -153,17 +144,19 @@ final class HandlerStage {
     /** The claims are let go whatever is thrown here: the handler is not called then. */
     private HandlerScope begin(List<Attempt> ready, HandlerRun run) {
         try {
-            return observer.handling(ready.stream()
-                    .map(attempt -> new HandlerCall(
-                            attempt.delivery(), attempt.id(), attempt.claim().attempt()))
-                    .toList());
+            return observer.handling(calls(ready));
         } catch (Throwable failure) {
             run.close();
-            GivenBack givenBack = new GivenBack();
-            ready.forEach(attempt -> givenBack.add(attempt, FailedAttempt.NOT_CALLED));
-            givenBack.release(writer);
+            GroupOrder.refuse(ready, writer);
             throw failure;
         }
+    }
+
+    private static List<HandlerCall> calls(List<Attempt> attempts) {
+        return attempts.stream()
+                .map(attempt -> new HandlerCall(
+                        attempt.delivery(), attempt.id(), attempt.claim().attempt()))
+                .toList();
     }
 
     /** What is thrown here changes nothing of how the handler ended. */

@@ -6,6 +6,7 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
@@ -14,9 +15,12 @@ import org.springframework.util.backoff.BackOffExecution;
  */
 final class LastReceive {
 
+    /** Of deliveries whose claims are not repeated for that: there is no thread for them yet. */
+    static final LastReceive NONE = new LastReceive(List.of(), () -> 0);
+
     private final List<Delivery> deliveries;
     private final NanoClock clock;
-    private final BackOffExecution pauses = ClaimWriter.endlessPauses().start();
+    private @Nullable BackOffExecution pauses;
 
     LastReceive(List<Delivery> deliveries, NanoClock clock) {
         this.deliveries = deliveries;
@@ -49,6 +53,8 @@ final class LastReceive {
 
     /** Returns how long to wait before a claim is asked for anew. */
     Duration pause() {
-        return Duration.ofMillis(pauses.nextBackOff());
+        BackOffExecution begun = pauses == null ? ClaimWriter.endlessPauses().start() : pauses;
+        pauses = begun;
+        return Duration.ofMillis(begun.nextBackOff());
     }
 }

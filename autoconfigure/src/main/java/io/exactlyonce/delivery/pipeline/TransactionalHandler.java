@@ -133,15 +133,14 @@ final class TransactionalHandler {
                 throw new LeftOut(List.copyOf(admitted.keySet()));
             }
             called = List.copyOf(admitted.keySet());
-            List<ClaimedDelivery> claimed = new ArrayList<>();
             admitted.forEach((attempt, claim) -> {
                 claimed(attempt, claim);
-                claimed.add(new ClaimedDelivery(batch.attempts().indexOf(attempt), claim(attempt, claim)));
+                attempt.holdWithin(claim(attempt, claim));
             });
             begin(called);
             called.forEach(attempt -> attempt.delivery().limitHandler());
             called.forEach(attempt -> attempt.delivery().enterHandler(run));
-            result = handlers.callWithin(called, claimed, run, handler);
+            result = handlers.callWithin(called, run, handler);
             String json = called.size() == 1 ? records.json(called.get(0), result) : null;
             return json == null ? Map.of() : Map.of(called.get(0).id(), json);
         }

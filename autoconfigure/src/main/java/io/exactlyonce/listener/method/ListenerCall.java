@@ -1,9 +1,7 @@
 package io.exactlyonce.listener.method;
 
-import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.exactlyonce.Claim;
 import io.exactlyonce.delivery.pipeline.Attempt;
-import io.exactlyonce.delivery.pipeline.ClaimedDelivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.listener.message.RenewingVisibility;
@@ -24,6 +22,7 @@ final class ListenerCall implements Handler {
 
     private final ListenerMethod method;
     private final List<Message<?>> messages;
+    private final List<Attempt> attempts;
     private final MethodInvocation invocation;
 
     /** Whether the method has returned a future: how that ends is the future's to say. */
@@ -32,6 +31,7 @@ final class ListenerCall implements Handler {
     ListenerCall(CurrentDeliveries current, MethodInvocation invocation) {
         this.method = current.method();
         this.messages = current.messages();
+        this.attempts = messages.stream().map(CurrentDeliveries::attempt).toList();
         this.invocation = invocation;
     }
 
@@ -44,21 +44,21 @@ final class ListenerCall implements Handler {
     @Nullable Object process(DeliveryPipeline pipeline) throws Throwable {
         if (method.batch() != null) {
             requireAll(items(method.batch()));
-            pipeline.process(attempts(), this).join();
+            pipeline.process(attempts, this).join();
             return method.nothing();
         }
-        return processAlone(pipeline, attempts().get(0));
+        return processAlone(pipeline);
     }
 
-    private @Nullable Object processAlone(DeliveryPipeline pipeline, Attempt attempt) throws Throwable {
-        CompletableFuture<@Nullable Object> recorded = recorded(pipeline, attempt);
+    private @Nullable Object processAlone(DeliveryPipeline pipeline) throws Throwable {
+        CompletableFuture<@Nullable Object> recorded = recorded(pipeline);
         Object answer = method.isAsync() ? recorded : recorded.join();
         return answer == null ? method.nothing() : answer;
     }
 
-    private CompletableFuture<@Nullable Object> recorded(DeliveryPipeline pipeline, Attempt attempt) throws Throwable {
+    private CompletableFuture<@Nullable Object> recorded(DeliveryPipeline pipeline) throws Throwable {
         try {
-            return pipeline.process(List.of(attempt), this);
+            return pipeline.process(attempts, this);
         } catch (Throwable failure) {
             if (answered) {
                 return CompletableFuture.failedFuture(failure);
@@ -74,16 +74,12 @@ final class ListenerCall implements Handler {
         }
     }
 
-    private List<Attempt> attempts() {
-        return messages.stream().map(CurrentDeliveries::attempt).toList();
-    }
-
     private List<?> items(BatchSignature shape) {
         return (List<?>) Objects.requireNonNull(invocation.getArguments()[shape.list()]);
     }
 
     @Override
-    public CompletionStage<?> handle(List<ClaimedDelivery> claimed) throws Throwable {
+    public CompletionStage<?> handle(List<Attempt> claimed) throws Throwable {
         if (method.batch() != null) {
             pass(claimed, method.batch());
             invocation.proceed();
@@ -99,28 +95,25 @@ final class ListenerCall implements Handler {
         return CompletableFuture.completedFuture(returned);
     }
 
-    private void pass(List<ClaimedDelivery> acquired, BatchSignature shape) {
+    private void pass(List<Attempt> acquired, BatchSignature shape) {
         @Nullable Object[] arguments = invocation.getArguments();
         List<?> resolved = items(shape);
         // Lists that the method may change, as awspring's are.
         List<Object> items = new ArrayList<>(acquired.size());
         List<Claim> claims = new ArrayList<>(acquired.size());
-        for (ClaimedDelivery each : acquired) {
-            items.add(resolved.get(each.index()));
+        List<Message<?>> passed = new ArrayList<>(acquired.size());
+        for (Attempt each : acquired) {
+            int index = attempts.indexOf(each);
+            items.add(resolved.get(index));
             claims.add(each.claim());
+            passed.add(messages.get(index));
         }
         arguments[shape.list()] = items;
         if (shape.claims() >= 0) {
             arguments[shape.claims()] = claims;
         }
         if (shape.visibility() >= 0) {
-            arguments[shape.visibility()] = visibility(acquired);
+            arguments[shape.visibility()] = RenewingVisibility.ofAll(passed);
         }
-    }
-
-    private BatchVisibility visibility(List<ClaimedDelivery> acquired) {
-        return RenewingVisibility.ofAll(acquired.stream()
-                .<Message<?>>map(each -> messages.get(each.index()))
-                .toList());
     }
 }

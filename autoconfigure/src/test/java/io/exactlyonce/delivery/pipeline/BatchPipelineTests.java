@@ -132,7 +132,7 @@ class BatchPipelineTests {
         Delivery keyless = receive();
         List<Attempt> all = List.of(items.get(0), Attempt.ofBatch(keyless, "", null), items.get(1));
 
-        rig.process(all, this::handle);
+        rig.process(all, acquired -> acquired.forEach(item -> handed.add(all.indexOf(item))));
 
         assertThat(handed).containsExactly(0, 2);
         assertThat(rig.store.claims()).hasSize(2);
@@ -395,8 +395,8 @@ class BatchPipelineTests {
         rig.process(items, this::handle);
     }
 
-    private void handle(List<ClaimedDelivery> acquired) {
-        acquired.forEach(item -> handed.add(item.index()));
+    private void handle(List<Attempt> acquired) {
+        acquired.forEach(item -> handed.add(deliveries.indexOf(item.delivery())));
     }
 
     private static DeliveryRig.BatchHandler failing(Exception thrown) {

@@ -77,7 +77,7 @@ class TransactionalBatchTests {
         return attempts;
     }
 
-    private void called(List<ClaimedDelivery> claimed) {
+    private void called(List<Attempt> claimed) {
         calls.add(claimed.stream().map(each -> each.claim().key()).toList());
         claimed.forEach(each -> each.claim().ensureHeld());
     }
