@@ -43,6 +43,6 @@ final class ClaimWriters {
 
     /** Returns one whose claims tell the claim store's circuit breaker whether they are answered. */
     ClaimWriter guarded(StoreCircuitBreakers breakers) {
-        return new ClaimWriter(breakers.guard(store), breakers.guard(async), Timer.SYSTEM);
+        return new ClaimWriter(store, breakers.guard(async), Timer.SYSTEM);
     }
 }

@@ -16,17 +16,20 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOff;
+import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Claims, completes, releases and parks keys, each with the patience that it deserves: a claim that gets no answer can be
  * given up, for nothing has happened yet; a completion cannot, for the effect has. Takes lists; a single key is a list of
- * one. No thread waits for the end of a claim unless its caller does.
+ * one. No thread waits for an answer unless its caller does, by {@link #await}.
  */
 public final class ClaimWriter {
 
@@ -35,6 +38,9 @@ public final class ClaimWriter {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 2_000;
     private static final int FEW = 2;
+
+    private static final BackOff ENDLESS_PAUSES = endless();
+    private static final BackOff FEW_PAUSES = few();
 
     private final ClaimStore store;
     private final AsyncClaimStore async;
@@ -57,26 +63,35 @@ public final class ClaimWriter {
      * waits for their leases nor takes them for a crash.
      *
      * @param requests at least one
-     * @throws RuntimeException if the store did not answer
+     * @return fails if the store did not answer
      */
-    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return claim(requests, fewPauses(), () -> true);
+    public CompletableFuture<List<ClaimOutcome>> claim(List<ClaimRequest> requests) {
+        return claim(requests, FEW_PAUSES, () -> true);
     }
 
-    /** Does the same without a thread that waits. */
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return claimAsync(requests, fewPauses(), () -> true);
+    /** Does the same, and tries for as long as it is wanted. */
+    public CompletableFuture<List<ClaimOutcome>> claim(List<ClaimRequest> requests, BooleanSupplier wanted) {
+        return claim(requests, ENDLESS_PAUSES, wanted);
     }
 
-    /** Does the same without a thread that waits, and tries for as long as it is wanted. */
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, BooleanSupplier wanted) {
-        return claimAsync(requests, endlessPauses(), wanted);
+    /** Does the same, on a thread that waits. An interrupt ends the repeats. */
+    public List<ClaimOutcome> awaitClaim(List<ClaimRequest> requests) {
+        AtomicBoolean wanted = new AtomicBoolean(true);
+        CompletableFuture<List<ClaimOutcome>> claimed = claim(requests, FEW_PAUSES, wanted::get);
+        if (!isAnswered(claimed)) {
+            wanted.set(false);
+        }
+        return await(claimed);
     }
 
-    private CompletableFuture<List<ClaimOutcome>> claimAsync(
+    private CompletableFuture<List<ClaimOutcome>> claim(
             List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
         return calls.untilAnswered(
-                        "Claiming", keys(requests, ClaimRequest::key), pauses, wanted, () -> async.claimAsync(requests))
+                        "Claiming",
+                        new Keys<>(requests, ClaimRequest::key),
+                        pauses,
+                        wanted,
+                        () -> async.claimAsync(requests))
                 .exceptionallyCompose(unanswered -> async.endAsync(unclaimed(requests))
                         .handle((released, failure) -> {
                             if (failure != null) {
@@ -91,28 +106,9 @@ public final class ClaimWriter {
         return calls.pause(length);
     }
 
-    /** Does the same, and tries only once. */
-    public List<ClaimOutcome> claimOnce(List<ClaimRequest> requests) {
-        return claim(requests, endlessPauses(), () -> false);
-    }
-
-    private List<ClaimOutcome> claim(List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
-        String keys = keys(requests, ClaimRequest::key);
-        try {
-            return StoreCalls.await("Claiming", keys, pauses, wanted, () -> store.claim(requests));
-        } catch (RuntimeException unanswered) {
-            giveUp(requests, unanswered);
-            throw unanswered;
-        }
-    }
-
-    /** Gives up what may have been claimed although the answer was lost. */
-    private void giveUp(List<ClaimRequest> requests, RuntimeException unanswered) {
-        try {
-            store.end(unclaimed(requests));
-        } catch (RuntimeException failure) {
-            unanswered.addSuppressed(failure);
-        }
+    /** Pauses on the caller's thread; returns whether the time has passed, and no interrupt has come. */
+    public boolean awaitPause(Duration length) {
+        return isAnswered(pause(length));
     }
 
     /** What may have been claimed although the answer was lost. */
@@ -141,7 +137,7 @@ public final class ClaimWriter {
             List<ClaimEnd.Completed> completions, BooleanSupplier wanted, IllegalArgumentException unstorable) {
         log.warn(
                 "The result for {} cannot be stored; completing without it",
-                keys(completions, completion -> completion.claim().key()),
+                new Keys<>(completions, completion -> completion.claim().key()),
                 unstorable);
         return record(
                 completions.stream()
@@ -153,8 +149,8 @@ public final class ClaimWriter {
     private CompletableFuture<Set<ClaimId>> record(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
         return calls.untilAnswered(
                 "Completing",
-                keys(completions, completion -> completion.claim().key()),
-                endlessPauses(),
+                new Keys<>(completions, completion -> completion.claim().key()),
+                ENDLESS_PAUSES,
                 wanted,
                 () -> async.endAsync(completions));
     }
@@ -168,8 +164,8 @@ public final class ClaimWriter {
         if (releases.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        String keys = keys(releases, release -> release.claim().key());
-        return calls.untilAnswered("Releasing", keys, fewPauses(), () -> true, () -> async.endAsync(releases))
+        Keys<?> keys = new Keys<>(releases, release -> release.claim().key());
+        return calls.untilAnswered("Releasing", keys, FEW_PAUSES, () -> true, () -> async.endAsync(releases))
                 .handle((released, failure) -> {
                     if (failure != null) {
                         log.warn("Releasing {} failed; it can be claimed again when its lease ends", keys, failure);
@@ -187,8 +183,8 @@ public final class ClaimWriter {
         if (parkings.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        String keys = keys(parkings, parking -> parking.claim().key());
-        return calls.untilAnswered("Parking", keys, fewPauses(), () -> true, () -> async.endAsync(parkings))
+        Keys<?> keys = new Keys<>(parkings, parking -> parking.claim().key());
+        return calls.untilAnswered("Parking", keys, FEW_PAUSES, () -> true, () -> async.endAsync(parkings))
                 .handle((parked, failure) -> {
                     if (failure != null) {
                         log.error("Parking {} failed; it is in doubt when its lease ends", keys, failure);
@@ -219,10 +215,26 @@ public final class ClaimWriter {
         }
     }
 
-    /** Names keys for a log: the only one, or how many there are and which is first. */
-    private static <T> String keys(List<T> entries, Function<T, ClaimKey> key) {
-        String first = key.apply(entries.get(0)).toString();
-        return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
+    /** Waits until an answer is there, or its absence is certain; returns whether no interrupt came before. */
+    private static boolean isAnswered(CompletableFuture<?> answer) {
+        try {
+            answer.get();
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException unanswered) {
+            return true;
+        }
+        return true;
+    }
+
+    /** Names keys for a log: the only one, or how many there are and which is first. Their hashes are made when they are logged. */
+    private record Keys<T>(List<T> entries, Function<T, ClaimKey> key) {
+        @Override
+        public String toString() {
+            String first = key.apply(entries.get(0)).toString();
+            return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
+        }
     }
 
     /** Returns how keys stand, as {@link ClaimStore#look} does. */
@@ -235,13 +247,18 @@ public final class ClaimWriter {
         return store.fence(claim);
     }
 
-    static BackOff fewPauses() {
-        ExponentialBackOff pauses = endlessPauses();
+    /** Returns pauses that become longer, up to a bound, without an end. */
+    public static BackOffExecution endlessPauses() {
+        return ENDLESS_PAUSES.start();
+    }
+
+    private static BackOff few() {
+        ExponentialBackOff pauses = endless();
         pauses.setMaxAttempts(FEW);
         return pauses;
     }
 
-    public static ExponentialBackOff endlessPauses() {
+    private static ExponentialBackOff endless() {
         ExponentialBackOff pauses = new ExponentialBackOff(FIRST_PAUSE_MILLIS, 2);
         pauses.setMaxInterval(LONGEST_PAUSE_MILLIS);
         pauses.setJitter(FIRST_PAUSE_MILLIS / 2);

@@ -4,7 +4,6 @@ import io.exactlyonce.time.Timer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -12,7 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOff;
 import org.springframework.util.backoff.BackOffExecution;
 
-/** Calls a store again while it does not answer. Every call of a store can be repeated as it is. */
+/** Calls a store again while it does not answer. Every call of a store can be repeated as it is. No thread waits. */
 public final class StoreCalls {
 
     private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
@@ -24,50 +23,23 @@ public final class StoreCalls {
     }
 
     /**
-     * Calls until there is an answer, the attempts are used up, or it is not wanted any more. No thread waits.
+     * Calls until there is an answer, the attempts are used up, or it is not wanted any more.
      *
+     * @param keys what the call is about, for logs
      * @return the answer; fails with what the last call failed with, {@link IllegalArgumentException} at once, since repeating
      *     the call cannot help
      */
     <T> CompletableFuture<T> untilAnswered(
-            String what, String keys, BackOff backOff, BooleanSupplier wanted, Supplier<CompletableFuture<T>> call) {
+            String what, Object keys, BackOff backOff, BooleanSupplier wanted, Supplier<CompletableFuture<T>> call) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        repeat(answer, what + " " + keys, backOff.start(), wanted, call);
+        repeat(answer, what, keys, backOff.start(), wanted, call);
         return answer;
-    }
-
-    /** As {@link #untilAnswered}, on the caller's thread, which sleeps in between. */
-    static <T> T await(String what, String keys, BackOff backOff, BooleanSupplier wanted, Supplier<T> call) {
-        BackOffExecution pauses = backOff.start();
-        while (true) {
-            try {
-                return call.get();
-            } catch (IllegalArgumentException hopeless) {
-                throw hopeless;
-            } catch (RuntimeException failure) {
-                long pause = pauses.nextBackOff();
-                if (pause == BackOffExecution.STOP || !wanted.getAsBoolean() || !slept(pause)) {
-                    throw failure;
-                }
-                log.warn("{} {} failed; trying again", what, keys, failure);
-            }
-        }
-    }
-
-    /** Returns whether the time has passed; the thread may have been interrupted. */
-    public static boolean slept(long millis) {
-        try {
-            TimeUnit.MILLISECONDS.sleep(millis);
-            return true;
-        } catch (InterruptedException stopping) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 
     private <T> void repeat(
             CompletableFuture<T> answer,
             String what,
+            Object keys,
             BackOffExecution pauses,
             BooleanSupplier wanted,
             Supplier<CompletableFuture<T>> call) {
@@ -82,8 +54,8 @@ public final class StoreCalls {
                 answer.completeExceptionally(failure);
                 return;
             }
-            log.warn("{} failed; trying again", what, failure);
-            timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, pauses, wanted, call));
+            log.warn("{} {} failed; trying again", what, keys, failure);
+            timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, keys, pauses, wanted, call));
         });
     }
 

@@ -65,7 +65,7 @@ public final class ActionExecutor {
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long begun = clock.nanoTime();
-        Next<T, X> next = keeper.claim(List.of(request))
+        Next<T, X> next = keeper.awaitClaim(List.of(request))
                 .get(0)
                 .<Next<T, X>>match(
                         acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),

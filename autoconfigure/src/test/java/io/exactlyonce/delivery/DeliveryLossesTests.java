@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimEnd;
@@ -14,12 +15,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.util.backoff.FixedBackOff;
 
 /** Deliveries that end otherwise than by a completion and a delete: nothing of them stays behind. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -117,7 +117,7 @@ class DeliveryLossesTests {
         });
 
         ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
-        assertThatThrownBy(() -> rig.writer().claim(List.of(request)))
+        assertThatThrownBy(() -> ClaimWriter.await(rig.writer().claim(List.of(request))))
                 .hasMessage("connection reset")
                 .satisfies(failure -> assertThat(failure.getSuppressed()[0]).hasMessage("connection refused"));
     }
@@ -148,17 +148,24 @@ class DeliveryLossesTests {
         assertThat(rig.returns()).isEmpty();
     }
 
+    /** The call that is planned already is made: the next one is not. */
     @Test
-    void interruptEndsTheWaitForAnAnswer() {
-        AtomicInteger calls = new AtomicInteger();
-        Thread.currentThread().interrupt();
+    void interruptEndsTheRepeatsOfAClaimThatAThreadWaitsFor() {
+        Thread waiting = Thread.currentThread();
+        rig.timer.hold();
+        rig.store.failClaims(true);
+        ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
+        var repeating = CompletableFuture.runAsync(() -> {
+            await().until(() -> waiting.getState() == Thread.State.WAITING);
+            rig.timer.run();
+        });
+        waiting.interrupt();
 
-        assertThatThrownBy(() -> StoreCalls.await("Claiming", "key", new FixedBackOff(1, 3), () -> true, () -> {
-                    throw new IllegalStateException("connection reset " + calls.incrementAndGet());
-                }))
-                .hasMessage("connection reset 1");
+        assertThatThrownBy(() -> rig.writer().awaitClaim(List.of(request))).isInstanceOf(IllegalStateException.class);
 
         assertThat(Thread.interrupted()).isTrue();
+        assertThat(rig.store.claimCalls()).isEqualTo(2);
+        assertThat(repeating).succeedsWithin(Duration.ofSeconds(10));
     }
 
     @Test

@@ -3,10 +3,10 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.Claim;
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.pipeline.Attempt;
@@ -158,11 +158,15 @@ public final class DeliveryRig implements DeliveryObserver {
 
     /** Writes claims on the thread that asks. What is repeated is due when {@link #timer} says so. */
     public ClaimWriter writer() {
-        return writer(store);
+        return new ClaimWriter(store, asyncStore(), timer);
     }
 
-    public ClaimWriter writer(ClaimStore claims) {
-        return new ClaimWriter(claims, new ExecutorClaimStore(claims, task -> storeThreads.execute(task)), timer);
+    private ClaimWriter guardedWriter() {
+        return new ClaimWriter(store, breakers.guard(asyncStore()), timer);
+    }
+
+    public AsyncClaimStore asyncStore() {
+        return new ExecutorClaimStore(store, task -> storeThreads.execute(task));
     }
 
     public DeliveryPipeline pipeline() {
@@ -171,7 +175,7 @@ public final class DeliveryRig implements DeliveryObserver {
 
     public DeliveryPipeline pipeline(Executor cancellations) {
         return new DeliveryPipeline(
-                writer(breakers.guard(store)), terms(), backoff, results, this, clock, () -> 0, cancellations);
+                guardedWriter(), terms(), backoff, results, this, clock, () -> 0, cancellations);
     }
 
     /** Receives a message of a listener with a timeout. */

@@ -9,7 +9,6 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
@@ -29,13 +28,17 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class StoreOutageTests {
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final ClaimStore guarded = rig.breaker.guard(rig.store);
+    private final AsyncClaimStore guarded = rig.breaker.guard(rig.asyncStore());
+
+    private void claim() {
+        ClaimWriter.await(guarded.claimAsync(List.of()));
+    }
 
     private void failClaim() {
         rig.store.onClaim(() -> {
             throw new IllegalStateException("connection refused");
         });
-        assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> claim()).isInstanceOf(IllegalStateException.class);
     }
 
     private void failClaims(int times) {
@@ -74,7 +77,7 @@ class StoreOutageTests {
     void answerInBetweenBeginsTheCountAnew() {
         failClaims(2);
         rig.store.onClaim(() -> new Acquired(1, 1, false));
-        guarded.claim(List.of());
+        claim();
         failClaims(2);
 
         assertThat(rig.breaker.permitsPolling()).isTrue();
@@ -86,7 +89,7 @@ class StoreOutageTests {
             rig.store.onClaim(() -> {
                 throw new IllegalArgumentException("NUL");
             });
-            assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> claim()).isInstanceOf(IllegalArgumentException.class);
         }
 
         assertThat(rig.breaker.permitsPolling()).isTrue();
@@ -255,7 +258,7 @@ class StoreOutageTests {
             rig.watch.tick();
             if (rig.breaker.permitsPolling()) {
                 polled++;
-                assertThatThrownBy(() -> guarded.claim(List.of())).isInstanceOf(IllegalStateException.class);
+                assertThatThrownBy(() -> claim()).isInstanceOf(IllegalStateException.class);
             }
         }
         return polled;
@@ -322,7 +325,7 @@ class StoreOutageTests {
         rig.clock.advance(Duration.ofSeconds(1));
         rig.watch.tick();
         rig.store.onClaim(() -> new Acquired(1, 1, false));
-        guarded.claim(List.of());
+        claim();
         failClaims(2);
         assertThat(rig.breaker.permitsPolling()).as("as if nothing had been").isTrue();
     }
@@ -331,11 +334,7 @@ class StoreOutageTests {
     void otherCallsPassTheBreaker() {
         failClaims(3);
 
-        guarded.renew(List.of());
-        guarded.end(List.of());
-
-        assertThat(rig.store.renewals()).hasSize(1);
-        assertThat(guarded.look(List.of())).isEmpty();
+        assertThat(guarded.endAsync(List.of())).isCompleted();
         assertThat(rig.breaker.permitsPolling()).isFalse();
     }
 }

@@ -64,8 +64,8 @@ final class ClaimStage {
         long asked = clock.nanoTime();
         List<ClaimRequest> requests = attempts.stream().map(Attempt::request).toList();
         CompletableFuture<List<ClaimOutcome>> answer = last.isAtStake()
-                ? writer.claimAsync(requests, last.within(requests.get(0).lease(), asked))
-                : writer.claimAsync(requests);
+                ? writer.claim(requests, last.within(requests.get(0).lease(), asked))
+                : writer.claim(requests);
         return answer.handle((outcomes, failure) -> failure == null
                         ? answered(attempts, outcomes, asked)
                         : unanswered(attempts, last, StoreCalls.unwrap(failure)))

@@ -53,7 +53,7 @@ final class LastReceive {
 
     /** Returns how long to wait before a claim is asked for anew. */
     Duration pause() {
-        BackOffExecution begun = pauses == null ? ClaimWriter.endlessPauses().start() : pauses;
+        BackOffExecution begun = pauses == null ? ClaimWriter.endlessPauses() : pauses;
         pauses = begun;
         return Duration.ofMillis(begun.nextBackOff());
     }

@@ -12,8 +12,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerRun;
-import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.delivery.waiting.GuardedClaimTransaction;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,7 +62,7 @@ final class TransactionalHandler {
     void handle(Batch batch, Handler handler) {
         List<Attempt> open =
                 batch.attempts().stream().filter(Attempt::isToBeClaimed).toList();
-        BackOffExecution pauses = ClaimWriter.endlessPauses().start();
+        BackOffExecution pauses = ClaimWriter.endlessPauses();
         while (!open.isEmpty()) {
             open = new Work(batch, open, handler).execute(pauses);
         }
@@ -71,7 +71,7 @@ final class TransactionalHandler {
     /** The transactions have left nothing behind, so the key is claimed once more, only to be set aside. */
     private void park(ClaimRequest request, Throwable failure) {
         try {
-            ClaimOutcome outcome = writer.claim(List.of(request)).get(0);
+            ClaimOutcome outcome = writer.awaitClaim(List.of(request)).get(0);
             if (outcome instanceof Acquired) {
                 ClaimWriter.await(writer.park(List.of(new ClaimEnd.Parked(request.id(), failure.toString(), false))));
             } else {
@@ -204,7 +204,7 @@ final class TransactionalHandler {
 
         /** The database did not answer before the handler was called: the messages wait until it does. */
         private List<Attempt> unanswered(ClaimStoreUnavailableException why, BackOffExecution pauses) {
-            if (isToBeRepeated() && StoreCalls.slept(pauses.nextBackOff())) {
+            if (isToBeRepeated() && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
                 return open;
             }
             open.forEach(attempt -> ClaimStage.await(attempt, why));

@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery.waiting;
 
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -71,13 +70,8 @@ public final class StoreCircuitBreaker {
     }
 
     /** Returns a store whose claims tell this breaker whether the original answers. */
-    public ClaimStore guard(ClaimStore store) {
-        return new GuardedClaimStore(store, this);
-    }
-
-    /** Returns a store whose claims tell this breaker whether the original answers. */
     public AsyncClaimStore guard(AsyncClaimStore store) {
-        return new GuardedAsyncClaimStore(store, this);
+        return new GuardedClaimStore(store, this);
     }
 
     /** A listener begins to poll as the breaker permits. */

@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery.waiting;
 
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
@@ -30,11 +29,6 @@ public final class StoreCircuitBreakers {
     public StoreCircuitBreakers(DeliveryObserver observer) {
         this.observer = observer;
         this.claims = new StoreCircuitBreaker(observer);
-    }
-
-    /** Returns a store whose claims tell the claim store's breaker whether the original answers. */
-    public ClaimStore guard(ClaimStore store) {
-        return claims.guard(store);
     }
 
     /** Returns a store whose claims tell the claim store's breaker whether the original answers. */

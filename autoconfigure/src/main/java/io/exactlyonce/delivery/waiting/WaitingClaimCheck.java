@@ -40,7 +40,7 @@ final class WaitingClaimCheck {
         }
         List<ClaimRequest> requests =
                 asking.stream().map(WaitingDelivery::newRequest).toList();
-        List<ClaimOutcome> outcomes = keeper.claimOnce(requests);
+        List<ClaimOutcome> outcomes = ClaimWriter.await(keeper.claim(requests, () -> false));
         giveBack(requests, outcomes);
         for (int index = 0; index < asking.size(); index++) {
             end(asking.get(index), outcomes.get(index));

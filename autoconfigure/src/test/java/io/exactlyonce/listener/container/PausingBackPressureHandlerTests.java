@@ -7,7 +7,9 @@ import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
-import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -19,7 +21,7 @@ class PausingBackPressureHandlerTests {
 
     private final ScriptedStore store = new ScriptedStore();
     private final StoreCircuitBreaker breaker = new StoreCircuitBreaker(new DeliveryObserver() {});
-    private final ClaimStore guarded = breaker.guard(store);
+    private final AsyncClaimStore guarded = breaker.guard(new ExecutorClaimStore(store, Runnable::run));
     private final BatchAwareBackPressureHandler handler =
             (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
                             BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(),
@@ -36,7 +38,7 @@ class PausingBackPressureHandlerTests {
                 throw new IllegalStateException("connection refused");
             });
             try {
-                guarded.claim(List.of());
+                ClaimWriter.await(guarded.claimAsync(List.of()));
             } catch (IllegalStateException expected) {
                 continue;
             }
@@ -102,7 +104,7 @@ class PausingBackPressureHandlerTests {
                 new ClosingMeanwhile(handler, this::openBreaker), breaker, 10, System::nanoTime);
 
         assertThat(slow.requestBatch()).isZero();
-        guarded.claim(List.of());
+        ClaimWriter.await(guarded.claimAsync(List.of()));
         assertThat(breaker.permitsPolling()).isTrue();
         assertThat(handler.requestBatch()).isEqualTo(10);
         handler.release(10, ReleaseReason.NONE_FETCHED);
