@@ -68,6 +68,7 @@ class ArchitectureTests {
                     "delivery.pipeline",
                     List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
+            entry("listener.permits", List.of("delivery", "delivery.waiting", "visibility", "time")),
             entry("listener.message", List.of("delivery", "delivery.pipeline", "visibility")),
             entry(
                     "listener.method",
@@ -84,6 +85,7 @@ class ArchitectureTests {
                             "listener.acknowledgement",
                             "listener.message",
                             "listener.method",
+                            "listener.permits",
                             "visibility",
                             "time")),
             entry(
@@ -95,7 +97,8 @@ class ArchitectureTests {
                             "delivery.waiting",
                             "listener.container",
                             "listener.message",
-                            "listener.method")),
+                            "listener.method",
+                            "listener.permits")),
             entry("window.foresight", List.of()),
             entry("window", List.of("visibility", "window.foresight")),
             entry("window.watch", List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),

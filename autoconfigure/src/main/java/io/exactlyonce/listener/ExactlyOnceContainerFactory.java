@@ -15,7 +15,7 @@ import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.listener.container.FifoComponentFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerModeEndpoint;
-import io.exactlyonce.listener.container.PausingBackPressureHandler;
+import io.exactlyonce.listener.permits.PausingBackPressureHandler;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.message.ReceivedMessage;

@@ -15,6 +15,8 @@ import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.message.PayloadConversion;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.permits.PausingBackPressureHandler;
+import io.exactlyonce.listener.permits.PendingRecords;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;

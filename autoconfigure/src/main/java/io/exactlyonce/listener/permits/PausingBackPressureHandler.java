@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.permits;
 
 import io.awspring.cloud.sqs.listener.IdentifiableContainerComponent;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
@@ -68,7 +68,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     }
 
     /** Does not let its listener poll, nor end, while too many of these are pending. */
-    void await(PendingRecords pending) {
+    public void await(PendingRecords pending) {
         records = pending;
     }
 
@@ -90,7 +90,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     }
 
     /** Completes when a message may go on that has released its permit meanwhile. */
-    CompletableFuture<Void> takeBack() {
+    public CompletableFuture<Void> takeBack() {
         return owed.owe();
     }
 

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.permits;
 
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * The deliveries of one subscription whose handlers have ended, and whose outcome is not on record yet. They hold neither
  * thread nor permit, so that something else has to bound them: a crash would repeat the effects of all of them.
  */
-final class PendingRecords {
+public final class PendingRecords {
 
     private final Subscription subscription;
     private final int most;
@@ -20,15 +20,23 @@ final class PendingRecords {
     private final Condition fewer = lock.newCondition();
     private int pending;
 
-    /** @param most how many there may be before the listener stops polling */
-    PendingRecords(Subscription subscription, int most, DeliveryObserver observer) {
+    /**
+     * Makes an empty one.
+     *
+     * @param most how many there may be before the listener stops polling
+     */
+    public PendingRecords(Subscription subscription, int most, DeliveryObserver observer) {
         this.subscription = subscription;
         this.most = most;
         this.observer = observer;
     }
 
-    /** @param settled completes when a delivery's outcome is on record and was acted on */
-    void add(CompletableFuture<?> settled) {
+    /**
+     * A handler has ended.
+     *
+     * @param settled completes when its outcome is on record and was acted on
+     */
+    public void add(CompletableFuture<?> settled) {
         if (!settled.isDone()) {
             change(1);
             var unused = settled.whenComplete((done, failure) -> change(-1));

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.permits;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

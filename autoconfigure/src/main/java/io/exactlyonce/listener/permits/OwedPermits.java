@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.permits;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
