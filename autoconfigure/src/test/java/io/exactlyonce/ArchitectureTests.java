@@ -69,7 +69,7 @@ class ArchitectureTests {
                     List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
             entry("listener.permits", List.of("delivery", "delivery.waiting", "visibility", "time")),
-            entry("listener.message", List.of("delivery", "delivery.pipeline", "visibility")),
+            entry("listener.message", List.of("delivery", "delivery.pipeline", "listener.permits", "visibility")),
             entry(
                     "listener.method",
                     List.of("", "claim", "delivery", "delivery.pipeline", "listener.message", "visibility")),

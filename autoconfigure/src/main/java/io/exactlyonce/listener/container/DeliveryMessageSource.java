@@ -15,6 +15,7 @@ import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.message.PayloadConversion;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.permits.HandlerSlots;
 import io.exactlyonce.listener.permits.PausingBackPressureHandler;
 import io.exactlyonce.listener.permits.PendingRecords;
 import io.exactlyonce.visibility.SqsQueueVisibility;
@@ -104,10 +105,16 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());
         QueueSettings.warnOfFewReceives(begun);
-        awaitRecords(new PendingRecords(begun, configured.getMaxConcurrentMessages(), engine.observer()));
+        awaitRecords(new PendingRecords(begun, inHand(configured), engine.observer()));
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
         return new CompletingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl());
+    }
+
+    /** As many outcomes may be on their way to the store as messages may be in hand. */
+    private int inHand(SqsContainerOptions configured) {
+        int most = configured.getMaxConcurrentMessages();
+        return settings.claimsAhead() ? most + configured.getMaxMessagesPerPoll() : most;
     }
 
     private void awaitRecords(PendingRecords pending) {
@@ -182,6 +189,12 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     public CompletableFuture<Boolean> givesUp(Delivery delivery) {
         WatchedQueue queue = watched;
         return queue == null ? CompletableFuture.completedFuture(false) : queue.givesUpAfter(delivery.receiveCount());
+    }
+
+    @Override
+    public HandlerSlots slots() {
+        PausingBackPressureHandler pausing = permits;
+        return pausing == null ? UNKNOWN.slots() : pausing.slots();
     }
 
     @Override

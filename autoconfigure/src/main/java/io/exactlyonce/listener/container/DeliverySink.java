@@ -6,8 +6,10 @@ import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.sink.adapter.AbstractDelegatingMessageListeningSinkAdapter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.permits.HandlerSlots;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -79,13 +81,30 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         if (early.isEmpty()) {
             return getDelegate().emit(messages, context);
         }
+        CompletableFuture<Void> claimed = engine.pipeline().claimAhead(SettlingPipeline.attempts(early));
         // Whatever became of the claims: who has none goes no further.
-        return engine.pipeline()
-                .claimAhead(SettlingPipeline.attempts(early))
-                .handle((claimed, failure) -> isFifo ? messages : admitted(messages, context))
-                .thenCompose(admitted -> admitted.isEmpty()
-                        ? CompletableFuture.completedFuture(null)
-                        : getDelegate().emit(admitted, context));
+        return isFifo
+                ? claimed.handle((done, failure) -> null)
+                        .thenCompose(done -> getDelegate().emit(messages, context))
+                : emitWhen(claimed, messages, context);
+    }
+
+    /** The next poll need neither wait for these claims nor for the last handler of this one. */
+    private CompletableFuture<Void> emitWhen(
+            CompletableFuture<Void> claimed, Collection<Message<T>> messages, MessageProcessingContext<T> context) {
+        SlottedSink<T> slotted = new SlottedSink<>(getDelegate(), slots(messages), context, settings.isBatch());
+        slotted.arrive(messages.size());
+        return claimed.handle((done, failure) -> admitted(messages, context, slotted))
+                .thenCompose(slotted::emit);
+    }
+
+    private static HandlerSlots slots(Collection<? extends Message<?>> messages) {
+        return messages.stream()
+                .flatMap(message -> ReceivedMessage.of(message).stream())
+                .findFirst()
+                .map(ReceivedMessage::origin)
+                .orElse(MessageOrigin.UNKNOWN)
+                .slots();
     }
 
     private List<Message<T>> early(Collection<Message<T>> messages) {
@@ -101,7 +120,8 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     }
 
     /** Settles the rest at once. */
-    private Collection<Message<T>> admitted(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
+    private Collection<Message<T>> admitted(
+            Collection<Message<T>> messages, MessageProcessingContext<T> context, SlottedSink<T> slotted) {
         List<Attempt> attempts = SettlingPipeline.attempts(messages);
         List<Attempt> unanswered =
                 attempts.stream().filter(Attempt::isToBeClaimed).toList();
@@ -117,7 +137,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         List<Message<T>> rest =
                 messages.stream().filter(message -> !goOn.contains(message)).toList();
         var unused = SettlingPipeline.finish(rest, context, engine, this::settle);
-        rest.forEach(message -> context.runBackPressureReleaseCallback());
+        slotted.leave(rest.size());
         return goOn;
     }
 

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.message;
 
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.permits.HandlerSlots;
 import java.util.concurrent.CompletableFuture;
 
 /** Where a message was polled: what a sink needs to know of its queue, and of the permits that limit its polls. */
@@ -19,6 +20,11 @@ public interface MessageOrigin {
         }
 
         @Override
+        public HandlerSlots slots() {
+            return new HandlerSlots(Integer.MAX_VALUE, 0, System::nanoTime);
+        }
+
+        @Override
         public void recording(CompletableFuture<?> settled) {}
     };
 
@@ -32,6 +38,9 @@ public interface MessageOrigin {
      * @return completes when the message may go on; its permit is released at its end, as always
      */
     CompletableFuture<Void> takePermitBack();
+
+    /** Returns what lets handlers of its messages run. */
+    HandlerSlots slots();
 
     /**
      * A message's handler has ended, and its outcome may not be on record yet. Its permit is free already.

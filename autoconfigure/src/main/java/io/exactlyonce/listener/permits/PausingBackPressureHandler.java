@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.permits;
 
+import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.IdentifiableContainerComponent;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactory;
@@ -24,19 +25,21 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     private final BatchAwareBackPressureHandler original;
     private final StoreCircuitBreaker breaker;
     private final OwedPermits owed;
+    private final HandlerSlots slots;
     private final NanoClock clock;
     private volatile @Nullable PendingRecords records;
     private String id = getClass().getSimpleName();
 
     /**
-     * @param most how many messages may be handled at once
+     * @param slots let handlers run
      * @param clock monotonic, in nanoseconds
      */
     PausingBackPressureHandler(
-            BatchAwareBackPressureHandler original, StoreCircuitBreaker breaker, int most, NanoClock clock) {
+            BatchAwareBackPressureHandler original, StoreCircuitBreaker breaker, HandlerSlots slots, NanoClock clock) {
         this.original = original;
         this.breaker = breaker;
-        this.owed = new OwedPermits(most);
+        this.slots = slots;
+        this.owed = new OwedPermits(slots.most());
         this.clock = clock;
     }
 
@@ -47,9 +50,19 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
             BackPressureHandler handler = original.createBackPressureHandler(options);
             // Awspring accepts no other kind, and says so.
             return handler instanceof BatchAwareBackPressureHandler batches
-                    ? new PausingBackPressureHandler(batches, breaker, options.getMaxConcurrentMessages(), clock)
+                    ? around(batches, breaker, options, clock)
                     : handler;
         };
+    }
+
+    private static PausingBackPressureHandler around(
+            BatchAwareBackPressureHandler original,
+            StoreCircuitBreaker breaker,
+            ContainerOptions<?, ?> options,
+            NanoClock clock) {
+        HandlerSlots slots =
+                new HandlerSlots(options.getMaxConcurrentMessages(), options.getMaxMessagesPerPoll(), clock);
+        return new PausingBackPressureHandler(original, breaker, slots, clock);
     }
 
     @Override
@@ -94,14 +107,19 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
         return owed.owe();
     }
 
+    /** Returns what lets handlers of the polled messages run. */
+    public HandlerSlots slots() {
+        return slots;
+    }
+
     /**
-     * The whole of the permits may be there although messages go on that have taken theirs back, or whose outcome is not on
-     * record yet.
+     * The whole of the permits may be there although messages go on that have lent theirs, or taken them back, or whose outcome is
+     * not on record yet.
      */
     @Override
     public boolean drain(Duration timeout) {
         long begun = clock.nanoTime();
-        Duration left = owed.awaitPaid(timeout);
+        Duration left = owed.awaitPaid(slots.drain(timeout));
         boolean drained = original.drain(left) && owed.isPaid();
         PendingRecords pending = records;
         return drained && (pending == null || pending.awaitNone(timeout.minusNanos(clock.nanoTime() - begun)));

@@ -19,8 +19,9 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.permits.PausingBackPressureHandler;
 import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.listener.permits.HandlerSlots;
+import io.exactlyonce.listener.permits.PausingBackPressureHandler;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
@@ -74,6 +75,11 @@ class MessageGroupSinkTests {
             @Override
             public CompletableFuture<Void> takePermitBack() {
                 return permits.takeBack();
+            }
+
+            @Override
+            public HandlerSlots slots() {
+                return permits.slots();
             }
 
             @Override

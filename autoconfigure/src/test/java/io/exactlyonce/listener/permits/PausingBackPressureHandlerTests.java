@@ -90,8 +90,11 @@ class PausingBackPressureHandlerTests {
 
     @Test
     void handlerWithoutAnIdIsGivenNone() {
-        PausingBackPressureHandler around =
-                new PausingBackPressureHandler(new ClosingMeanwhile(handler, () -> {}), breaker, 10, System::nanoTime);
+        PausingBackPressureHandler around = new PausingBackPressureHandler(
+                new ClosingMeanwhile(handler, () -> {}),
+                breaker,
+                new HandlerSlots(10, 10, System::nanoTime),
+                System::nanoTime);
 
         around.setId("orders");
 
@@ -101,7 +104,10 @@ class PausingBackPressureHandlerTests {
     @Test
     void permitsThatCameAfterTheGateClosedAreGivenBack() throws Exception {
         BatchAwareBackPressureHandler slow = new PausingBackPressureHandler(
-                new ClosingMeanwhile(handler, this::openBreaker), breaker, 10, System::nanoTime);
+                new ClosingMeanwhile(handler, this::openBreaker),
+                breaker,
+                new HandlerSlots(10, 10, System::nanoTime),
+                System::nanoTime);
 
         assertThat(slow.requestBatch()).isZero();
         ClaimWriter.await(guarded.claimAsync(List.of()));

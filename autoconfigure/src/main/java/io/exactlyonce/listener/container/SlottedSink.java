@@ -1,0 +1,81 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.exactlyonce.listener.permits.HandlerSlots;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
+
+/** The messages of a poll on their way to their handlers' slots, and their permits on the way back. */
+final class SlottedSink<T> {
+
+    private final MessageSink<T> sink;
+    private final HandlerSlots slots;
+    private final MessageProcessingContext<T> context;
+    private final boolean isBatch;
+
+    SlottedSink(MessageSink<T> sink, HandlerSlots slots, MessageProcessingContext<T> context, boolean isBatch) {
+        this.sink = sink;
+        this.slots = slots;
+        this.context = context;
+        this.isBatch = isBatch;
+    }
+
+    /** They hold a permit each. */
+    void arrive(int messages) {
+        release(slots.arrive(messages));
+    }
+
+    /** They leave without a handler. */
+    void leave(int messages) {
+        for (int left = 0; left < messages; left++) {
+            release(slots.leave() ? 1 : 0);
+        }
+    }
+
+    /** Hands each over when there is a slot for it, those of a batch together; completes when they have left their handlers. */
+    CompletableFuture<Void> emit(Collection<Message<T>> messages) {
+        if (messages.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return isBatch
+                ? emitTogether(messages)
+                : CompletableFuture.allOf(messages.stream()
+                        .map(message -> emitTogether(List.of(message)))
+                        .toArray(CompletableFuture[]::new));
+    }
+
+    private CompletableFuture<Void> emitTogether(Collection<Message<T>> messages) {
+        CompletableFuture<Void> emitted = new CompletableFuture<>();
+        slots.begin(messages.size(), begunAt -> {
+            try {
+                var unused = sink.emit(messages, slotted(begunAt))
+                        .whenComplete((done, failure) -> complete(emitted, failure));
+            } catch (RuntimeException failure) {
+                emitted.completeExceptionally(failure);
+            }
+        });
+        return emitted;
+    }
+
+    private static void complete(CompletableFuture<Void> emitted, @Nullable Throwable failure) {
+        if (failure == null) {
+            emitted.complete(null);
+        } else {
+            emitted.completeExceptionally(failure);
+        }
+    }
+
+    private MessageProcessingContext<T> slotted(long begunAt) {
+        return context.setBackPressureReleaseCallback(() -> release(slots.end(begunAt) ? 1 : 0));
+    }
+
+    private void release(int permits) {
+        for (int released = 0; released < permits; released++) {
+            context.runBackPressureReleaseCallback();
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package io.exactlyonce.listener.permits;
+
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
+
+/**
+ * Keeps handlers at work while the next poll and its claims are under way. A permit lets a message be polled, a slot lets its
+ * handler run. While handlers are quick, one poll's worth of permits is lent: given back before its messages have ended, so that
+ * the next messages are received and claimed meanwhile. They wait here for a slot.
+ *
+ * <p>Guaranteed: never more handlers at a time than the listener's number, and never more messages in hand than that and one
+ * poll. Slots are given in the order in which they were asked for.
+ *
+ * <p>Nothing is lent while a message would wait for long: it could have been another consumer's. Handlers that grow slow all at
+ * once cost the messages of one poll that wait, once; they are renewed like the rest.
+ */
+public final class HandlerSlots {
+
+    /** Longest time that a message received ahead is expected to wait for its slot. */
+    private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** What the latest handler counts in the average, one in so many. */
+    private static final int SMOOTHING = 8;
+
+    private final int most;
+    private final int ahead;
+    private final NanoClock clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition fewer = lock.newCondition();
+    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private int free;
+    private int inHand;
+    private int lent;
+    private long typicalNanos = Long.MAX_VALUE;
+    private boolean isClosed;
+
+    /**
+     * Makes slots.
+     *
+     * @param most how many messages may be handled at a time
+     * @param ahead how many more may be received
+     * @param clock monotonic, in nanoseconds
+     */
+    public HandlerSlots(int most, int ahead, NanoClock clock) {
+        this.most = most;
+        this.ahead = ahead;
+        this.clock = clock;
+        this.free = most;
+    }
+
+    int most() {
+        return most;
+    }
+
+    /**
+     * Messages were polled, which hold a permit each.
+     *
+     * @return how many permits are to be given back now
+     */
+    public int arrive(int messages) {
+        lock.lock();
+        try {
+            inHand += messages;
+            int lending = Math.max(0, Math.min(messages, limit() - lent));
+            lent += lending;
+            return lending;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Begins to handle messages, all at once, as soon as there is a slot for each.
+     *
+     * @param messages no more than there are slots
+     * @param handling begins at the moment that it is told; must not wait
+     */
+    public void begin(int messages, LongConsumer handling) {
+        lock.lock();
+        try {
+            waiting.add(new Waiting(messages, handling));
+        } finally {
+            lock.unlock();
+        }
+        beginNext();
+    }
+
+    /**
+     * A message that had a slot leaves.
+     *
+     * @param begunAt when its slot was taken
+     * @return whether its permit is to be given back
+     */
+    public boolean end(long begunAt) {
+        boolean isReleased;
+        lock.lock();
+        try {
+            free++;
+            long took = Math.max(0, clock.nanoTime() - begunAt);
+            typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
+            isReleased = leaveHand();
+        } finally {
+            lock.unlock();
+        }
+        beginNext();
+        return isReleased;
+    }
+
+    /**
+     * A message leaves that has had no slot.
+     *
+     * @return whether its permit is to be given back
+     */
+    public boolean leave() {
+        lock.lock();
+        try {
+            return leaveHand();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Messages that leave pay first for what is lent too much. */
+    private boolean leaveHand() {
+        inHand--;
+        fewer.signalAll();
+        if (lent > Math.min(limit(), inHand)) {
+            lent--;
+            return false;
+        }
+        return true;
+    }
+
+    private int limit() {
+        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * most / Math.max(1, ahead);
+        return isQuick && !isClosed ? ahead : 0;
+    }
+
+    private void beginNext() {
+        List<LongConsumer> begun = new ArrayList<>();
+        lock.lock();
+        try {
+            while (!waiting.isEmpty() && waiting.element().messages() <= free) {
+                Waiting next = waiting.remove();
+                free -= next.messages();
+                begun.add(next.handling());
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (!begun.isEmpty()) {
+            long now = clock.nanoTime();
+            begun.forEach(handling -> handling.accept(now));
+        }
+    }
+
+    /**
+     * Lends no more, and waits until nothing is in hand.
+     *
+     * @return how much of the time is left
+     */
+    Duration drain(Duration timeout) {
+        long left = timeout.toNanos();
+        lock.lock();
+        try {
+            isClosed = true;
+            while (inHand > 0 && left > 0) {
+                left = fewer.awaitNanos(left);
+            }
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+        return Duration.ofNanos(Math.max(0, left));
+    }
+
+    private record Waiting(int messages, LongConsumer handling) {}
+}

@@ -1,0 +1,215 @@
+package io.exactlyonce.listener.permits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HandlerSlotsTests {
+
+    private static final int MOST = 10;
+    private static final int POLL = 10;
+
+    private long now;
+    private final HandlerSlots slots = new HandlerSlots(MOST, POLL, () -> now);
+    private final List<Long> begun = new ArrayList<>();
+    private int permits = MOST;
+
+    private void poll(int messages) {
+        permits -= messages;
+        assertThat(permits).as("permits that are free").isNotNegative();
+        permits += slots.arrive(messages);
+    }
+
+    private void begin(int messages) {
+        slots.begin(messages, begun::add);
+    }
+
+    private void end() {
+        permits += slots.end(begun.remove(0)) ? 1 : 0;
+    }
+
+    /** One poll whose handlers take so long. */
+    private void handle(Duration each) {
+        poll(POLL);
+        for (int i = 0; i < POLL; i++) {
+            begin(1);
+        }
+        now += each.toNanos();
+        while (!begun.isEmpty()) {
+            end();
+        }
+    }
+
+    @Test
+    void nothingIsLentBeforeAnyHandlerHasEnded() {
+        poll(POLL);
+
+        assertThat(permits).isZero();
+    }
+
+    @Test
+    void nextPollNeedNotWaitForHandlersThatAreQuick() {
+        handle(Duration.ofMillis(1));
+
+        poll(POLL);
+
+        assertThat(permits).isEqualTo(POLL);
+    }
+
+    @Test
+    void messagesReceivedAheadWaitUntilThereIsASlotForThemInTheirOrder() {
+        handle(Duration.ofMillis(1));
+        poll(POLL);
+        poll(POLL);
+        List<Integer> order = new ArrayList<>();
+        for (int message = 0; message < 2 * POLL; message++) {
+            int number = message;
+            slots.begin(1, at -> {
+                begun.add(at);
+                order.add(number);
+            });
+        }
+        assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+
+        end();
+
+        assertThat(order).endsWith(10).hasSize(11);
+        assertThat(permits).as("permits that are free").isOne();
+    }
+
+    @Test
+    void noMoreThanTheListenersNumberAndOnePollAreInHand() {
+        handle(Duration.ofMillis(1));
+        poll(POLL);
+        poll(POLL);
+
+        assertThat(permits).isZero();
+    }
+
+    @Test
+    void nothingIsLentWhereMessagesWouldWaitForLong() {
+        handle(Duration.ofMillis(101));
+
+        poll(POLL);
+
+        assertThat(permits).isZero();
+    }
+
+    @Test
+    void loansEndWhenHandlersGrowSlow() {
+        handle(Duration.ofMillis(1));
+        handle(Duration.ofSeconds(5));
+
+        assertThat(permits).isEqualTo(MOST);
+        poll(POLL);
+        assertThat(permits).isZero();
+    }
+
+    @Test
+    void loansBeginAgainWhenHandlersAreQuickAgain() {
+        handle(Duration.ofSeconds(1));
+        for (int poll = 0; poll < 5; poll++) {
+            handle(Duration.ofMillis(1));
+        }
+
+        poll(POLL);
+
+        assertThat(permits).isEqualTo(POLL);
+    }
+
+    @Test
+    void batchBeginsWhenThereIsASlotForEachOfItsMessages() {
+        begin(4);
+        begin(8);
+        begin(1);
+        assertThat(begun).hasSize(1);
+
+        slots.end(0);
+        assertThat(begun).as("its turn is kept").hasSize(1);
+        slots.end(0);
+        assertThat(begun).hasSize(2);
+        slots.end(0);
+        assertThat(begun).hasSize(3);
+    }
+
+    @Test
+    void messagesWithoutAHandlerPayForWhatIsLent() {
+        handle(Duration.ofMillis(1));
+        poll(POLL);
+        for (int left = 0; left < POLL; left++) {
+            permits += slots.leave() ? 1 : 0;
+        }
+
+        assertThat(permits).isEqualTo(MOST);
+    }
+
+    @Test
+    void stopWaitsForMessagesWhosePermitsAreLentAndLendsNoMore() throws Exception {
+        HandlerSlots real = new HandlerSlots(MOST, POLL, System::nanoTime);
+        real.arrive(1);
+        real.end(System.nanoTime());
+        assertThat(real.arrive(1)).as("lent").isOne();
+        assertThat(real.drain(Duration.ofMillis(1))).isEqualTo(Duration.ZERO);
+        assertThat(real.arrive(1)).as("lent while it stops").isZero();
+
+        CompletableFuture<Duration> stop = CompletableFuture.supplyAsync(() -> real.drain(Duration.ofSeconds(20)));
+        real.leave();
+        assertThat(stop).isNotDone();
+        real.end(System.nanoTime());
+
+        assertThat(stop.get(10, TimeUnit.SECONDS)).isPositive();
+    }
+
+    /** Whatever happens in whatever order, no permit is lost or made, and no more handlers run than there are slots. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void permitsAndSlotsAreKeptWhateverTheOrder(long seed) {
+        Random random = new Random(seed);
+        int undecided = 0;
+        int asked = 0;
+        for (int step = 0; step < 20_000; step++) {
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    int messages = Math.min(permits, 1 + random.nextInt(POLL));
+                    poll(messages);
+                    undecided += messages;
+                }
+                case 1 -> {
+                    if (undecided > 0) {
+                        undecided--;
+                        if (random.nextInt(4) == 0) {
+                            permits += slots.leave() ? 1 : 0;
+                        } else {
+                            asked++;
+                            begin(1);
+                        }
+                    }
+                }
+                case 2 -> {
+                    if (!begun.isEmpty()) {
+                        asked--;
+                        end();
+                    }
+                }
+                default -> now += random.nextInt(random.nextInt(20) == 0 ? 2_000_000_000 : 2_000_000);
+            }
+            assertThat(begun).hasSize(Math.min(asked, MOST));
+            assertThat(undecided + asked).isLessThanOrEqualTo(MOST + POLL);
+        }
+        while (undecided-- > 0) {
+            permits += slots.leave() ? 1 : 0;
+        }
+        while (!begun.isEmpty()) {
+            end();
+        }
+        assertThat(permits).isEqualTo(MOST);
+    }
+}
