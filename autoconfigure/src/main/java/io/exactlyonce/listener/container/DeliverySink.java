@@ -13,8 +13,8 @@ import io.exactlyonce.listener.permits.HandlerSlots;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -130,15 +130,14 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
                         .filter(attempt -> !unanswered.contains(attempt))
                         .toList()));
         admitted.addAll(unanswered);
-        Set<Message<T>> goOn = messages.stream()
-                .filter(message ->
-                        SettlingPipeline.attempts(List.of(message)).stream().anyMatch(admitted::contains))
-                .collect(Collectors.toCollection(LinkedHashSet::new));
-        List<Message<T>> rest =
-                messages.stream().filter(message -> !goOn.contains(message)).toList();
-        var unused = SettlingPipeline.finish(rest, context, engine, this::settle);
-        slotted.leave(rest.size());
-        return goOn;
+        Map<Boolean, List<Message<T>>> goOn = messages.stream()
+                .collect(Collectors.partitioningBy(message -> SettlingPipeline.isAmong(admitted, message)));
+        List<Message<T>> rest = goOn.get(false);
+        if (!rest.isEmpty()) {
+            var unused = SettlingPipeline.finish(rest, context, engine, this::settle);
+            slotted.leave(rest.size());
+        }
+        return goOn.get(true);
     }
 
     /** A delivery that waits for another's claim is deleted long after its pipeline has ended. */

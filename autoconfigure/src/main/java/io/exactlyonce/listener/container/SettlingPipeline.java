@@ -91,8 +91,16 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
         ClaimWriter.await(engine.pipeline().claim(attempts));
         List<Attempt> admitted = engine.pipeline().admit(attempts);
         return messages.stream()
-                .filter(message -> attempts(List.of(message)).stream().anyMatch(admitted::contains))
+                .filter(message -> isAmong(admitted, message))
                 .toList();
+    }
+
+    /** By the attempt's identity: to compare messages is to compare all of their headers. */
+    static boolean isAmong(List<Attempt> attempts, Message<?> message) {
+        return ReceivedMessage.of(message)
+                .flatMap(ReceivedMessage::attempt)
+                .filter(attempts::contains)
+                .isPresent();
     }
 
     static List<Attempt> attempts(Collection<? extends Message<?>> messages) {
