@@ -174,8 +174,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public DeliveryPipeline pipeline(Executor cancellations) {
-        return new DeliveryPipeline(
-                guardedWriter(), terms(), backoff, results, this, clock, () -> 0, cancellations);
+        return new DeliveryPipeline(guardedWriter(), terms(), backoff, results, this, clock, () -> 0, cancellations);
     }
 
     /** Receives a message of a listener with a timeout. */

@@ -129,6 +129,27 @@ class ReceiveAheadIT {
         }
     }
 
+    /** Each of these but one of a key waits or is a duplicate, and takes neither a slot nor a permit with it. */
+    @Test
+    void keyThatComesSeveralTimesInAPollAndInSeveralAtOnceIsHandledOnceAndAllPermitsAreBack() {
+        try (TestApplication application = start()) {
+            Listener listener = application.bean(Listener.class);
+            for (int copy = 0; copy < MOST; copy++) {
+                send("quick", 3);
+                send("slow", 3);
+            }
+            await().atMost(SOON).until(() -> SQS.size(queue) == 0);
+            assertThat(listener.handled())
+                    .containsExactlyInAnyOrder("quick0", "quick1", "quick2", "slow0", "slow1", "slow2");
+
+            send("gate", 3 * MOST);
+
+            await().atMost(SOON).until(() -> listener.running() == MOST);
+            listener.open();
+            awaitAllHandledOnce(listener, 3 * MOST + 6);
+        }
+    }
+
     @Test
     void whatWasReceivedAheadIsAnothersAtOnceWhenTheListenerStops() {
         try (TestApplication application = start()) {

@@ -90,9 +90,7 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
         }
         ClaimWriter.await(engine.pipeline().claim(attempts));
         List<Attempt> admitted = engine.pipeline().admit(attempts);
-        return messages.stream()
-                .filter(message -> isAmong(admitted, message))
-                .toList();
+        return messages.stream().filter(message -> isAmong(admitted, message)).toList();
     }
 
     /** By the attempt's identity: to compare messages is to compare all of their headers. */

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
@@ -32,6 +33,7 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -75,7 +77,7 @@ class ClaimsWithThePollTests {
             10);
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), null, queue, 3);
-    private final List<Runnable> asked = new ArrayList<>();
+    private final List<Runnable> asked = Collections.synchronizedList(new ArrayList<>());
     private final ListenerEngine engine = ListenerRig.engine(deliveries, store, asked::add);
     private final AtomicInteger permits = new AtomicInteger();
     private final MessageProcessingContext<String> context =
@@ -305,6 +307,14 @@ class ClaimsWithThePollTests {
         assertThat(threads.waiting).containsExactly(last);
         assertThat(delivery(last).state()).isEqualTo(DeliveryState.CLAIMING);
         assertThat(permits).hasValue(0);
+
+        CompletableFuture<Void> thread = CompletableFuture.runAsync(() -> threads.pipeline.process(last, context));
+        await().until(() -> {
+            answerAll();
+            return thread.isDone();
+        });
+        assertThat(handled).containsExactly(last);
+        assertThat(store.claims()).hasSize(4);
     }
 
     @Test

@@ -45,8 +45,8 @@ class SettledMessagesTests {
             10);
     private final ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run);
     private final List<Message<String>> acknowledged = new ArrayList<>();
-    private final MessageProcessingContext<String> context =
-            MessageProcessingContext.<String>create().setAcknowledgmentCallback(new AcknowledgementCallback<>() {
+    private final MessageProcessingContext<String> context = MessageProcessingContext.<String>create()
+            .setAcknowledgmentCallback(new AcknowledgementCallback<>() {
                 @Override
                 public CompletableFuture<Void> onAcknowledge(Message<String> each) {
                     acknowledged.add(each);

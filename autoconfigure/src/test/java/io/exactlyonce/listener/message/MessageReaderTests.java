@@ -69,7 +69,8 @@ class MessageReaderTests {
     private Optional<org.springframework.messaging.Message<Object>> read(
             PayloadConversion conversion, Message message) {
         Answers polled = new Answers(List.of(new Answers.Answer(List.of(message), subscription, clock.nanoTime())));
-        return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN).read(polled).stream().findFirst();
+        return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN)
+                .read(polled).stream().findFirst();
     }
 
     private static SqsMessagingMessageConverter converter() {
