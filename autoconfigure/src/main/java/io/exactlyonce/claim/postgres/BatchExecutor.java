@@ -57,7 +57,10 @@ public final class BatchExecutor {
         Map<ClaimKey, ClaimEnd> ending = ends.next();
         List<ClaimRequest> claiming = claims.next(ending.keySet());
         BatchReply answer = transaction.execute(() -> statement.run(List.copyOf(ending.values()), claiming));
-        takeovers.decide(claims.answered(answer));
+        List<RequestedRow> found = claims.answered(answer);
+        if (!found.isEmpty()) {
+            takeovers.decide(found);
+        }
         claims.forgetDecided();
         ends.answered(ending, answer, lockedRows);
     }

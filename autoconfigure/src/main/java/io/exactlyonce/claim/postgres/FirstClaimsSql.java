@@ -2,7 +2,6 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
-import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -68,8 +67,8 @@ final class FirstClaimsSql {
                 .text(request -> request.key().key())
                 .uuid(ClaimRequest::claimId)
                 .text(ClaimRequest::owner)
-                .bigint(request -> LeaseMicros.of(request.lease()))
+                .bigint(request -> ArrayParameters.micros(request.lease()))
                 .text(ClaimRequest::fingerprint);
-        parameters.setLong(first + ARRAYS, LeaseMicros.of(retention));
+        parameters.setLong(first + ARRAYS, ArrayParameters.micros(retention));
     }
 }

@@ -2,7 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
+import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -95,8 +95,8 @@ public final class FreeRowUpdates {
         statement.setLong(4, next.fencingToken());
         statement.setBoolean(5, next.ambiguous());
         statement.setString(6, request.fingerprint());
-        statement.setLong(7, LeaseMicros.of(request.lease()));
-        statement.setLong(8, LeaseMicros.of(retention));
+        statement.setLong(7, ArrayParameters.micros(request.lease()));
+        statement.setLong(8, ArrayParameters.micros(retention));
         statement.setString(9, request.key().scope());
         statement.setString(10, request.key().key());
         bindLock(statement, 11, free.row());

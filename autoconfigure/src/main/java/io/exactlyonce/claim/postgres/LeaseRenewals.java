@@ -4,7 +4,6 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
-import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
 import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
@@ -140,6 +139,6 @@ final class LeaseRenewals {
                 .text(renewal -> renewal.claim().key().scope())
                 .text(renewal -> renewal.claim().key().key())
                 .uuid(renewal -> renewal.claim().value())
-                .bigint(renewal -> LeaseMicros.of(renewal.lease()));
+                .bigint(renewal -> ArrayParameters.micros(renewal.lease()));
     }
 }

@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
+import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -113,7 +113,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     public boolean release(ClaimId claim) {
         return update(
                 RELEASE,
-                LeaseMicros.of(retention),
+                ArrayParameters.micros(retention),
                 claim.key().scope(),
                 claim.key().key(),
                 claim.value());
@@ -126,7 +126,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             return update(
                     COMPLETE,
                     completion.result(),
-                    LeaseMicros.of(retention),
+                    ArrayParameters.micros(retention),
                     claim.key().scope(),
                     claim.key().key(),
                     claim.value());

@@ -3,7 +3,9 @@ package io.exactlyonce.claim.postgres.jdbc;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,11 @@ public final class ArrayParameters<T> {
 
     public ArrayParameters<T> bool(Function<? super T, Boolean> property) throws SQLException {
         return bind("bool", Boolean[]::new, property);
+    }
+
+    /** Returns a length as the table's statements take it: in microseconds, as PostgreSQL counts. */
+    public static long micros(Duration length) {
+        return TimeUnit.MICROSECONDS.convert(length);
     }
 
     private <V extends @Nullable Object> ArrayParameters<T> bind(

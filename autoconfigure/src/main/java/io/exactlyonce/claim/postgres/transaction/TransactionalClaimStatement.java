@@ -7,7 +7,6 @@ import io.exactlyonce.claim.postgres.ClaimRow;
 import io.exactlyonce.claim.postgres.RequestedRow;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
-import io.exactlyonce.claim.postgres.jdbc.LeaseMicros;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -89,7 +88,7 @@ final class TransactionalClaimStatement {
 
     TransactionalClaimStatement(JdbcTemplate jdbc, Duration retention, SynchronousCommit synchronousCommit) {
         this.jdbc = jdbc;
-        this.retentionMicros = LeaseMicros.of(retention);
+        this.retentionMicros = ArrayParameters.micros(retention);
         this.durability = synchronousCommit.setting();
     }
 
@@ -116,7 +115,7 @@ final class TransactionalClaimStatement {
                 .text(entry -> entry.key().key())
                 .uuid(entry -> entry.request().claimId())
                 .text(entry -> entry.request().owner())
-                .bigint(entry -> LeaseMicros.of(entry.request().lease()))
+                .bigint(entry -> ArrayParameters.micros(entry.request().lease()))
                 .text(entry -> entry.request().fingerprint());
         parameters.setLong(arrays + ARRAYS, retentionMicros);
     }
