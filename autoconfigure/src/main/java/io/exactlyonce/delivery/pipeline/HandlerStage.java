@@ -56,7 +56,10 @@ final class HandlerStage {
         admitted.forEach(attempt -> attempt.delivery().limitHandler());
         CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
         try {
-            List<Attempt> ready = GroupOrder.admit(new ReconcileStep(batch, writer).reconcile(admitted), batch, writer);
+            List<Attempt> reconciled = admitted.stream().anyMatch(ReconcileStep::isNeededFor)
+                    ? new ReconcileStep(batch, writer).reconcile(admitted)
+                    : admitted;
+            List<Attempt> ready = GroupOrder.admit(reconciled, batch, writer);
             GroupOrder order = new GroupOrder(batch);
             List<Attempt> entered = ready.stream().filter(order::enters).toList();
             order.giveBack(writer);
