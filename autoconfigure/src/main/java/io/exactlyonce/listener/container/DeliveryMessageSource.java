@@ -13,7 +13,7 @@ import io.exactlyonce.listener.acknowledgement.CompletingAcknowledgementExecutor
 import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.MessageReader;
-import io.exactlyonce.listener.message.PayloadConversion;
+import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.permits.HandlerSlots;
 import io.exactlyonce.listener.permits.PausingBackPressureHandler;
@@ -177,7 +177,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     }
 
     private MessageReader<T> reader() {
-        PayloadConversion conversion = new PayloadConversion(
+        MessageConversion conversion = new MessageConversion(
                 getMessagingMessageConverter(),
                 getMessageConversionContext(),
                 payloadType,

@@ -26,7 +26,7 @@ public final class MessageReader<T> {
 
     private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
 
-    private final PayloadConversion conversion;
+    private final MessageConversion conversion;
     private final Deliveries deliveries;
     private final MessageOrigin origin;
 
@@ -37,7 +37,7 @@ public final class MessageReader<T> {
      * @param deliveries where unreadable messages are returned
      * @param origin where the messages were polled
      */
-    public MessageReader(PayloadConversion conversion, Deliveries deliveries, MessageOrigin origin) {
+    public MessageReader(MessageConversion conversion, Deliveries deliveries, MessageOrigin origin) {
         this.conversion = conversion;
         this.deliveries = deliveries;
         this.origin = origin;
@@ -74,9 +74,10 @@ public final class MessageReader<T> {
 
     private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
         try {
-            org.springframework.messaging.Message<T> converted = convert(AttributeSanitizer.tame(message));
-            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group, message.body(), origin)
-                    .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
+            org.springframework.messaging.Message<T> converted = convert(message);
+            return Optional.of(
+                    new ReceivedMessage(delivery, keyAttribute(message), group, message.body(), origin)
+                            .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();

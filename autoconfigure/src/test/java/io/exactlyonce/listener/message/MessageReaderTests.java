@@ -63,11 +63,11 @@ class MessageReaderTests {
             MessagingMessageConverter<Message> converter, Message message) {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Order.class);
-        return read(new PayloadConversion(converter, context, Order.class, Set.of()), message);
+        return read(new MessageConversion(converter, context, Order.class, Set.of()), message);
     }
 
     private Optional<org.springframework.messaging.Message<Object>> read(
-            PayloadConversion conversion, Message message) {
+            MessageConversion conversion, Message message) {
         Answers polled = new Answers(List.of(new Answers.Answer(List.of(message), subscription, clock.nanoTime())));
         return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN)
                 .read(polled).stream().findFirst();
@@ -120,7 +120,7 @@ class MessageReaderTests {
     }
 
     private Object payloadOfClass(String type) {
-        var conversion = new PayloadConversion(
+        var conversion = new MessageConversion(
                 converter(), new SqsMessageConversionContext(), null, Set.of(Order.class, Refund.class));
         MessageAttributeValue named = MessageAttributeValue.builder()
                 .dataType("String")
@@ -149,7 +149,7 @@ class MessageReaderTests {
         context.setPayloadClass(Basket.class);
         try (CapturedLog log = new CapturedLog(MessageReader.class)) {
             assertThat(read(
-                            new PayloadConversion(converter(), context, Basket.class, Set.of()),
+                            new MessageConversion(converter(), context, Basket.class, Set.of()),
                             message(body, Map.of())))
                     .isEmpty();
 

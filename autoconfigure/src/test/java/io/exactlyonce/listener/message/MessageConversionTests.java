@@ -17,7 +17,7 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-class AttributeSanitizerTests {
+class MessageConversionTests {
 
     /** Its initializer tells that the class was loaded. */
     static final class Gadget extends Number {
@@ -65,7 +65,7 @@ class AttributeSanitizerTests {
 
     private static MessageHeaders headers(Map<String, MessageAttributeValue> attributes) {
         return new SqsMessagingMessageConverter()
-                .toMessagingMessage(AttributeSanitizer.tame(message(attributes)), null)
+                .toMessagingMessage(MessageConversion.tame(message(attributes)), null)
                 .getHeaders();
     }
 
@@ -77,7 +77,7 @@ class AttributeSanitizerTests {
                 "Sqs_Delay", attribute("Number.java.lang.Integer", "1"),
                 "count", attribute("Number.int", "7")));
 
-        assertThat(AttributeSanitizer.tame(message)).isSameAs(message);
+        assertThat(MessageConversion.tame(message)).isSameAs(message);
     }
 
     @ParameterizedTest

@@ -1,37 +1,70 @@
 package io.exactlyonce.listener.message;
 
+import io.awspring.cloud.sqs.MessagingHeaders;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.support.converter.ContextAwareMessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.NumberUtils;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Converts messages with the application's converter, to the payload that the listener takes. Of several that the handlers of a
- * class take, the sender names one; awspring reads that name with a mapper of the converter, which it turns off as soon as any
- * listener on a method shares the converter. So the name is told in the context, too, where the mapper's answer comes first.
+ * Converts messages with the application's converter, to the payload that the listener takes, and keeps senders from choosing more
+ * than that:
+ *
+ * <ul>
+ *   <li>Which attributes become headers: awspring lets them take the place of what it attaches itself, such as the receipt
+ *       handle, and loads any class that a number's type names.
+ *   <li>Which class the payload is: of several that the handlers of a class take, the sender names one. Awspring reads that name
+ *       with a mapper of the converter, which it turns off as soon as any listener on a method shares the converter; so the name is
+ *       told in the context, too, where the mapper's answer comes first.
+ * </ul>
  *
  * @param converter the application's
  * @param context for converters that want one
  * @param payloadType what the handler takes, if it is known
  * @param takenByClass what the handlers of a class take; empty for a listener on a method
  */
-public record PayloadConversion(
+public record MessageConversion(
         MessagingMessageConverter<Message> converter,
         @Nullable MessageConversionContext context,
         @Nullable Class<?> payloadType,
         Set<Class<?>> takenByClass) {
 
-    org.springframework.messaging.Message<?> convert(Message message) {
+    /** Micrometer casts what it finds under this name to an observation. */
+    private static final String OBSERVATION = "micrometer.observation";
+
+    /** Senders that use awspring leave it in the attributes. */
+    private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
+
+    private static final Set<String> RESERVED =
+            Set.of(ReceivedMessage.HEADER, MessagingHeaders.ACKNOWLEDGMENT_CALLBACK_HEADER, OBSERVATION);
+
+    private static final String NUMBER = "Number";
+
+    /** The types that awspring reads; of any other it would load the class, and run its initializer, before it refuses it. */
+    private static final Set<String> NUMBERS = Stream.concat(
+                    Stream.of("byte", "short", "int", "long", "float", "double", Number.class.getName()),
+                    NumberUtils.STANDARD_NUMBER_TYPES.stream().map(Class::getName))
+            .map(type -> type.toLowerCase(Locale.ROOT))
+            .collect(Collectors.toUnmodifiableSet());
+
+    org.springframework.messaging.Message<?> convert(Message received) {
+        Message message = tame(received);
         org.springframework.messaging.Message<?> converted =
                 converter instanceof ContextAwareMessagingMessageConverter<Message> aware
                         ? aware.toMessagingMessage(message, context(message))
@@ -80,5 +113,36 @@ public record PayloadConversion(
         }
         named.setPayloadClass(type);
         return named;
+    }
+
+    /** Returns the message without attributes that pass for headers of awspring's or ours, and with plain numbers. */
+    static Message tame(Message message) {
+        Map<String, MessageAttributeValue> sent = message.messageAttributes();
+        if (sent.entrySet().stream().allMatch(each -> isTame(each.getKey(), each.getValue()))) {
+            return message;
+        }
+        Map<String, MessageAttributeValue> tame = new LinkedHashMap<>();
+        sent.forEach((name, value) -> {
+            if (!isReserved(name)) {
+                tame.put(name, plain(value));
+            }
+        });
+        return message.toBuilder().messageAttributes(tame).build();
+    }
+
+    private static boolean isTame(String name, MessageAttributeValue value) {
+        return !isReserved(name) && plain(value).equals(value);
+    }
+
+    private static boolean isReserved(String name) {
+        return RESERVED.contains(name) || (name.startsWith(SqsHeaders.SQS_HEADER_PREFIX) && !name.equals(HARMLESS));
+    }
+
+    private static MessageAttributeValue plain(MessageAttributeValue value) {
+        String type = value.dataType();
+        boolean named = type != null && type.startsWith(NUMBER + ".");
+        return named && !NUMBERS.contains(type.substring(NUMBER.length() + 1).toLowerCase(Locale.ROOT))
+                ? value.toBuilder().dataType(NUMBER).build()
+                : value;
     }
 }
