@@ -88,7 +88,7 @@ public final class ClaimWriter {
             List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
         return calls.untilAnswered(
                         "Claiming",
-                        new Keys<>(requests, ClaimRequest::key),
+                        keys(requests, ClaimRequest::key),
                         pauses,
                         wanted,
                         () -> async.claimAsync(requests))
@@ -137,7 +137,7 @@ public final class ClaimWriter {
             List<ClaimEnd.Completed> completions, BooleanSupplier wanted, IllegalArgumentException unstorable) {
         log.warn(
                 "The result for {} cannot be stored; completing without it",
-                new Keys<>(completions, completion -> completion.claim().key()),
+                keys(completions, completion -> completion.claim().key()),
                 unstorable);
         return record(
                 completions.stream()
@@ -149,7 +149,7 @@ public final class ClaimWriter {
     private CompletableFuture<Set<ClaimId>> record(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
         return calls.untilAnswered(
                 "Completing",
-                new Keys<>(completions, completion -> completion.claim().key()),
+                keys(completions, completion -> completion.claim().key()),
                 ENDLESS_PAUSES,
                 wanted,
                 () -> async.endAsync(completions));
@@ -164,7 +164,7 @@ public final class ClaimWriter {
         if (releases.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        Keys<?> keys = new Keys<>(releases, release -> release.claim().key());
+        Object keys = keys(releases, release -> release.claim().key());
         return calls.untilAnswered("Releasing", keys, FEW_PAUSES, () -> true, () -> async.endAsync(releases))
                 .handle((released, failure) -> {
                     if (failure != null) {
@@ -183,7 +183,7 @@ public final class ClaimWriter {
         if (parkings.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        Keys<?> keys = new Keys<>(parkings, parking -> parking.claim().key());
+        Object keys = keys(parkings, parking -> parking.claim().key());
         return calls.untilAnswered("Parking", keys, FEW_PAUSES, () -> true, () -> async.endAsync(parkings))
                 .handle((parked, failure) -> {
                     if (failure != null) {
@@ -228,13 +228,15 @@ public final class ClaimWriter {
         return true;
     }
 
-    /** Names keys for a log: the only one, or how many there are and which is first. Their hashes are made when they are logged. */
-    private record Keys<T>(List<T> entries, Function<T, ClaimKey> key) {
-        @Override
-        public String toString() {
-            String first = key.apply(entries.get(0)).toString();
-            return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
-        }
+    /** Names keys for a log: the only one, or how many there are and which is first. Hashes them only when that is logged. */
+    private static <T> Object keys(List<T> entries, Function<T, ClaimKey> key) {
+        return new Object() {
+            @Override
+            public String toString() {
+                String first = key.apply(entries.get(0)).toString();
+                return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
+            }
+        };
     }
 
     /** Returns how keys stand, as {@link ClaimStore#look} does. */

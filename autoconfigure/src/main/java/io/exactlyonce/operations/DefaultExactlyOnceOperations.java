@@ -34,19 +34,18 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
      */
     public DefaultExactlyOnceOperations(
             ActionExecutor executions, ParkedClaims parked, StoredResults results, Runnable store) {
-        this(executions, parked, results, store, InDoubtPolicy.RERUN);
-    }
-
-    private DefaultExactlyOnceOperations(
-            ActionExecutor executions,
-            ParkedClaims parked,
-            StoredResults results,
-            Runnable store,
-            InDoubtPolicy doubt) {
         this.executions = executions;
         this.parked = parked;
         this.results = results;
         this.store = store;
+        this.doubt = InDoubtPolicy.RERUN;
+    }
+
+    private DefaultExactlyOnceOperations(DefaultExactlyOnceOperations original, InDoubtPolicy doubt) {
+        this.executions = original.executions;
+        this.parked = original.parked;
+        this.results = original.results;
+        this.store = original.store;
         this.doubt = doubt;
     }
 
@@ -57,8 +56,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
                     "onAbandoned (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
                             + " for itself what was done, where claim.isAmbiguous()");
         }
-        return new DefaultExactlyOnceOperations(
-                executions, parked, results, store, new InDoubtPolicy(policy, null, List.of()));
+        return new DefaultExactlyOnceOperations(this, new InDoubtPolicy(policy, null, List.of()));
     }
 
     @Override
