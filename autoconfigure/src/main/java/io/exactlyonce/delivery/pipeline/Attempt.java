@@ -159,6 +159,11 @@ public final class Attempt {
         claim = held;
     }
 
+    /** Returns whether a reconciler is to be asked before its handler is called. Only while it holds a claim. */
+    boolean isToBeReconciled() {
+        return spec().doubt().reconciler() != null && claim().isAmbiguous();
+    }
+
     ClaimLostException lost(String reason) {
         return claim().lost(reason);
     }

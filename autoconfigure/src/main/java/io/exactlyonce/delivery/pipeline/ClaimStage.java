@@ -49,6 +49,9 @@ final class ClaimStage {
 
     /** Claims, and goes on for as long as one of the deliveries is on its last receive, and gets no answer. */
     CompletableFuture<Void> claim(List<Attempt> attempts) {
+        if (attempts.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
         return claim(
                 attempts,
                 new LastReceive(attempts.stream().map(Attempt::delivery).toList(), clock));

@@ -56,7 +56,7 @@ final class HandlerStage {
         admitted.forEach(attempt -> attempt.delivery().limitHandler());
         CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
         try {
-            List<Attempt> reconciled = admitted.stream().anyMatch(ReconcileStep::isNeededFor)
+            List<Attempt> reconciled = admitted.stream().anyMatch(Attempt::isToBeReconciled)
                     ? new ReconcileStep(batch, writer).reconcile(admitted)
                     : admitted;
             List<Attempt> ready = GroupOrder.admit(reconciled, batch, writer);

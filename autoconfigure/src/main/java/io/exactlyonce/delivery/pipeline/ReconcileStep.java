@@ -27,11 +27,6 @@ final class ReconcileStep {
         this.writer = writer;
     }
 
-    /** Returns whether a reconciler is to be asked before the handler is called. */
-    static boolean isNeededFor(Attempt attempt) {
-        return attempt.spec().doubt().reconciler() != null && attempt.claim().isAmbiguous();
-    }
-
     /** Returns those that the handler is to be called for, if they are admitted again: this may have taken long. */
     List<Attempt> reconcile(List<Attempt> admitted) {
         GroupOrder order = new GroupOrder(batch);
@@ -39,7 +34,7 @@ final class ReconcileStep {
         for (Attempt attempt : admitted) {
             if (order.admits(attempt)) {
                 Reconciler reconciler = attempt.spec().doubt().reconciler();
-                if (reconciler == null || !isNeededFor(attempt) || isToBeRun(attempt, reconciler, order)) {
+                if (reconciler == null || !attempt.isToBeReconciled() || isToBeRun(attempt, reconciler, order)) {
                     ready.add(attempt);
                 }
             }

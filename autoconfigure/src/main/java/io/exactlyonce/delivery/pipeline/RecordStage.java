@@ -35,7 +35,9 @@ final class RecordStage {
         if (!batch.done().isEmpty()) {
             complete(batch.done());
         }
-        fail(batch.failed());
+        if (!batch.failed().isEmpty()) {
+            fail(batch.failed());
+        }
     }
 
     /**

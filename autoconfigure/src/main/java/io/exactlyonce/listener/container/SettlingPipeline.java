@@ -90,6 +90,9 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
         }
         ClaimWriter.await(engine.pipeline().claim(attempts));
         List<Attempt> admitted = engine.pipeline().admit(attempts);
+        if (admitted.size() == messages.size()) {
+            return List.copyOf(messages);
+        }
         return messages.stream().filter(message -> isAmong(admitted, message)).toList();
     }
 
