@@ -87,11 +87,7 @@ public final class ClaimWriter {
     private CompletableFuture<List<ClaimOutcome>> claim(
             List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
         return calls.untilAnswered(
-                        "Claiming",
-                        keys(requests, ClaimRequest::key),
-                        pauses,
-                        wanted,
-                        () -> async.claimAsync(requests))
+                        "Claiming", keys(requests, ClaimRequest::key), pauses, wanted, () -> async.claimAsync(requests))
                 .exceptionallyCompose(unanswered -> async.endAsync(unclaimed(requests))
                         .handle((released, failure) -> {
                             if (failure != null) {

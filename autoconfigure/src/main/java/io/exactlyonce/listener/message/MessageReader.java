@@ -75,9 +75,8 @@ public final class MessageReader<T> {
     private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
         try {
             org.springframework.messaging.Message<T> converted = convert(message);
-            return Optional.of(
-                    new ReceivedMessage(delivery, keyAttribute(message), group, message.body(), origin)
-                            .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
+            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group, message.body(), origin)
+                    .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
