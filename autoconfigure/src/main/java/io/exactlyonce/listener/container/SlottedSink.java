@@ -6,7 +6,6 @@ import io.exactlyonce.listener.permits.HandlerSlots;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
 /** The messages of a poll on their way to their handlers' slots, and their permits on the way back. */
@@ -49,24 +48,7 @@ final class SlottedSink<T> {
     }
 
     private CompletableFuture<Void> emitTogether(Collection<Message<T>> messages) {
-        CompletableFuture<Void> emitted = new CompletableFuture<>();
-        slots.begin(messages.size(), begunAt -> {
-            try {
-                var unused = sink.emit(messages, slotted(begunAt))
-                        .whenComplete((done, failure) -> complete(emitted, failure));
-            } catch (RuntimeException failure) {
-                emitted.completeExceptionally(failure);
-            }
-        });
-        return emitted;
-    }
-
-    private static void complete(CompletableFuture<Void> emitted, @Nullable Throwable failure) {
-        if (failure == null) {
-            emitted.complete(null);
-        } else {
-            emitted.completeExceptionally(failure);
-        }
+        return slots.take(messages.size()).thenCompose(begunAt -> sink.emit(messages, slotted(begunAt)));
     }
 
     private MessageProcessingContext<T> slotted(long begunAt) {

@@ -6,10 +6,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongConsumer;
 
 /**
  * Keeps handlers at work while the next poll and its claims are under way. A permit lets a message be polled, a slot lets its
@@ -78,19 +78,21 @@ public final class HandlerSlots {
     }
 
     /**
-     * Begins to handle messages, all at once, as soon as there is a slot for each.
+     * Takes a slot for each of some messages, all at once.
      *
      * @param messages no more than there are slots
-     * @param handling begins at the moment that it is told; must not wait
+     * @return completes when they are taken, with that moment
      */
-    public void begin(int messages, LongConsumer handling) {
+    public CompletableFuture<Long> take(int messages) {
+        Waiting asked = new Waiting(messages, new CompletableFuture<>());
         lock.lock();
         try {
-            waiting.add(new Waiting(messages, handling));
+            waiting.add(asked);
         } finally {
             lock.unlock();
         }
         beginNext();
+        return asked.taken();
     }
 
     /**
@@ -145,21 +147,17 @@ public final class HandlerSlots {
     }
 
     private void beginNext() {
-        List<LongConsumer> begun = new ArrayList<>();
+        List<Waiting> next = new ArrayList<>();
         lock.lock();
         try {
             while (!waiting.isEmpty() && waiting.element().messages() <= free) {
-                Waiting next = waiting.remove();
-                free -= next.messages();
-                begun.add(next.handling());
+                free -= waiting.element().messages();
+                next.add(waiting.remove());
             }
         } finally {
             lock.unlock();
         }
-        if (!begun.isEmpty()) {
-            long now = clock.nanoTime();
-            begun.forEach(handling -> handling.accept(now));
-        }
+        next.forEach(begun -> begun.taken().complete(clock.nanoTime()));
     }
 
     /**
@@ -183,5 +181,5 @@ public final class HandlerSlots {
         return Duration.ofNanos(Math.max(0, left));
     }
 
-    private record Waiting(int messages, LongConsumer handling) {}
+    private record Waiting(int messages, CompletableFuture<Long> taken) {}
 }

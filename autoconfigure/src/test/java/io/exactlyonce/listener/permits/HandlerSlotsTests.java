@@ -29,7 +29,7 @@ class HandlerSlotsTests {
     }
 
     private void begin(int messages) {
-        slots.begin(messages, begun::add);
+        slots.take(messages).thenAccept(begun::add);
     }
 
     private void end() {
@@ -72,7 +72,7 @@ class HandlerSlotsTests {
         List<Integer> order = new ArrayList<>();
         for (int message = 0; message < 2 * POLL; message++) {
             int number = message;
-            slots.begin(1, at -> {
+            slots.take(1).thenAccept(at -> {
                 begun.add(at);
                 order.add(number);
             });
