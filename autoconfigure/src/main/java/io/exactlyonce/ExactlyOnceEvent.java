@@ -4,7 +4,11 @@ import java.time.Duration;
 
 /**
  * What the application may want to react to; published as an application event, so that {@code @EventListener} methods get it.
- * They are called on a thread of their own, one event after the other; beyond a thousand that wait, events are dropped.
+ * They are called on one thread of ours, one event after the other: a listener that blocks delays the other events, and no
+ * delivery; beyond a thousand that wait, events are dropped. Hand longer work to a thread of your own.
+ *
+ * <p>Keys may be personal data: events have the first 16 digits of the SHA-256 of scope and key, as the engine's log lines and
+ * the MDC do.
  */
 public sealed interface ExactlyOnceEvent {
 
@@ -14,21 +18,34 @@ public sealed interface ExactlyOnceEvent {
     /** Returns the queue's name. */
     String queue();
 
-    /** A message whose key is completed was not handled again. */
-    record DuplicateSuppressed(String listener, String queue) implements ExactlyOnceEvent {}
+    /**
+     * A message whose key is completed was not handled again.
+     *
+     * @param key hashed
+     */
+    record DuplicateSuppressed(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
      * A key was claimed in doubt: its earlier attempt vanished, or was stopped, and may have had effects.
      *
+     * @param key hashed
      * @param attempt the number of this attempt, from 2
      */
-    record TakenOver(String listener, String queue, int attempt) implements ExactlyOnceEvent {}
+    record TakenOver(String listener, String queue, String key, int attempt) implements ExactlyOnceEvent {}
 
-    /** A lease ended while its handler ran, and is renewed no more: the handler was stopped, its effect is in doubt. */
-    record ClaimLost(String listener, String queue) implements ExactlyOnceEvent {}
+    /**
+     * A lease ended while its handler ran, and is renewed no more: the handler was stopped, its effect is in doubt.
+     *
+     * @param key hashed
+     */
+    record ClaimLost(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
-    /** A message has met a key that waits for a person's decision. */
-    record KeyParked(String listener, String queue) implements ExactlyOnceEvent {}
+    /**
+     * A message has met a key that waits for a person's decision.
+     *
+     * @param key hashed
+     */
+    record KeyParked(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
      * Deliveries outlast their window; told once, and again only after a recovery.

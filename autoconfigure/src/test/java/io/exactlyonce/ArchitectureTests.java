@@ -116,7 +116,15 @@ class ArchitectureTests {
                             "window.watch")),
             entry(
                     "observe",
-                    List.of("", "claim", "delivery", "renewal", "visibility", "window.foresight", "window.watch")),
+                    List.of(
+                            "",
+                            "claim",
+                            "delivery",
+                            "listener.message",
+                            "renewal",
+                            "visibility",
+                            "window.foresight",
+                            "window.watch")),
             entry("audit", List.of("", "delivery", "visibility", "window")),
             entry(
                     "metrics",

@@ -2,7 +2,7 @@ package io.exactlyonce.audit;
 
 import io.exactlyonce.visibility.Subscription;
 
-/** Learns what is read of queues. */
+/** Learns what is read of queues. Called by the SQS client's threads: it must not block. */
 @FunctionalInterface
 public interface QueueObserver {
 

@@ -22,6 +22,7 @@ import org.springframework.util.unit.DataSize;
  * @param renewal Renewal of visibility windows and leases.
  * @param retry Return of deliveries that did not succeed.
  * @param audit Audit of the listeners' queues.
+ * @param observation Observations of deliveries.
  */
 @ConfigurationProperties("exactly-once")
 public record ExactlyOnceProperties(
@@ -29,7 +30,8 @@ public record ExactlyOnceProperties(
         @DefaultValue Datasource datasource,
         @DefaultValue Renewal renewal,
         @DefaultValue Retry retry,
-        @DefaultValue Audit audit) {
+        @DefaultValue Audit audit,
+        @DefaultValue Observation observation) {
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
@@ -235,6 +237,14 @@ public record ExactlyOnceProperties(
             silence = Set.copyOf(silence);
         }
     }
+
+    /**
+     * Observations of deliveries, where there is an {@code ObservationRegistry}.
+     *
+     * @param opentelemetryNames Whether the observation of a message, and ours within it, have OpenTelemetry's names for
+     *     messaging, which are still in development.
+     */
+    public record Observation(@DefaultValue("false") boolean opentelemetryNames) {}
 
     private static <T extends Comparable<T>> void requireWithin(String name, T value, T least, T most) {
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {

@@ -17,6 +17,8 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     /** Longest scope and longest key that a store must take, in characters. */
     public static final int MAX_LENGTH = 512;
 
+    private static final int SHORT = 16;
+
     private static final Comparator<ClaimKey> ORDER =
             Comparator.comparing(ClaimKey::scope).thenComparing(ClaimKey::key);
 
@@ -28,6 +30,11 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     /** Returns the SHA-256 of scope and key as 64 hexadecimal digits: fit for logs, and stable across attempts. */
     public String hash() {
         return sha256(scope + '\0' + key);
+    }
+
+    /** Returns the first 16 digits of {@link #hash()}, by which logs and events name a key. */
+    public String shortHash() {
+        return hash().substring(0, SHORT);
     }
 
     /**
@@ -52,7 +59,7 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     /** Names the hash only: a key may be personal data. */
     @Override
     public String toString() {
-        return scope + "/" + hash().substring(0, 16);
+        return scope + "/" + shortHash();
     }
 
     private static void requireStorable(String what, String value) {

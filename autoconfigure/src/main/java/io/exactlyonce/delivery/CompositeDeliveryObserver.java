@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -44,8 +45,22 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     }
 
     @Override
-    public void claimed(Subscription subscription, ClaimOutcome outcome) {
-        tell(observer -> observer.claimed(subscription, outcome));
+    public ClaimScope claiming(List<ClaimCall> calls) {
+        List<ClaimScope> scopes = new ArrayList<>(observers.size());
+        tell(observer -> {
+            ClaimScope scope = observer.claiming(calls);
+            if (scope != ClaimScope.NONE) {
+                scopes.add(scope);
+            }
+        });
+        return scopes.isEmpty()
+                ? ClaimScope.NONE
+                : (outcomes, failure) -> scopes.forEach(scope -> shield(scope, () -> scope.end(outcomes, failure)));
+    }
+
+    @Override
+    public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
+        tell(observer -> observer.claimed(subscription, key, outcome));
     }
 
     @Override
@@ -105,6 +120,11 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     @Override
     public void renewed(Subscription subscription, Target target, Result result) {
         tell(observer -> observer.renewed(subscription, target, result));
+    }
+
+    @Override
+    public void claimLost(Subscription subscription, ClaimKey key) {
+        tell(observer -> observer.claimLost(subscription, key));
     }
 
     @Override

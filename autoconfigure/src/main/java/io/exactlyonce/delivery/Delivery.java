@@ -26,6 +26,7 @@ public final class Delivery {
     private final AtomicReference<DeliveryState> state = new AtomicReference<>(DeliveryState.RECEIVED);
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
 
+    private volatile @Nullable SenderHeaders sender;
     private volatile @Nullable Renewal renewal;
     private volatile @Nullable Disposition disposition;
     private volatile CompletableFuture<Void> left = CompletableFuture.completedFuture(null);
@@ -37,6 +38,14 @@ public final class Delivery {
     private volatile Runnable delete = () -> {
         throw new IllegalStateException("It was not said how to delete message %s".formatted(messageId()));
     };
+
+    /** What a message's sender said beside the payload: what continues its trace, for example. */
+    @FunctionalInterface
+    public interface SenderHeaders {
+
+        /** Returns the text under a name; {@code null} if there is none. */
+        @Nullable String get(String name);
+    }
 
     /**
      * @param subscription the listener and its queue
@@ -86,6 +95,16 @@ public final class Delivery {
 
     public long receivedAt() {
         return receivedAt;
+    }
+
+    public void sentWith(SenderHeaders headers) {
+        sender = headers;
+    }
+
+    /** Returns what the sender said under a name; {@code null} if nothing, or if the message could not be read. */
+    public @Nullable String sent(String name) {
+        SenderHeaders headers = sender;
+        return headers == null ? null : headers.get(name);
     }
 
     /** Says how to have the message deleted after its pipeline has ended; the queue's answer comes later. */

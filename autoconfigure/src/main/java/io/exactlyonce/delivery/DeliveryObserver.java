@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
@@ -9,10 +10,31 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Learns what happens to deliveries. Called by the threads that do the work: it must not block. What it throws is logged
- * and disturbs nothing.
+ * Learns what happens to deliveries. Called by the threads that do the work, most of which are shared: the store's, which tell of
+ * claims and completions, the SQS client's, which tell of receives and deletes, and those that renew. One that blocks delays
+ * all deliveries, and costs them their windows and leases in the end: hand what takes longer than microseconds to a thread of
+ * your own. What it throws is logged and disturbs nothing.
  */
 public interface DeliveryObserver extends RenewalObserver {
+
+    /** A delivery whose key the store is about to be asked for. */
+    record ClaimCall(Delivery delivery, ClaimKey key) {}
+
+    /** What an observer has begun with a question for keys. */
+    @FunctionalInterface
+    interface ClaimScope {
+
+        /** Has begun nothing. */
+        ClaimScope NONE = (outcomes, failure) -> {};
+
+        /**
+         * There is an answer, or there will be none. Called once, by any thread.
+         *
+         * @param outcomes in the order of the calls; none if there is no answer
+         * @param failure why there is none; {@code null} if there is one
+         */
+        void end(List<ClaimOutcome> outcomes, @Nullable Throwable failure);
+    }
 
     /**
      * A delivery that a handler is about to be called with, under its claim.
@@ -69,8 +91,19 @@ public interface DeliveryObserver extends RenewalObserver {
      */
     default void inFlight(Subscription subscription, int change) {}
 
+    /**
+     * The store is about to be asked for keys, in one call, perhaps before there are threads for their deliveries. What is asked
+     * again, since there was no answer, is told again.
+     *
+     * @param calls at least one
+     * @return is told how that ended
+     */
+    default ClaimScope claiming(List<ClaimCall> calls) {
+        return ClaimScope.NONE;
+    }
+
     /** The store answered a claim. */
-    default void claimed(Subscription subscription, ClaimOutcome outcome) {}
+    default void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {}
 
     /**
      * A handler is about to be called on this thread.

@@ -1,5 +1,6 @@
 package io.exactlyonce.metrics;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -47,7 +48,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
     }
 
     @Override
-    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+    public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
         metersOf(subscription).claimed(outcome);
     }
 

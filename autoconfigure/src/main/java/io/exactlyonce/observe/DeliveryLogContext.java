@@ -23,8 +23,6 @@ public final class DeliveryLogContext implements DeliveryObserver {
 
     static final Set<String> NAMES = Set.of(LISTENER, RECEIVE_COUNT, KEY, ATTEMPT, CLAIM);
 
-    private static final int HASH_LENGTH = 16;
-
     @Override
     public HandlerScope handling(List<HandlerCall> calls) {
         Map<String, String> before = current();
@@ -43,7 +41,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
                         RECEIVE_COUNT,
                         Integer.toString(first.delivery().receiveCount()),
                         KEY,
-                        first.claim().key().hash().substring(0, HASH_LENGTH),
+                        first.claim().key().shortHash(),
                         ATTEMPT,
                         Integer.toString(first.attempt()),
                         CLAIM,

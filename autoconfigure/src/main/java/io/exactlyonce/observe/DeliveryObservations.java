@@ -1,49 +1,120 @@
 package io.exactlyonce.observe;
 
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryState;
-import io.micrometer.common.KeyValue;
+import io.exactlyonce.observe.MessagingConvention.Operation;
+import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.transport.ReceiverContext;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes handlers and the recording of their effects, each as a part of what is observed on the handler's thread:
- * awspring's observation of the message, if it is switched on, which continues the sender's trace. Where nothing is,
- * nothing is made: handlers are timed anyhow.
+ * Observes claims, handlers and the recording of their effects, each delivery by itself, in the trace of its message:
+ *
+ * <ul>
+ *   <li>A handler and its completion are parts of what is observed on the handler's thread: awspring's observation of the
+ *       message, which continues the sender's trace. Where nothing is, nothing is made: handlers are timed anyhow.
+ *   <li>A claim lasts from the question until its answer. Claims of a poll are made in one call, before there are threads for
+ *       its messages, and thus before awspring's observations begin; so each continues its sender's trace by itself, beside
+ *       the observation of its message. A claim that the handler's transaction makes lies within that one.
+ * </ul>
+ *
+ * <p>A message whose sender has sent no trace along has none to continue: its claim and its handling begin a trace each.
  */
 public final class DeliveryObservations implements DeliveryObserver {
 
+    static final String CLAIM = "exactly.once.claim";
     static final String HANDLER = "exactly.once.handle";
     static final String COMPLETION = "exactly.once.complete";
 
-    private final ObservationRegistry registry;
-    private final Map<Delivery, Observation> completions = new ConcurrentHashMap<>();
+    private static final int MOST_ATTEMPTS = 9;
 
-    /** @param registry where observations are made */
-    public DeliveryObservations(ObservationRegistry registry) {
+    private final ObservationRegistry registry;
+    private final boolean observesClaims;
+    private final boolean hasOpenTelemetryNames;
+
+    /**
+     * @param registry where observations are made
+     * @param observesClaims whether claims are observed, which nothing else says of them
+     * @param hasOpenTelemetryNames whether they have OpenTelemetry's attributes for messaging, too
+     */
+    public DeliveryObservations(ObservationRegistry registry, boolean observesClaims, boolean hasOpenTelemetryNames) {
         this.registry = registry;
+        this.observesClaims = observesClaims;
+        this.hasOpenTelemetryNames = hasOpenTelemetryNames;
+    }
+
+    @Override
+    public ClaimScope claiming(List<ClaimCall> calls) {
+        if (!observesClaims || registry.isNoop()) {
+            return ClaimScope.NONE;
+        }
+        List<Observation> claims =
+                calls.stream().map(call -> claim(call).start()).toList();
+        return (outcomes, failure) -> {
+            for (int index = 0; index < claims.size(); index++) {
+                end(claims.get(index), failure == null ? outcomes.get(index) : null, failure);
+            }
+        };
+    }
+
+    private Observation claim(ClaimCall call) {
+        Observation claim = current()
+                .map(message -> Observation.createNotStarted(CLAIM, registry).parentObservation(message))
+                .orElseGet(() -> Observation.createNotStarted(CLAIM, () -> sent(call.delivery()), registry));
+        return describe(claim, Operation.RECEIVE, call.delivery())
+                .highCardinalityKeyValue("exactly.once.key", call.key().toString());
+    }
+
+    private static ReceiverContext<Delivery> sent(Delivery delivery) {
+        ReceiverContext<Delivery> context = new ReceiverContext<>(Delivery::sent);
+        context.setCarrier(delivery);
+        return context;
+    }
+
+    private static void end(Observation claim, @Nullable ClaimOutcome outcome, @Nullable Throwable failure) {
+        if (failure != null) {
+            claim.error(failure);
+        }
+        claim.lowCardinalityKeyValue("exactly.once.outcome", outcome == null ? "unanswered" : name(outcome))
+                .stop();
+    }
+
+    private static String name(ClaimOutcome outcome) {
+        return outcome.match(
+                acquired -> "acquired",
+                completed -> "already_completed",
+                mismatch -> "mismatch",
+                held -> "held_elsewhere",
+                parked -> "parked");
+    }
+
+    /** Awspring opens the scope of a no-op observation where its own is switched off. */
+    private Optional<Observation> current() {
+        return Optional.ofNullable(registry.getCurrentObservation()).filter(message -> !message.isNoop());
+    }
+
+    private Observation describe(Observation observation, Operation operation, Delivery delivery) {
+        return observation
+                .lowCardinalityKeyValue(
+                        "exactly.once.listener", delivery.subscription().listener())
+                .lowCardinalityKeyValue(
+                        "exactly.once.queue", delivery.subscription().queue())
+                .lowCardinalityKeyValues(
+                        hasOpenTelemetryNames ? MessagingConvention.describe(operation, delivery) : KeyValues.empty());
     }
 
     @Override
     public HandlerScope handling(List<HandlerCall> calls) {
-        Observation message = registry.getCurrentObservation();
-        // Awspring opens the scope of a no-op observation where its own is switched off.
-        return message == null || message.isNoop() ? HandlerScope.NONE : new Handling(message, calls);
-    }
-
-    @Override
-    public void settled(Delivery delivery, DeliveryState state) {
-        Observation completion = completions.remove(delivery);
-        if (completion != null) {
-            completion
-                    .lowCardinalityKeyValue("exactly.once.state", state.name())
-                    .stop();
-        }
+        return current()
+                .<HandlerScope>map(message -> new Handling(message, calls))
+                .orElse(HandlerScope.NONE);
     }
 
     /** A handler at work. */
@@ -57,24 +128,20 @@ public final class DeliveryObservations implements DeliveryObserver {
         Handling(Observation message, List<HandlerCall> calls) {
             this.message = message;
             this.calls = calls;
-            this.handler = observation(HANDLER);
+            this.handler = within(HANDLER, Operation.PROCESS, calls.get(0).delivery());
             if (calls.size() == 1) {
                 HandlerCall call = calls.get(0);
-                handler.lowCardinalityKeyValue("exactly.once.attempt", Integer.toString(Math.min(call.attempt(), 9)))
-                        .highCardinalityKeyValue(
-                                "exactly.once.key", call.claim().key().toString());
+                ClaimKey key = call.claim().key();
+                handler.lowCardinalityKeyValue(
+                                "exactly.once.attempt", Integer.toString(Math.min(call.attempt(), MOST_ATTEMPTS)))
+                        .highCardinalityKeyValue("exactly.once.key", key.toString());
             }
             this.scope = handler.start().openScope();
         }
 
-        private Observation observation(String name) {
-            Delivery delivery = calls.get(0).delivery();
-            return Observation.createNotStarted(name, registry)
-                    .parentObservation(message)
-                    .lowCardinalityKeyValue(KeyValue.of(
-                            "exactly.once.listener", delivery.subscription().listener()))
-                    .lowCardinalityKeyValue(KeyValue.of(
-                            "exactly.once.queue", delivery.subscription().queue()));
+        private Observation within(String name, Operation operation, Delivery delivery) {
+            return describe(
+                    Observation.createNotStarted(name, registry).parentObservation(message), operation, delivery);
         }
 
         @Override
@@ -89,9 +156,19 @@ public final class DeliveryObservations implements DeliveryObserver {
             }
             handler.stop();
             if (failure == null) {
-                calls.forEach(call ->
-                        completions.put(call.delivery(), observation(COMPLETION).start()));
+                calls.forEach(call -> complete(call.delivery()));
             }
+        }
+
+        /** Nothing keeps the completion but its delivery: one that is never answered is ended by its listener's stop, or goes with it. */
+        private void complete(Delivery delivery) {
+            Observation completion =
+                    within(COMPLETION, Operation.SETTLE, delivery).start();
+            var unused = CompletableFuture.anyOf(delivery.left(), delivery.gone())
+                    .thenRun(() -> completion
+                            .lowCardinalityKeyValue(
+                                    "exactly.once.recorded", Boolean.toString(delivery.isAcknowledged()))
+                            .stop());
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.observe;
 
 import io.exactlyonce.ExactlyOnceEvent;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
@@ -32,25 +33,25 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
     }
 
     @Override
-    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+    public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
         String listener = subscription.listener();
         String queue = subscription.queue();
         outcome.<Runnable>match(
                         acquired -> acquired.ambiguous()
-                                ? () -> publish(new ExactlyOnceEvent.TakenOver(listener, queue, acquired.attempt()))
+                                ? () -> publish(new ExactlyOnceEvent.TakenOver(
+                                        listener, queue, key.shortHash(), acquired.attempt()))
                                 : () -> {},
-                        completed -> () -> publish(new ExactlyOnceEvent.DuplicateSuppressed(listener, queue)),
+                        completed -> () ->
+                                publish(new ExactlyOnceEvent.DuplicateSuppressed(listener, queue, key.shortHash())),
                         mismatch -> () -> {},
                         held -> () -> {},
-                        parked -> () -> publish(new ExactlyOnceEvent.KeyParked(listener, queue)))
+                        parked -> () -> publish(new ExactlyOnceEvent.KeyParked(listener, queue, key.shortHash())))
                 .run();
     }
 
     @Override
-    public void renewed(Subscription subscription, Target target, Result result) {
-        if (target == Target.LEASE && result == Result.LOST) {
-            publish(new ExactlyOnceEvent.ClaimLost(subscription.listener(), subscription.queue()));
-        }
+    public void claimLost(Subscription subscription, ClaimKey key) {
+        publish(new ExactlyOnceEvent.ClaimLost(subscription.listener(), subscription.queue(), key.shortHash()));
     }
 
     @Override

@@ -117,6 +117,9 @@ final class LeaseRenewer {
         }
         if (subscription != null) {
             observer.renewed(subscription, Target.LEASE, result);
+            if (result == Result.LOST) {
+                observer.claimLost(subscription, lease.claim().key());
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.renewal;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 
@@ -23,6 +24,9 @@ public interface RenewalObserver {
 
     /** Called after each attempt at each delivery. */
     default void renewed(Subscription subscription, Target target, Result result) {}
+
+    /** A claim is held no more by its delivery, or by its time: told after {@link Result#LOST} of its lease. */
+    default void claimLost(Subscription subscription, ClaimKey key) {}
 
     /** A handler ran longer than its listener's timeout, and was told to stop. */
     default void timedOut(Subscription subscription) {}

@@ -49,6 +49,7 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5), 1_000));
+            assertThat(properties.observation().opentelemetryNames()).isFalse();
         });
     }
 
@@ -84,7 +85,8 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.retry.max-delay=12h",
                         "exactly-once.retry.max-waiting=5000",
                         "exactly-once.audit.mode=fail",
-                        "exactly-once.audit.silence=lease,in-flight")
+                        "exactly-once.audit.silence=lease,in-flight",
+                        "exactly-once.observation.opentelemetry-names=true")
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
                                 new ExactlyOnceProperties.Claim(
@@ -101,7 +103,8 @@ class ExactlyOncePropertiesTests {
                                         "jdbc:postgresql://db/shop", "claims", "secret", 2, Duration.ZERO),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000),
-                                new ExactlyOnceProperties.Audit(AuditMode.FAIL, Set.of("in-flight", "lease")))));
+                                new ExactlyOnceProperties.Audit(AuditMode.FAIL, Set.of("in-flight", "lease")),
+                                new ExactlyOnceProperties.Observation(true))));
     }
 
     @ParameterizedTest

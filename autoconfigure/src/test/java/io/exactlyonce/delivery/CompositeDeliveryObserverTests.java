@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.renewal.RenewalObserver.Result;
@@ -24,6 +25,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class CompositeDeliveryObserverTests {
 
+    private static final ClaimKey KEY = new ClaimKey("orders", "o1");
+
     private final List<String> told = new ArrayList<>();
     private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue());
     private final Delivery delivery = new Delivery(orders, "m", "r", 1, 0);
@@ -35,7 +38,11 @@ class CompositeDeliveryObserverTests {
         observers.subscribed(orders);
         observers.received(orders, 2, Duration.ofSeconds(4));
         observers.inFlight(orders, -1);
-        observers.claimed(orders, new Parked());
+        observers
+                .claiming(List.of(new DeliveryObserver.ClaimCall(delivery, KEY)))
+                .end(List.of(new Parked()), null);
+        observers.claimed(orders, KEY, new Parked());
+        observers.claimLost(orders, KEY);
         observers.handled(orders, Duration.ofSeconds(1));
         observers.delivered(orders, Duration.ofSeconds(2));
         observers.settled(delivery, DeliveryState.ABANDONED);
@@ -55,7 +62,10 @@ class CompositeDeliveryObserverTests {
                         "subscribed orders",
                         "received orders 2 PT4S",
                         "in flight orders -1",
+                        "claiming m",
+                        "answered [Parked[]]",
                         "claimed orders Parked[]",
+                        "lost orders/" + KEY.shortHash(),
                         "handled orders PT1S",
                         "delivered orders PT2S",
                         "settled orders ABANDONED",
@@ -136,7 +146,7 @@ class CompositeDeliveryObserverTests {
         CompositeDeliveryObserver others =
                 new CompositeDeliveryObserver(List.of(new Throwing(thrown), new Recording(told)));
 
-        others.claimed(orders, new Parked());
+        others.claimed(orders, KEY, new Parked());
 
         assertThat(told).containsExactly("claimed orders Parked[]");
         assertThat(others.failures()).isOne();
@@ -162,13 +172,13 @@ class CompositeDeliveryObserverTests {
         OutOfMemoryError fatal = new OutOfMemoryError("simulated");
         CompositeDeliveryObserver others = new CompositeDeliveryObserver(List.of(new Throwing(fatal)));
 
-        assertThatThrownBy(() -> others.claimed(orders, new Parked())).isSameAs(fatal);
+        assertThatThrownBy(() -> others.claimed(orders, KEY, new Parked())).isSameAs(fatal);
     }
 
     private record Throwing(Throwable thrown) implements DeliveryObserver {
 
         @Override
-        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
             Throwing.<RuntimeException>sneak(thrown);
         }
 
@@ -179,6 +189,16 @@ class CompositeDeliveryObserverTests {
     }
 
     private static final class Broken implements DeliveryObserver {
+
+        @Override
+        public ClaimScope claiming(List<ClaimCall> calls) {
+            return (outcomes, failure) -> fail();
+        }
+
+        @Override
+        public void claimLost(Subscription subscription, ClaimKey key) {
+            fail();
+        }
 
         @Override
         public void subscribed(Subscription subscription) {
@@ -211,7 +231,7 @@ class CompositeDeliveryObserverTests {
         }
 
         @Override
-        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
             fail();
         }
 
@@ -273,6 +293,17 @@ class CompositeDeliveryObserverTests {
     private record Recording(List<String> told) implements DeliveryObserver {
 
         @Override
+        public ClaimScope claiming(List<ClaimCall> calls) {
+            told.add("claiming " + calls.get(0).delivery().messageId());
+            return (outcomes, failure) -> told.add("answered " + outcomes);
+        }
+
+        @Override
+        public void claimLost(Subscription subscription, ClaimKey key) {
+            told.add("lost " + key);
+        }
+
+        @Override
         public void subscribed(Subscription subscription) {
             told.add("subscribed " + subscription.queue());
         }
@@ -303,7 +334,7 @@ class CompositeDeliveryObserverTests {
         }
 
         @Override
-        public void claimed(Subscription subscription, ClaimOutcome outcome) {
+        public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
             told.add("claimed " + subscription.queue() + " " + outcome);
         }
 

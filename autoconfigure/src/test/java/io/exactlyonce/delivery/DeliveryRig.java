@@ -90,6 +90,7 @@ public final class DeliveryRig implements DeliveryObserver {
     public final ScriptedQueue queue = new ScriptedQueue();
     public final ScriptedStore store = new ScriptedStore();
     public final Subscription orders = subscription("orders", queue);
+    public final List<String> asked = new ArrayList<>();
     public final List<ClaimOutcome> outcomes = new ArrayList<>();
     public final List<Duration> handled = new CopyOnWriteArrayList<>();
     public final List<Duration> delivered = new CopyOnWriteArrayList<>();
@@ -239,7 +240,13 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     @Override
-    public void claimed(Subscription subscription, ClaimOutcome outcome) {
+    public ClaimScope claiming(List<ClaimCall> calls) {
+        return (answers, failure) ->
+                asked.add(failure == null ? answers.toString() : String.valueOf(failure.getMessage()));
+    }
+
+    @Override
+    public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
         outcomes.add(outcome);
         whenClaimed.run();
     }

@@ -3,6 +3,7 @@ package io.exactlyonce.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -35,6 +36,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DeliveryMetricsTests {
+
+    private static final ClaimKey KEY = new ClaimKey("orders", "o1");
 
     private static final String ORDERS = "listener=\"fulfilment\",queue=\"orders\"";
 
@@ -216,10 +219,10 @@ class DeliveryMetricsTests {
     @Test
     void claimsInDoubtAreTakeovers() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple);
-        metrics.claimed(orders, new Acquired(1, 1, false));
-        metrics.claimed(orders, new Acquired(2, 2, false));
+        metrics.claimed(orders, KEY, new Acquired(1, 1, false));
+        metrics.claimed(orders, KEY, new Acquired(2, 2, false));
         assertThat(count("exactly.once.takeovers")).isZero();
-        metrics.claimed(orders, new Acquired(2, 2, true));
+        metrics.claimed(orders, KEY, new Acquired(2, 2, true));
         assertThat(count("exactly.once.takeovers")).isOne();
     }
 
@@ -257,7 +260,7 @@ class DeliveryMetricsTests {
     void tagsAreBounded() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple);
         metrics.subscribed(orders);
-        metrics.claimed(orders, new AlreadyCompleted("result"));
+        metrics.claimed(orders, KEY, new AlreadyCompleted("result"));
         metrics.renewed(orders, Target.LEASE, Result.LOST);
         metrics.pollingPaused(orders, "transactionManager", true);
 
@@ -294,7 +297,7 @@ class DeliveryMetricsTests {
         int meters = simple.getMeters().size();
 
         metrics.subscribed(orders);
-        metrics.claimed(orders, new Acquired(1, 1, false));
+        metrics.claimed(orders, KEY, new Acquired(1, 1, false));
         metrics.handled(orders, Duration.ofSeconds(1));
         metrics.delivered(orders, Duration.ofSeconds(1));
         metrics.renewed(orders, Target.WINDOW, Result.SUCCEEDED);
@@ -338,7 +341,7 @@ class DeliveryMetricsTests {
         DeliveryMetrics metrics = new DeliveryMetrics(simple);
         metrics.subscribed(orders);
 
-        metrics.claimed(orders, outcome);
+        metrics.claimed(orders, KEY, outcome);
 
         String tag = outcome.match(
                 acquired -> "acquired",

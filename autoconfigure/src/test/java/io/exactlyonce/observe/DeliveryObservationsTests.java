@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimCall;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
@@ -15,22 +19,44 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.transport.ReceiverContext;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class DeliveryObservationsTests {
 
+    private static final ClaimKey KEY = new ClaimKey("orders", "o1");
+    private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
     private final TestObservationRegistry registry = TestObservationRegistry.create();
-    private final DeliveryObservations observations = new DeliveryObservations(registry);
+    private final DeliveryObservations observations = new DeliveryObservations(registry, true, false);
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
     private final Delivery delivery = new Delivery(orders, "m1", "r", 1, 0);
-    private final HandlerCall call =
-            new HandlerCall(delivery, new ClaimId(new ClaimKey("orders", "o1"), new UUID(1, 2)), 1);
+    private final ClaimCall asking = new ClaimCall(delivery, KEY);
+    private final HandlerCall call = new HandlerCall(delivery, new ClaimId(KEY, new UUID(1, 2)), 1);
 
-    @Test
-    void handlerAndCompletionAreObservedWithinTheMessage() {
+    @BeforeEach
+    void receive() {
+        delivery.sentWith(name -> Map.of("traceparent", TRACE).get(name));
+        assertThat(delivery.enter()).isTrue();
+    }
+
+    /** As the pipeline does it. */
+    private void claim() {
+        delivery.claimed(() -> CompletableFuture.completedFuture(null));
+        delivery.beginHandling();
+    }
+
+    /** Handles the delivery within what awspring observes of its message. */
+    private Observation handle() {
+        claim();
         Observation message = Observation.start("message", registry);
         HandlerScope handling;
         try (Observation.Scope scope = message.openScope()) {
@@ -41,7 +67,20 @@ class DeliveryObservationsTests {
             handling.leave();
         }
         handling.end(null);
-        observations.settled(delivery, DeliveryState.DELETING);
+        delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
+        return message;
+    }
+
+    @Test
+    void handlerAndCompletionAreObservedWithinTheMessage() {
+        Observation message = handle();
+        assertThat(registry)
+                .hasObservationWithNameEqualTo("exactly.once.complete")
+                .that()
+                .hasBeenStarted()
+                .isNotStopped();
+        delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
+        delivery.leave();
         message.stop();
 
         assertThat(registry)
@@ -49,12 +88,13 @@ class DeliveryObservationsTests {
                 .that()
                 .hasParentObservationEqualTo(message)
                 .hasLowCardinalityKeyValue("exactly.once.listener", "fulfilment")
+                .hasHighCardinalityKeyValue("exactly.once.key", KEY.toString())
                 .hasBeenStopped();
         assertThat(registry)
                 .hasObservationWithNameEqualTo("exactly.once.complete")
                 .that()
                 .hasParentObservationEqualTo(message)
-                .hasLowCardinalityKeyValue("exactly.once.state", "DELETING")
+                .hasLowCardinalityKeyValue("exactly.once.recorded", "true")
                 .hasBeenStopped();
         assertThat(registry)
                 .hasObservationWithNameEqualTo("charge")
@@ -63,14 +103,31 @@ class DeliveryObservationsTests {
     }
 
     @Test
+    void completionWhoseAnswerNeverComesEndsWithItsListenersStop() {
+        handle();
+
+        delivery.step(DeliveryState.HANDLED, DeliveryState.ABANDONED);
+        delivery.gone().complete(false);
+
+        assertThat(registry)
+                .hasObservationWithNameEqualTo("exactly.once.complete")
+                .that()
+                .hasLowCardinalityKeyValue("exactly.once.recorded", "false")
+                .hasBeenStopped();
+        delivery.leave();
+        assertThat(registry).hasNumberOfObservationsWithNameEqualTo("exactly.once.complete", 1);
+    }
+
+    @Test
     void handlerThatFailsCompletesNothing() {
+        claim();
         Observation message = Observation.start("message", registry);
         try (Observation.Scope scope = message.openScope()) {
             assertThat(scope.getCurrentObservation()).isSameAs(message);
             HandlerScope handling = observations.handling(List.of(call));
             handling.leave();
             handling.end(new IllegalStateException("declined"));
-            observations.settled(delivery, DeliveryState.RETURNED);
+            delivery.leave();
         }
 
         assertThat(registry)
@@ -82,11 +139,78 @@ class DeliveryObservationsTests {
     }
 
     @Test
+    void claimBeforeThereAreThreadsContinuesTheSendersTrace() {
+        Delivery untraced = new Delivery(orders, "m2", "r", 1, 0);
+        ClaimScope claiming = observations.claiming(List.of(asking, new ClaimCall(untraced, KEY)));
+        assertThat(registry)
+                .hasObservationWithNameEqualTo("exactly.once.claim")
+                .that()
+                .isNotStopped();
+        claiming.end(
+                List.of(new ClaimOutcome.Acquired(1, 1, false), new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1))),
+                null);
+
+        assertThat(registry)
+                .hasNumberOfObservationsWithNameEqualTo("exactly.once.claim", 2)
+                .hasAnObservation(claim -> claim.hasLowCardinalityKeyValue("exactly.once.outcome", "acquired")
+                        .hasLowCardinalityKeyValue("exactly.once.queue", "orders")
+                        .hasHighCardinalityKeyValue("exactly.once.key", KEY.toString())
+                        .doesNotHaveParentObservation()
+                        .satisfies(context ->
+                                assertThat(carried(context, "traceparent")).isEqualTo(TRACE)))
+                .hasAnObservation(claim -> claim.hasLowCardinalityKeyValue("exactly.once.outcome", "held_elsewhere")
+                        .satisfies(context ->
+                                assertThat(carried(context, "traceparent")).isNull()))
+                .hasObservationWithNameEqualTo("exactly.once.claim")
+                .that()
+                .hasBeenStopped();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static @Nullable String carried(Object context, String name) {
+        ReceiverContext<Object> received = (ReceiverContext<Object>) context;
+        return received.getGetter().get(received.getCarrier(), name);
+    }
+
+    @Test
+    void claimOfAHandlersTransactionLiesWithinTheMessage() {
+        Observation message = Observation.start("message", registry);
+        try (Observation.Scope scope = message.openScope()) {
+            assertThat(scope.getCurrentObservation()).isSameAs(message);
+            observations.claiming(List.of(asking)).end(List.of(new ClaimOutcome.Parked()), null);
+        }
+
+        assertThat(registry)
+                .hasObservationWithNameEqualTo("exactly.once.claim")
+                .that()
+                .hasParentObservationEqualTo(message)
+                .hasLowCardinalityKeyValue("exactly.once.outcome", "parked")
+                .hasBeenStopped();
+    }
+
+    @Test
+    void claimWithoutAnAnswerFails() {
+        observations
+                .claiming(List.of(asking))
+                .end(List.of(), new ClaimStoreUnavailableException("away", new IllegalStateException()));
+
+        assertThat(registry)
+                .hasObservationWithNameEqualTo("exactly.once.claim")
+                .that()
+                .hasLowCardinalityKeyValue("exactly.once.outcome", "unanswered")
+                .hasError()
+                .hasBeenStopped();
+    }
+
+    @Test
     void nothingIsMadeWhereNothingObserves() {
-        DeliveryObservations unobserved = new DeliveryObservations(ObservationRegistry.NOOP);
+        DeliveryObservations unobserved = new DeliveryObservations(ObservationRegistry.NOOP, true, false);
 
         assertThat(unobserved.handling(List.of(call))).isSameAs(HandlerScope.NONE);
+        assertThat(unobserved.claiming(List.of(asking))).isSameAs(ClaimScope.NONE);
         assertThat(observations.handling(List.of(call))).isSameAs(HandlerScope.NONE);
+        assertThat(new DeliveryObservations(registry, false, false).claiming(List.of(asking)))
+                .isSameAs(ClaimScope.NONE);
         assertThat(registry).doesNotHaveAnyObservation();
     }
 }

@@ -3,6 +3,7 @@ package io.exactlyonce.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ExactlyOnceEvent;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
@@ -23,6 +24,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class EventPublisherTests {
 
+    private static final ClaimKey KEY = new ClaimKey("orders", "o1");
+
     private final List<Object> published = new ArrayList<>();
     private final EventPublisher publisher = new EventPublisher(published::add, Runnable::run);
     private final Subscription orders =
@@ -30,24 +33,24 @@ class EventPublisherTests {
 
     @Test
     void whatNeedsAReactionIsPublishedAndNothingElse() {
-        publisher.claimed(orders, new ClaimOutcome.Acquired(1, 1, false));
-        publisher.claimed(orders, new ClaimOutcome.Acquired(2, 2, true));
-        publisher.claimed(orders, new ClaimOutcome.AlreadyCompleted(null));
-        publisher.claimed(orders, new ClaimOutcome.Mismatch(null));
-        publisher.claimed(orders, new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1)));
-        publisher.claimed(orders, new ClaimOutcome.Parked());
+        publisher.claimed(orders, KEY, new ClaimOutcome.Acquired(1, 1, false));
+        publisher.claimed(orders, KEY, new ClaimOutcome.Acquired(2, 2, true));
+        publisher.claimed(orders, KEY, new ClaimOutcome.AlreadyCompleted(null));
+        publisher.claimed(orders, KEY, new ClaimOutcome.Mismatch(null));
+        publisher.claimed(orders, KEY, new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1)));
+        publisher.claimed(orders, KEY, new ClaimOutcome.Parked());
         publisher.renewed(orders, Target.LEASE, Result.FAILED);
         publisher.renewed(orders, Target.WINDOW, Result.LOST);
-        publisher.renewed(orders, Target.LEASE, Result.LOST);
+        publisher.claimLost(orders, KEY);
         publisher.warned(orders, warning(WindowWarning.Kind.NEAR));
         publisher.warned(orders, warning(WindowWarning.Kind.BREACHED));
 
         assertThat(published)
                 .containsExactly(
-                        new ExactlyOnceEvent.TakenOver("fulfilment", "orders", 2),
-                        new ExactlyOnceEvent.DuplicateSuppressed("fulfilment", "orders"),
-                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders"),
-                        new ExactlyOnceEvent.ClaimLost("fulfilment", "orders"),
+                        new ExactlyOnceEvent.TakenOver("fulfilment", "orders", KEY.shortHash(), 2),
+                        new ExactlyOnceEvent.DuplicateSuppressed("fulfilment", "orders", KEY.shortHash()),
+                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
+                        new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.WindowBreached(
                                 "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)));
     }
@@ -64,7 +67,7 @@ class EventPublisherTests {
                 },
                 Runnable::run);
 
-        failing.claimed(orders, new ClaimOutcome.Parked());
+        failing.claimed(orders, KEY, new ClaimOutcome.Parked());
 
         assertThat(output).contains("A listener of KeyParked").contains("broken listener");
     }
@@ -75,8 +78,8 @@ class EventPublisherTests {
             throw new RejectedExecutionException();
         });
 
-        full.claimed(orders, new ClaimOutcome.Parked());
-        full.claimed(orders, new ClaimOutcome.Parked());
+        full.claimed(orders, KEY, new ClaimOutcome.Parked());
+        full.claimed(orders, KEY, new ClaimOutcome.Parked());
 
         assertThat(output.toString().split("Events are dropped", -1)).hasSize(2);
         assertThat(published).isEmpty();

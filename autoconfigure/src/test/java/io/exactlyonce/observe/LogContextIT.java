@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.slf4j.MDC;
 import org.springframework.context.event.EventListener;
 
@@ -26,12 +29,14 @@ class LogContextIT {
     private static final SqsServer SQS = SqsServer.shared();
 
     private static final List<Map<String, String>> CONTEXTS = new CopyOnWriteArrayList<>();
+    private static final List<String> THREADS = new CopyOnWriteArrayList<>();
     private static final List<Object> EVENTS = new CopyOnWriteArrayList<>();
 
     static class Listener {
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", scope = "orders", key = "#order")
         CompletableFuture<Void> handle(String order, Claim claim) {
             CONTEXTS.add(MDC.getCopyOfContextMap());
+            THREADS.add(Thread.currentThread().toString());
             Runnable work = () -> CONTEXTS.add(MDC.getCopyOfContextMap());
             return CompletableFuture.runAsync(
                     ContextSnapshotFactory.builder().build().captureAll().wrap(work));
@@ -40,6 +45,37 @@ class LogContextIT {
         @EventListener
         void happened(ExactlyOnceEvent event) {
             EVENTS.add(event);
+        }
+    }
+
+    @BeforeEach
+    void forget() {
+        CONTEXTS.clear();
+        THREADS.clear();
+        EVENTS.clear();
+    }
+
+    @Test
+    @EnabledForJreRange(
+            min = JRE.JAVA_21,
+            disabledReason = "There are virtual threads from Java 21 on: run the build with such a JDK")
+    void linesOfAVirtualThreadSayTheSame() {
+        String queue = SQS.createQueue(30);
+        try (TestApplication application = TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(),
+                Map.of("test.queue", queue, "spring.threads.virtual.enabled", "true"),
+                Listener.class)) {
+            SQS.send(queue, "o1");
+            await().until(() -> application.claims("COMPLETED") == 1);
+
+            assertThat(THREADS).singleElement().asString().startsWith("VirtualThread[");
+            assertThat(CONTEXTS)
+                    .hasSize(2)
+                    .allSatisfy(context -> assertThat(context)
+                            .containsEntry("listener", "orders")
+                            .containsEntry("attempt", "1")
+                            .containsEntry("receiveCount", "1")
+                            .containsKeys("key", "claim"));
         }
     }
 
@@ -60,8 +96,9 @@ class LogContextIT {
                     .doesNotContainValue("o1");
             assertThat(CONTEXTS.get(1)).containsAllEntriesOf(CONTEXTS.get(0));
             SQS.send(queue, "o1");
-            await().untilAsserted(() ->
-                    assertThat(EVENTS).contains(new ExactlyOnceEvent.DuplicateSuppressed("orders", queue)));
+            await().untilAsserted(() -> assertThat(EVENTS)
+                    .contains(new ExactlyOnceEvent.DuplicateSuppressed(
+                            "orders", queue, CONTEXTS.get(0).get("key"))));
         }
     }
 }

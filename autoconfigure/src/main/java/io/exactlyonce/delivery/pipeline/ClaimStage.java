@@ -7,6 +7,8 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimCall;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoreCalls;
@@ -64,23 +66,38 @@ final class ClaimStage {
             return CompletableFuture.completedFuture(null);
         }
         attempts.forEach(this::ask);
+        ClaimScope scope;
+        try {
+            scope = begin(attempts);
+        } catch (Throwable failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
         long asked = clock.nanoTime();
         List<ClaimRequest> requests = attempts.stream().map(Attempt::request).toList();
         CompletableFuture<List<ClaimOutcome>> answer = last.isAtStake()
                 ? writer.claim(requests, last.within(requests.get(0).lease(), asked))
                 : writer.claim(requests);
         return answer.handle((outcomes, failure) -> failure == null
-                        ? answered(attempts, outcomes, asked)
-                        : unanswered(attempts, last, StoreCalls.unwrap(failure)))
+                        ? answered(attempts, outcomes, asked, scope)
+                        : unanswered(attempts, last, StoreCalls.unwrap(failure), scope))
                 .thenCompose(Function.identity());
     }
 
-    private CompletableFuture<Void> answered(List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked) {
-        answer(attempts, outcomes, asked);
+    ClaimScope begin(List<Attempt> asking) {
+        return observer.claiming(asking.stream()
+                .map(attempt -> new ClaimCall(attempt.delivery(), attempt.id().key()))
+                .toList());
+    }
+
+    private CompletableFuture<Void> answered(
+            List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked, ClaimScope scope) {
+        answer(attempts, outcomes, asked, scope);
         return CompletableFuture.completedFuture(null);
     }
 
-    private CompletableFuture<Void> unanswered(List<Attempt> attempts, LastReceive last, Throwable failure) {
+    private CompletableFuture<Void> unanswered(
+            List<Attempt> attempts, LastReceive last, Throwable failure, ClaimScope scope) {
+        scope.end(List.of(), failure);
         if (failure instanceof IllegalArgumentException) {
             return refused(attempts, last, failure);
         }
@@ -110,11 +127,11 @@ final class ClaimStage {
         return CompletableFuture.completedFuture(null);
     }
 
-    private void answer(List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked) {
+    private void answer(List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked, ClaimScope scope) {
         for (int index = 0; index < outcomes.size(); index++) {
             answer(attempts.get(index), outcomes.get(index), asked);
         }
-        tell(attempts, outcomes);
+        tell(attempts, outcomes, scope);
     }
 
     ClaimRequest ask(Attempt attempt) {
@@ -143,10 +160,12 @@ final class ClaimStage {
     }
 
     /** The claims are held by now, and let go whatever is thrown here. */
-    private void tell(List<Attempt> attempts, List<ClaimOutcome> outcomes) {
+    private void tell(List<Attempt> attempts, List<ClaimOutcome> outcomes, ClaimScope scope) {
         try {
+            scope.end(outcomes, null);
             for (int index = 0; index < outcomes.size(); index++) {
-                observer.claimed(attempts.get(index).delivery().subscription(), outcomes.get(index));
+                Attempt attempt = attempts.get(index);
+                observer.claimed(attempt.delivery().subscription(), attempt.id().key(), outcomes.get(index));
             }
         } catch (Throwable failure) {
             GroupOrder.refuse(attempts.stream().filter(Attempt::isAcquired).toList(), writer);

@@ -10,6 +10,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.waiting.GuardedClaimTransaction;
@@ -96,6 +97,7 @@ final class TransactionalHandler {
         private List<Attempt> called = List.of();
         private @Nullable Object result;
         private boolean answered;
+        private ClaimScope scope = ClaimScope.NONE;
 
         Work(Batch batch, List<Attempt> open, Handler handler) {
             this.batch = batch;
@@ -107,8 +109,9 @@ final class TransactionalHandler {
         /** Returns the deliveries that go through another transaction. */
         List<Attempt> execute(BackOffExecution pauses) {
             try {
-                List<ClaimOutcome> outcomes =
-                        transaction.execute(open.stream().map(claims::ask).toList(), this);
+                List<ClaimRequest> requests = open.stream().map(claims::ask).toList();
+                scope = claims.begin(open);
+                List<ClaimOutcome> outcomes = transaction.execute(requests, this);
                 if (!answered) {
                     acquired(outcomes);
                 }
@@ -118,15 +121,22 @@ final class TransactionalHandler {
             } catch (LeftOut rolledBack) {
                 return rolledBack.rest;
             } catch (ClaimStoreUnavailableException unanswered) {
+                tellUnanswered(unanswered);
                 return answered ? failed(unanswered) : unanswered(unanswered, pauses);
             } catch (Throwable failure) {
+                tellUnanswered(failure);
                 return failed(failure);
+            }
+        }
+
+        private void tellUnanswered(Throwable failure) {
+            if (!answered) {
+                scope.end(List.of(), failure);
             }
         }
 
         @Override
         public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Throwable {
-            answered = true;
             Map<Attempt, Acquired> acquired = acquired(outcomes);
             Map<Attempt, Acquired> admitted = admit(acquired);
             if (admitted.size() < acquired.size()) {
@@ -147,6 +157,8 @@ final class TransactionalHandler {
 
         /** Decides on the deliveries that acquired nothing, whatever becomes of the transaction; returns the other ones. */
         private Map<Attempt, Acquired> acquired(List<ClaimOutcome> outcomes) {
+            answered = true;
+            scope.end(outcomes, null);
             Map<Attempt, Acquired> acquired = new LinkedHashMap<>();
             for (int index = 0; index < open.size(); index++) {
                 Attempt attempt = open.get(index);
@@ -154,7 +166,8 @@ final class TransactionalHandler {
                     acquired.put(attempt, claim);
                 } else {
                     claims.refuse(attempt, outcomes.get(index));
-                    observer.claimed(attempt.delivery().subscription(), outcomes.get(index));
+                    observer.claimed(
+                            attempt.delivery().subscription(), attempt.id().key(), outcomes.get(index));
                 }
             }
             return acquired;
@@ -195,7 +208,7 @@ final class TransactionalHandler {
 
         private void claimed(Attempt attempt, Acquired acquired) {
             attempt.delivery().step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-            observer.claimed(attempt.delivery().subscription(), acquired);
+            observer.claimed(attempt.delivery().subscription(), attempt.id().key(), acquired);
         }
 
         private LeasedClaim claim(Attempt attempt, Acquired acquired) {

@@ -100,7 +100,7 @@ public final class WaitingDeliveries {
             return;
         }
         Delivery delivery = waiting.delivery();
-        observer.claimed(delivery.subscription(), refused);
+        observer.claimed(delivery.subscription(), waiting.key(), refused);
         Duration delay = budget.retryDelay(delivery);
         Disposition decided = refusals.decide(delivery, waiting.request(), refused, new Disposition.Return(delay));
         if (decided instanceof Disposition.Acknowledge) {

@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.messaging.MessageHeaders;
 import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
@@ -75,6 +76,8 @@ public final class MessageReader<T> {
     private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
         try {
             org.springframework.messaging.Message<T> converted = convert(message);
+            MessageHeaders headers = converted.getHeaders();
+            delivery.sentWith(name -> headers.get(name) instanceof String text ? text : null);
             return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group, message.body(), origin)
                     .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The virtual machine fails in what accompanies handlers (a span, the log's context). */
+/** The virtual machine fails in what accompanies claims and handlers (a span, the log's context). */
 class FailingHandlerScopeTests {
 
     private final DeliveryRig rig = new DeliveryRig();
@@ -29,6 +29,12 @@ class FailingHandlerScopeTests {
     private @Nullable String failsAt;
 
     private final DeliveryObserver observer = new CompositeDeliveryObserver(List.of(new DeliveryObserver() {
+        @Override
+        public ClaimScope claiming(List<ClaimCall> calls) {
+            failAt("claiming");
+            return (outcomes, failure) -> failAt("answered");
+        }
+
         @Override
         public HandlerScope handling(List<HandlerCall> calls) {
             failAt("handling");
@@ -69,6 +75,32 @@ class FailingHandlerScopeTests {
                     return CompletableFuture.completedFuture("shipped");
                 })))
                 .isInstanceOf(OutOfMemoryError.class);
+    }
+
+    @Test
+    void nothingIsClaimedWhenTheClaimsScopeCannotBeBegun() {
+        failsAt = "claiming";
+
+        process();
+
+        assertThat(effects).hasValue(0);
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void claimIsLetGoWhenItsScopeCannotBeEnded() {
+        failsAt = "answered";
+
+        process();
+
+        assertThat(effects).hasValue(0);
+        assertThat(rig.store.releases())
+                .extracting(ClaimEnd.Released::ambiguous)
+                .containsExactly(false);
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
     }
 
     /** As HandlerStageTests#claimIsLetGoWithoutADoubtWhenTheVirtualMachineFailsBetweenClaimAndHandler promises. */

@@ -122,6 +122,8 @@ class TransactionalHandlerTests {
             assertThat(request.owner()).isEqualTo("worker");
         });
         assertThat(rig.outcomes).containsExactly(new Acquired(1, 17, false));
+        assertThat(rig.asked)
+                .containsExactly(List.of(new Acquired(1, 17, false)).toString());
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
         rig.deliveries.acknowledged(delivery);
@@ -254,6 +256,7 @@ class TransactionalHandlerTests {
                 last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, stopping), DeliveryRig::neverCalled);
 
         assertThat(requests).hasSize(1);
+        assertThat(rig.asked).containsExactly("no answer");
     }
 
     /** The pool is used up by a handler, which gives its connection back when it ends. */
