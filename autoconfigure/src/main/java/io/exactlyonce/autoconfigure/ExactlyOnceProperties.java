@@ -45,7 +45,7 @@ public record ExactlyOnceProperties(
      * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: the visibility window of
      *     the delivery.
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
-     *     its dead-letter queue keep messages.
+     *     its dead-letter queue keep messages: by default SQS's own 4d, and 14d in a dead-letter queue.
      * @param onMismatch What becomes of a message whose key is completed for another payload: 'refuse', 'warn' or 'off'.
      * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB.
      * @param initializeSchema Whether to create the claim table at start-up, or to bring it forward: 'embedded', 'always'
@@ -58,7 +58,7 @@ public record ExactlyOnceProperties(
     public record Claim(
             @DefaultValue("postgresql") Store store,
             @Nullable Duration lease,
-            @DefaultValue("14d") Duration retention,
+            @DefaultValue("18d") Duration retention,
             @DefaultValue("refuse") MismatchPolicy onMismatch,
             @DefaultValue("64KB") DataSize maxResultSize,
             @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,

@@ -69,6 +69,15 @@ class QueueAuditTests {
         assertThat(output).doesNotContain("The audit of");
     }
 
+    /** A queue keeps messages for 4 d by SQS's default, and a dead-letter queue for 14 d at most. */
+    @Test
+    void defaultSettingsAreFineForAnOrdinaryQueue(CapturedOutput output) {
+        terms = new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5));
+
+        assertThat(findings()).extracting(Finding::severity).containsOnly(Severity.NOTE);
+        assertThat(output).doesNotContain("WARN");
+    }
+
     /** The first incident: a window of 30 s, handlers of 35 to 45 s, nothing renewed. */
     @Test
     void windowOfThirtySecondsWithHandlersOfFortyFive() {

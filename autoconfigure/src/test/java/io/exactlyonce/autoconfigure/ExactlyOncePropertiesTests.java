@@ -35,7 +35,7 @@ class ExactlyOncePropertiesTests {
             ExactlyOnceProperties properties = context.getBean(ExactlyOnceProperties.class);
 
             assertThat(properties.claim().lease()).isNull();
-            assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(14));
+            assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(18));
             assertThat(properties.claim().onMismatch()).isEqualTo(MismatchPolicy.REFUSE);
             assertThat(properties.claim().maxResultSize()).isEqualTo(DataSize.ofKilobytes(64));
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);

@@ -104,7 +104,6 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());
-        QueueSettings.warnOfFewReceives(begun);
         awaitRecords(new PendingRecords(begun, inHand(configured), engine.observer()));
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);

@@ -1,14 +1,11 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.listener.method.InvalidListenerException;
-import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What a queue's attributes mean for a listener: the window of its messages, and after how many receives they are moved to
@@ -16,12 +13,8 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueSettings {
 
-    private static final Logger log = LoggerFactory.getLogger(QueueSettings.class);
-
     /** SQS gives the redrive policy as JSON, with its number quoted or not. */
     private static final Pattern MAX_RECEIVE_COUNT = Pattern.compile("\"maxReceiveCount\"\\s*:\\s*\"?(\\d{1,9})");
-
-    private static final int FEWEST_RECEIVES = 3;
 
     private QueueSettings() {}
 
@@ -58,17 +51,5 @@ final class QueueSettings {
         }
         Matcher matcher = MAX_RECEIVE_COUNT.matcher(policy);
         return matcher.find() ? Integer.valueOf(matcher.group(1)) : null;
-    }
-
-    static void warnOfFewReceives(Subscription subscription) {
-        Integer most = subscription.maxReceiveCount();
-        if (most != null && most < FEWEST_RECEIVES) {
-            log.warn(
-                    "maxReceiveCount ({}) of the queue of {} should be at least {}: a message that fails once, or is "
-                            + "delivered twice, ends in the dead-letter queue before its backoff can help; set it to 5",
-                    most,
-                    subscription,
-                    FEWEST_RECEIVES);
-        }
     }
 }

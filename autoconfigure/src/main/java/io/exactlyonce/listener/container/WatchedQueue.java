@@ -181,6 +181,5 @@ final class WatchedQueue {
                 revised.maxReceiveCount(),
                 before.maxReceiveCount());
         observer.subscribed(revised);
-        QueueSettings.warnOfFewReceives(revised);
     }
 }

@@ -4,20 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.listener.method.InvalidListenerException;
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-@ExtendWith(OutputCaptureExtension.class)
 class QueueSettingsTests {
 
     private static VisibilityWindow window(Duration configured, Map<QueueAttributeName, String> attributes) {
@@ -59,15 +53,5 @@ class QueueSettingsTests {
             })
     void maxReceiveCountIsRead(String policy, Integer expected) {
         assertThat(QueueSettings.maxReceiveCount(policy)).isEqualTo(expected);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"1, true", "2, true", "3, false", ", false"})
-    void fewReceivesAreWarnedOf(Integer maxReceiveCount, boolean warned, CapturedOutput output) {
-        QueueSettings.warnOfFewReceives(new Subscription(
-                "orders", "queue", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), maxReceiveCount));
-
-        assertThat(output.getAll().contains("maxReceiveCount (%s)".formatted(maxReceiveCount)))
-                .isEqualTo(warned);
     }
 }
