@@ -109,6 +109,35 @@ class ExactlyOnceEndpointIT {
         }
     }
 
+    /** What an operator does when the cause is mended: the key may run again, and its message comes back. */
+    @Test
+    void parkedKeyIsReleasedAndItsMessageRedriven(CapturedOutput output) throws Exception {
+        String deadLetters = SQS.createQueue(30);
+        String queue = SQS.createQueue(30, deadLetters, 1);
+        try (TestApplication application = start(queue, "unrestricted")) {
+            IS_HOPELESS.set(true);
+            SQS.send(queue, "o1");
+            await().until(() -> application.claims("PARKED") == 1 && SQS.size(deadLetters) == 1);
+
+            IS_HOPELESS.set(false);
+            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"release\"}"))
+                    .contains("\"decided\":true");
+            await().untilAsserted(
+                            () -> assertThat(ask(application, "/exactlyonce")).contains("max-receive-count"));
+            assertThat(ask(application, "/exactlyonce/orders", "{\"action\":\"redrive\"}"))
+                    .startsWith("200")
+                    .contains("\"redriven\":[\"arn:aws:sqs:")
+                    .contains(deadLetters);
+
+            await().until(() ->
+                    application.claims("COMPLETED") == 1 && SQS.size(deadLetters) == 0 && SQS.size(queue) == 0);
+            assertThat(output)
+                    .contains("A caller without a name asked to redrive the dead letters of listener 'orders'");
+        } finally {
+            IS_HOPELESS.set(false);
+        }
+    }
+
     @Test
     void decisionOnAParkedKeyIsLoggedWithWhoAsked(CapturedOutput output) throws Exception {
         String queue = SQS.createQueue(30);

@@ -116,10 +116,7 @@ public final class SqsServer {
         create(deadLettersOf(name), fifo);
         Map<QueueAttributeName, String> attributes = new HashMap<>(fifo);
         attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds));
-        attributes.put(
-                QueueAttributeName.REDRIVE_POLICY,
-                "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"
-                        .formatted(arnOf(deadLettersOf(name)), maxReceiveCount));
+        attributes.put(QueueAttributeName.REDRIVE_POLICY, redrivePolicy(deadLettersOf(name), maxReceiveCount));
         return create(name, attributes);
     }
 
@@ -158,9 +155,14 @@ public final class SqsServer {
 
     /** Creates a standard queue whose messages go to another one after so many receives; returns its name. */
     public String createQueue(int windowSeconds, String deadLetterQueue, int maxReceiveCount) {
-        String name = createQueue(windowSeconds);
-        redrive(name, deadLetterQueue, maxReceiveCount);
-        return name;
+        // ElasticMQ redrives to queues only that have had their policy from the start.
+        return create(
+                NAME_PREFIX + UUID.randomUUID(),
+                Map.of(
+                        QueueAttributeName.VISIBILITY_TIMEOUT,
+                        String.valueOf(windowSeconds),
+                        QueueAttributeName.REDRIVE_POLICY,
+                        redrivePolicy(deadLetterQueue, maxReceiveCount)));
     }
 
     /** Changes after how many receives the messages of a FIFO queue go to its dead-letter queue. */
@@ -168,11 +170,19 @@ public final class SqsServer {
         redrive(queue, deadLettersOf(queue), maxReceiveCount);
     }
 
+    /** Has the messages of a queue go to another one after so many receives. */
+    public void setDeadLetterQueue(String queue, String deadLetterQueue, int maxReceiveCount) {
+        redrive(queue, deadLetterQueue, maxReceiveCount);
+    }
+
     private void redrive(String queue, String deadLetters, int maxReceiveCount) {
-        String policy = "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"
-                .formatted(arnOf(deadLetters), maxReceiveCount);
+        String policy = redrivePolicy(deadLetters, maxReceiveCount);
         client.setQueueAttributes(request ->
                 request.queueUrl(urlOf(queue)).attributes(Map.of(QueueAttributeName.REDRIVE_POLICY, policy)));
+    }
+
+    private String redrivePolicy(String deadLetters, int maxReceiveCount) {
+        return "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}".formatted(arnOf(deadLetters), maxReceiveCount);
     }
 
     /** Returns a queue's URL. */
