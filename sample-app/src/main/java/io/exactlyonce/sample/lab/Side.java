@@ -46,6 +46,13 @@ final class Side implements AutoCloseable {
 
     void awaitWorkers(Deadline deadline) throws InterruptedException {
         workers.awaitReady(deadline);
+        if (kind == Kind.EXACTLY_ONCE) {
+            for (WorkerProcess worker : workers.living()) {
+                console.progress(
+                        "%s: curl http://127.0.0.1:%d/actuator/exactlyonce, or .../prometheus",
+                        worker.name(), worker.awaitPort(deadline));
+            }
+        }
     }
 
     void send() {
