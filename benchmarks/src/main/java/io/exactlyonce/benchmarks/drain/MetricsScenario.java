@@ -9,23 +9,31 @@ import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 import java.util.Map;
 
-/** (i): the same listener with and without the starter's meters. */
+/**
+ * (i): the same listener with all that observes deliveries by default (meters, the watch on windows, the log's context, application
+ * events, what the audit and the endpoint know), and with none of it. Observations are off, as they are by default.
+ */
 public final class MetricsScenario implements Scenario {
 
     private static final int CONCURRENCY = 100;
-    private static final String OFF =
+    private static final String NO_METERS =
             "spring.autoconfigure.exclude=io.exactlyonce.autoconfigure.ExactlyOnceMetricsAutoConfiguration";
+    private static final String UNOBSERVED = "bench.unobserved=true";
+    private static final String NO_AUDIT = "exactly-once.audit.mode=off";
 
     @Override
     public void run(Plan plan, Findings findings) throws Exception {
-        Listener without =
-                Listener.of(EXTERNAL, CONCURRENCY).named("without meters").with(OFF);
-        Listener with = Listener.of(EXTERNAL, CONCURRENCY).named("with meters");
+        Listener without = Listener.of(EXTERNAL, CONCURRENCY)
+                .named("unobserved")
+                .with(NO_METERS)
+                .with(UNOBSERVED)
+                .with(NO_AUDIT);
+        Listener with = Listener.of(EXTERNAL, CONCURRENCY).named("observed, the default");
         try (Servers servers = Servers.start()) {
             DrainRace race = DrainRace.run(
                     servers,
                     findings,
-                    "Meters, no-op handler, EXTERNAL, concurrency %d".formatted(CONCURRENCY),
+                    "What observes, no-op handler, EXTERNAL, concurrency %d".formatted(CONCURRENCY),
                     "i",
                     List.of(without, with),
                     0,

@@ -22,7 +22,7 @@ import org.springframework.core.env.Environment;
 /** An application with one listener, which works only when it is told to. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
-@Import({Tally.class, Work.class, SqsTraffic.class, HeldWork.class, Holding.class})
+@Import({Tally.class, Work.class, SqsTraffic.class, HeldWork.class, Holding.class, Unobserved.class})
 public class Worker {
 
     private static final long LONGEST_SECONDS = 180;
