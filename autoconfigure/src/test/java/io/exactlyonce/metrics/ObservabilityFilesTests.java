@@ -37,7 +37,8 @@ class ObservabilityFilesTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"alerts.yml", "alerts-tests.yml", "dashboard.json", "README.md"})
+    @ValueSource(
+            strings = {"alerts.yml", "alerts-tests.yml", "alerts-recorded-tests.yml", "dashboard.json", "README.md"})
     void metersThatAreAskedForExist(String file) throws IOException {
         Set<String> meters = MetersTableTests.all().rows().keySet();
 
