@@ -41,7 +41,7 @@ public sealed interface ExactlyOnceEvent {
     record ClaimLost(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
-     * A message has met a key that waits for a person's decision.
+     * A key waits for a person's decision: it was parked just now, or another message has met it.
      *
      * @param key hashed
      */

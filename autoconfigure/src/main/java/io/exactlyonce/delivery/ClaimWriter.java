@@ -173,11 +173,11 @@ public final class ClaimWriter {
     /**
      * Parks claims; if the store does not answer, their leases end, and the keys are in doubt.
      *
-     * @return ends when the store has answered, or was asked for the last time; never fails
+     * @return ends when the store has answered, or was asked for the last time, with the claims that are parked; never fails
      */
-    public CompletableFuture<Void> park(List<ClaimEnd.Parked> parkings) {
+    public CompletableFuture<Set<ClaimId>> park(List<ClaimEnd.Parked> parkings) {
         if (parkings.isEmpty()) {
-            return CompletableFuture.completedFuture(null);
+            return CompletableFuture.completedFuture(Set.of());
         }
         Object keys = keys(parkings, parking -> parking.claim().key());
         return calls.untilAnswered("Parking", keys, FEW_PAUSES, () -> true, () -> async.endAsync(parkings))
@@ -191,7 +191,7 @@ public final class ClaimWriter {
                                 .forEach(lost ->
                                         log.warn("{} is not parked: another worker took the key over", lost.key()));
                     }
-                    return null;
+                    return failure == null ? parked : Set.of();
                 });
     }
 

@@ -64,6 +64,11 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     }
 
     @Override
+    public void parked(Subscription subscription, ClaimKey key) {
+        tell(observer -> observer.parked(subscription, key));
+    }
+
+    @Override
     public HandlerScope handling(List<HandlerCall> calls) {
         List<HandlerScope> scopes = new ArrayList<>(observers.size());
         for (DeliveryObserver observer : observers) {

@@ -105,6 +105,9 @@ public interface DeliveryObserver extends RenewalObserver {
     /** The store answered a claim. */
     default void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {}
 
+    /** A key is parked from now on: its handler failed for good, or its reconciler has left it to a person. */
+    default void parked(Subscription subscription, ClaimKey key) {}
+
     /**
      * A handler is about to be called on this thread.
      *

@@ -50,6 +50,11 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
     }
 
     @Override
+    public void parked(Subscription subscription, ClaimKey key) {
+        publish(new ExactlyOnceEvent.KeyParked(subscription.listener(), subscription.queue(), key.shortHash()));
+    }
+
+    @Override
     public void claimLost(Subscription subscription, ClaimKey key) {
         publish(new ExactlyOnceEvent.ClaimLost(subscription.listener(), subscription.queue(), key.shortHash()));
     }

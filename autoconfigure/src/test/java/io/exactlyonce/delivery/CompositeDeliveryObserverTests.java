@@ -43,6 +43,7 @@ class CompositeDeliveryObserverTests {
                 .end(List.of(new Parked()), null);
         observers.claimed(orders, KEY, new Parked());
         observers.claimLost(orders, KEY);
+        observers.parked(orders, KEY);
         observers.handled(orders, Duration.ofSeconds(1));
         observers.delivered(orders, Duration.ofSeconds(2));
         observers.settled(delivery, DeliveryState.ABANDONED);
@@ -66,6 +67,7 @@ class CompositeDeliveryObserverTests {
                         "answered [Parked[]]",
                         "claimed orders Parked[]",
                         "lost orders/" + KEY.shortHash(),
+                        "parked orders/" + KEY.shortHash(),
                         "handled orders PT1S",
                         "delivered orders PT2S",
                         "settled orders ABANDONED",
@@ -201,6 +203,11 @@ class CompositeDeliveryObserverTests {
         }
 
         @Override
+        public void parked(Subscription subscription, ClaimKey key) {
+            fail();
+        }
+
+        @Override
         public void subscribed(Subscription subscription) {
             fail();
         }
@@ -301,6 +308,11 @@ class CompositeDeliveryObserverTests {
         @Override
         public void claimLost(Subscription subscription, ClaimKey key) {
             told.add("lost " + key);
+        }
+
+        @Override
+        public void parked(Subscription subscription, ClaimKey key) {
+            told.add("parked " + key);
         }
 
         @Override

@@ -91,6 +91,7 @@ public final class DeliveryRig implements DeliveryObserver {
     public final ScriptedStore store = new ScriptedStore();
     public final Subscription orders = subscription("orders", queue);
     public final List<String> asked = new ArrayList<>();
+    public final List<ClaimKey> parked = new ArrayList<>();
     public final List<ClaimOutcome> outcomes = new ArrayList<>();
     public final List<Duration> handled = new CopyOnWriteArrayList<>();
     public final List<Duration> delivered = new CopyOnWriteArrayList<>();
@@ -249,6 +250,11 @@ public final class DeliveryRig implements DeliveryObserver {
     public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
         outcomes.add(outcome);
         whenClaimed.run();
+    }
+
+    @Override
+    public void parked(Subscription subscription, ClaimKey key) {
+        parked.add(key);
     }
 
     @Override

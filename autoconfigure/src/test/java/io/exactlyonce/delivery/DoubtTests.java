@@ -192,7 +192,21 @@ class DoubtTests {
         assertThat(rig.store.parkings())
                 .containsExactly(new ClaimEnd.Parked(claimed(), CardExpired.class.getName() + ": expired", false));
         assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.parked).containsExactly(claimed().key());
         assertReturned();
+    }
+
+    @Test
+    void keyThatAnotherWorkerTookOverIsNotToldAsParked() {
+        rig.store.onPark(parked -> Set.of());
+
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN, List.of(CardExpired.class)), claim -> {
+                    throw new CardExpired();
+                }))
+                .isInstanceOf(CardExpired.class);
+
+        assertThat(rig.store.parkings()).hasSize(1);
+        assertThat(rig.parked).isEmpty();
     }
 
     @Test

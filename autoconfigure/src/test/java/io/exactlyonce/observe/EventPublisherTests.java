@@ -41,6 +41,7 @@ class EventPublisherTests {
         publisher.claimed(orders, KEY, new ClaimOutcome.Parked());
         publisher.renewed(orders, Target.LEASE, Result.FAILED);
         publisher.renewed(orders, Target.WINDOW, Result.LOST);
+        publisher.parked(orders, KEY);
         publisher.claimLost(orders, KEY);
         publisher.warned(orders, warning(WindowWarning.Kind.NEAR));
         publisher.warned(orders, warning(WindowWarning.Kind.BREACHED));
@@ -49,6 +50,7 @@ class EventPublisherTests {
                 .containsExactly(
                         new ExactlyOnceEvent.TakenOver("fulfilment", "orders", KEY.shortHash(), 2),
                         new ExactlyOnceEvent.DuplicateSuppressed("fulfilment", "orders", KEY.shortHash()),
+                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.WindowBreached(

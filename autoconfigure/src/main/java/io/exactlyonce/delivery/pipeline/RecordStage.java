@@ -105,8 +105,15 @@ final class RecordStage {
                 releases.add(failure.release());
             }
         }
-        CompletableFuture<Void> parked = writer.park(parkings);
+        CompletableFuture<Void> parked = writer.park(parkings).thenAccept(ids -> tellParked(failed, ids));
         CompletableFuture<Void> released = writer.release(releases);
         failed.forEach(attempt -> attempt.endsWith(CompletableFuture.allOf(parked, released)));
+    }
+
+    private void tellParked(List<Attempt> failed, Set<ClaimId> parked) {
+        failed.stream()
+                .filter(attempt -> parked.contains(attempt.id()))
+                .forEach(attempt -> observer.parked(
+                        attempt.delivery().subscription(), attempt.id().key()));
     }
 }

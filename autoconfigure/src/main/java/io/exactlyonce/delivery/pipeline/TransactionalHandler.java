@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,11 +71,16 @@ final class TransactionalHandler {
     }
 
     /** The transactions have left nothing behind, so the key is claimed once more, only to be set aside. */
-    private void park(ClaimRequest request, Throwable failure) {
+    private void park(Attempt attempt, Throwable failure) {
+        ClaimRequest request = attempt.request();
         try {
             ClaimOutcome outcome = writer.awaitClaim(List.of(request)).get(0);
             if (outcome instanceof Acquired) {
-                ClaimWriter.await(writer.park(List.of(new ClaimEnd.Parked(request.id(), failure.toString(), false))));
+                Set<ClaimId> parked = ClaimWriter.await(
+                        writer.park(List.of(new ClaimEnd.Parked(request.id(), failure.toString(), false))));
+                if (parked.contains(request.id())) {
+                    observer.parked(attempt.delivery().subscription(), request.key());
+                }
             } else {
                 log.warn(
                         "{} is not parked: another delivery was faster ({})",
@@ -261,7 +267,7 @@ final class TransactionalHandler {
                 } else {
                     attempt.hadNoEffect();
                     if (mayPark && attempt.spec().doubt().parksFor(own)) {
-                        park(attempt.request(), own);
+                        park(attempt, own);
                     }
                 }
             }

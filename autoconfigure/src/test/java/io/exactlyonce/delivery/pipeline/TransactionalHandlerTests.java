@@ -303,6 +303,7 @@ class TransactionalHandlerTests {
             assertThat(parking.claim()).isEqualTo(rig.store.claims().get(0).id());
             assertThat(parking.reason()).contains("card expired");
         });
+        assertThat(rig.parked).containsExactly(DeliveryRig.KEY);
         rig = new DeliveryRig();
     }
 
