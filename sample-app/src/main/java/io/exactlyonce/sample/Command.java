@@ -1,6 +1,7 @@
 package io.exactlyonce.sample;
 
 import io.exactlyonce.sample.lab.LabSettings;
+import io.exactlyonce.sample.lab.Store;
 import java.util.List;
 
 /**
@@ -14,12 +15,14 @@ record Command(Action action, LabSettings settings, List<String> arguments) {
 
     static final String USAGE = """
             Usage: java -jar incident-lab.jar [--orders=N]   replay the incident, and exit with 0 if we survive it
+                     [--store=postgresql|dynamodb]           where claims are kept; dynamodb needs DynamoDB Local
                    java -jar incident-lab.jar worker ...     only a worker; arguments as for any Spring Boot application
                    java -jar incident-lab.jar payments ...   an HTTP API with an Idempotency-Key; arguments likewise
                    java -jar incident-lab.jar provider PORT  only the payment and mail services that a worker calls""";
 
     private static final int MAX_PORT = 65_535;
     private static final String ORDERS = "--orders=";
+    private static final String STORE = "--store=";
 
     enum Action {
         LAB,
@@ -53,7 +56,9 @@ record Command(Action action, LabSettings settings, List<String> arguments) {
     private static LabSettings settings(List<String> args) {
         LabSettings settings = LabSettings.standard();
         for (String arg : args) {
-            settings = settings.withOrders(orders(arg));
+            settings = arg.startsWith(STORE)
+                    ? settings.withStore(Store.named(arg.substring(STORE.length())))
+                    : settings.withOrders(orders(arg));
         }
         return settings;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.exactlyonce.sample.lab.LabSettings;
+import io.exactlyonce.sample.lab.Store;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,6 +21,20 @@ class CommandTests {
     @Test
     void numberOfOrdersCanBeChosen() {
         assertThat(Command.parse("--orders=30").settings().orders()).isEqualTo(30);
+    }
+
+    @Test
+    void storeCanBeChosen() {
+        LabSettings settings = Command.parse("--store=dynamodb", "--orders=30").settings();
+        assertThat(settings.store()).isEqualTo(Store.DYNAMODB);
+        assertThat(settings.orders()).isEqualTo(30);
+    }
+
+    @Test
+    void storeThatIsNotThereIsNamed() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Command.parse("--store=mysql"))
+                .withMessage("--store (mysql) must be one of: postgresql, dynamodb");
     }
 
     @Test

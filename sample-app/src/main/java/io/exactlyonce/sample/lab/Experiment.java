@@ -42,13 +42,23 @@ final class Experiment {
         return Verdict.of(naive, exactlyOnce);
     }
 
-    private LabServers startServers(Workspace workspace) throws IOException, SQLException {
+    private LabServers startServers(Workspace workspace) throws IOException, InterruptedException, SQLException {
         Databases databases = cleanup.add(Databases.start(workspace));
         console.progress("PostgreSQL %s is up, with a database for each side", databases.version());
         Queues queues = cleanup.add(Queues.start(settings.window()));
         console.progress(
                 "ElasticMQ is up, visibility window %d s", settings.window().toSeconds());
-        return new LabServers(databases, queues, workspace);
+        return new LabServers(databases, queues, startClaims(workspace), workspace);
+    }
+
+    /** Returns what exactly-once workers need to keep their claims where they are to be kept. */
+    private Map<String, String> startClaims(Workspace workspace) throws IOException, InterruptedException {
+        if (settings.store() == Store.POSTGRESQL) {
+            return Map.of();
+        }
+        DynamoDbLocal server = cleanup.add(DynamoDbLocal.start(workspace));
+        console.progress("DynamoDB Local is up, for the claims of the exactly-once side");
+        return server.environment();
     }
 
     private void startWorkers(LabServers servers) throws IOException, InterruptedException {

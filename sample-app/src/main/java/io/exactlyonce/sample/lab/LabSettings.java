@@ -10,8 +10,9 @@ import java.time.Duration;
  * @param window visibility window of both queues, whole seconds
  * @param workersPerSide worker processes of each side, at least 2
  * @param deadline when the run gives up, counted from its start
+ * @param store where the exactly-once side keeps its claims
  */
-public record LabSettings(int orders, Duration window, int workersPerSide, Duration deadline) {
+public record LabSettings(int orders, Duration window, int workersPerSide, Duration deadline, Store store) {
 
     private static final int FEWEST_ORDERS = 10;
     private static final int MOST_ORDERS = 2_000;
@@ -25,11 +26,16 @@ public record LabSettings(int orders, Duration window, int workersPerSide, Durat
 
     /** Returns the settings of the command without arguments. */
     public static LabSettings standard() {
-        return new LabSettings(120, Duration.ofSeconds(2), 2, Duration.ofSeconds(105));
+        return new LabSettings(120, Duration.ofSeconds(2), 2, Duration.ofSeconds(105), Store.POSTGRESQL);
     }
 
     /** Returns a copy with another number of orders. */
     public LabSettings withOrders(int newOrders) {
-        return new LabSettings(newOrders, window, workersPerSide, deadline);
+        return new LabSettings(newOrders, window, workersPerSide, deadline, store);
+    }
+
+    /** Returns a copy with another store. */
+    public LabSettings withStore(Store newStore) {
+        return new LabSettings(orders, window, workersPerSide, deadline, newStore);
     }
 }
