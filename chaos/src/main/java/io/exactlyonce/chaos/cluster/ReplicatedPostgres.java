@@ -6,15 +6,16 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * A primary and its streaming replica, which is synchronous unless told otherwise. Ports change with each failover:
  * wires ask for them.
  */
-public final class ReplicatedPostgres implements AutoCloseable {
+public final class ReplicatedPostgres implements ClaimServer {
 
     private static final String DATABASE = "chaos";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -32,6 +33,11 @@ public final class ReplicatedPostgres implements AutoCloseable {
             hot_standby = on
             max_standby_streaming_delay = 1s
             """;
+
+    private static final String CLAIMS =
+            "SELECT key, status, coalesce(error, 'parked') AS reason FROM exactly_once_claim";
+
+    private static final String BOOKINGS_WRITTEN = "SELECT key, call FROM booking ORDER BY id";
 
     private static final String BOOKINGS = """
             CREATE TABLE booking (
@@ -66,22 +72,48 @@ public final class ReplicatedPostgres implements AutoCloseable {
         Files.deleteIfExists(primary.disk().data().resolve("epg-lock"));
         primary.start();
         primary.template().execute("CREATE DATABASE " + DATABASE);
-        new org.springframework.jdbc.core.JdbcTemplate(primary.dataSource(DATABASE)).execute(BOOKINGS);
+        pair.template().execute(BOOKINGS);
         pair.addReplica();
         return pair;
     }
 
-    public int primaryPort() {
+    @Override
+    public int port() {
         return primary.port();
     }
 
+    @Override
     public int replicaPort() {
         return replica.port();
     }
 
+    @Override
+    public List<String> workerArguments(int port, int replicaPort) {
+        return List.of(
+                "--spring.profiles.active=postgresql",
+                "--chaos.replica=" + replicaPort,
+                "--spring.datasource.url=jdbc:postgresql://127.0.0.1:%d/%s?connectTimeout=3&socketTimeout=8"
+                        .formatted(port, DATABASE));
+    }
+
+    @Override
+    public List<ClaimLeft> claims() {
+        return template()
+                .query(
+                        CLAIMS,
+                        (row, number) ->
+                                new ClaimLeft(row.getString("key"), row.getString("status"), row.getString("reason")));
+    }
+
+    @Override
+    public List<Booking> bookings() {
+        return template()
+                .query(BOOKINGS_WRITTEN, (row, number) -> new Booking(row.getString("key"), row.getString("call")));
+    }
+
     /** Returns the superuser's way into the database on the primary of the moment, past all wires. */
-    public DataSource database() {
-        return primary.dataSource(DATABASE);
+    private JdbcTemplate template() {
+        return new JdbcTemplate(primary.dataSource(DATABASE));
     }
 
     /** Kills the primary with all of its backends. */

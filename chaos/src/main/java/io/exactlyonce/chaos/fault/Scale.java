@@ -19,6 +19,7 @@ import java.time.Duration;
  * @param lags of the replica
  * @param fills of the primary's disk
  * @param partitions between workers and servers
+ * @param troubles of DynamoDB
  * @param drain longest time from the last fault until all is done
  */
 public record Scale(
@@ -36,17 +37,48 @@ public record Scale(
         int lags,
         int fills,
         int partitions,
+        int troubles,
         Duration drain) {
 
     /** A few minutes. */
     public static Scale small() {
-        return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, Duration.ofMinutes(1));
+        return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, 0, Duration.ofMinutes(1));
     }
 
     /** Less than half an hour. */
     public static Scale large() {
         return new Scale(
-                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, Duration.ofMinutes(2));
+                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, 0, Duration.ofMinutes(2));
+    }
+
+    /** As {@link #small()}, with troubles of DynamoDB instead of PostgreSQL's. */
+    public static Scale smallOnDynamoDb() {
+        return small().onDynamoDb(2_400, 6);
+    }
+
+    /** As {@link #large()}, with troubles of DynamoDB instead of PostgreSQL's. */
+    public static Scale largeOnDynamoDb() {
+        return large().onDynamoDb(101_000, 48);
+    }
+
+    private Scale onDynamoDb(int messagesThere, int troublesThere) {
+        return new Scale(
+                messagesThere,
+                workers,
+                faults,
+                kills,
+                freezes,
+                collections,
+                stops,
+                clockSteps,
+                0,
+                outages,
+                0,
+                0,
+                0,
+                partitions,
+                troublesThere,
+                drain);
     }
 
     /** Returns how long so many messages may take, for all of them to last as long as the faults. */

@@ -1,6 +1,7 @@
 package io.exactlyonce.chaos.fault;
 
 import io.exactlyonce.chaos.cluster.Traffic;
+import io.exactlyonce.chaos.dynamodb.ServiceFault;
 import io.exactlyonce.chaos.fleet.Wires.Side;
 import io.exactlyonce.chaos.worker.Point;
 import java.time.Duration;
@@ -17,6 +18,7 @@ public final class Schedule {
     private static final List<Traffic.Kind> WAYS =
             List.of(Traffic.Kind.CUT, Traffic.Kind.BLACK_HOLE, Traffic.Kind.REPLIES_LOST, Traffic.Kind.SLOW);
     private static final List<Side> SIDES = List.copyOf(EnumSet.allOf(Side.class));
+    private static final List<ServiceFault> TROUBLES = List.copyOf(EnumSet.allOf(ServiceFault.class));
     private static final List<Point> POINTS = List.copyOf(EnumSet.allOf(Point.class));
 
     private final Random random;
@@ -81,6 +83,9 @@ public final class Schedule {
             drawn.add(new FailOver(failover % 2 == 1, between(100, 500)));
         }
         add(drawn, scale.lags(), () -> new DelayReplica(between(1_500, 3_000), between(4_000, 8_000)));
+        for (int trouble = 0; trouble < scale.troubles(); trouble++) {
+            drawn.add(new DisturbDynamoDb(TROUBLES.get(trouble % TROUBLES.size()), between(3_000, 8_000)));
+        }
         add(drawn, scale.fills(), () -> new FillDisk(between(2_000, 6_000)));
         return drawn;
     }

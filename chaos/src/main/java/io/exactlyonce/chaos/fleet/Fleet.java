@@ -31,7 +31,7 @@ public final class Fleet implements AutoCloseable {
      * Without one they start as well.
      */
     public static void archiveClasses(Launch launch) throws IOException, InterruptedException {
-        try (Wires wires = Wires.lay(launch.addresses())) {
+        try (Wires wires = Wires.lay(launch)) {
             WorkerProcess worker = WorkerProcess.startArchiving(launch, wires);
             if (worker.awaitReady(ARCHIVE_MILLIS)) {
                 worker.requestStop();

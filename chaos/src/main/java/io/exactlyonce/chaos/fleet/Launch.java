@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.fleet;
 
+import io.exactlyonce.chaos.cluster.ClaimServer;
 import io.exactlyonce.chaos.cluster.JavaProgram;
 import io.exactlyonce.chaos.cluster.ProcessGuard;
 import io.exactlyonce.chaos.cluster.WallClocks;
@@ -10,4 +11,5 @@ import java.nio.file.Path;
  *
  * @param logs where their output goes
  */
-public record Launch(Addresses addresses, JavaProgram java, WallClocks clocks, Path logs, ProcessGuard guard) {}
+public record Launch(
+        Addresses addresses, ClaimServer claims, JavaProgram java, WallClocks clocks, Path logs, ProcessGuard guard) {}

@@ -40,7 +40,7 @@ public final class Slot implements AutoCloseable {
     Slot(int number, Launch launch, FaultLog log) throws IOException {
         this.number = number;
         this.launch = launch;
-        this.wires = Wires.lay(launch.addresses());
+        this.wires = Wires.lay(launch);
         this.log = log;
         this.pauses = new Pauses(log);
         this.supervisor = new Thread(this::supervise, "slot-" + number);

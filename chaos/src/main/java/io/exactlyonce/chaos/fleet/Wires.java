@@ -24,11 +24,11 @@ public record Wires(TcpProxy database, TcpProxy replica, TcpProxy sqs) implement
         }
     }
 
-    static Wires lay(Addresses addresses) throws IOException {
+    static Wires lay(Launch launch) throws IOException {
         return new Wires(
-                TcpProxy.start("database-wire", addresses.primary()),
-                TcpProxy.start("replica-wire", addresses.replica()),
-                TcpProxy.start("sqs-wire", addresses::sqs));
+                TcpProxy.start("database-wire", launch.claims()::port),
+                TcpProxy.start("replica-wire", launch.claims()::replicaPort),
+                TcpProxy.start("sqs-wire", launch.addresses()::sqs));
     }
 
     /** Changes what becomes of traffic on one side or both. */

@@ -9,6 +9,7 @@ import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +38,7 @@ final class WorkerProcess {
 
     private static WorkerProcess start(String name, Launch launch, Wires wires, JavaCommand java) throws IOException {
         Path logs = launch.logs();
-        List<String> arguments = arguments(name, launch.addresses(), wires, logs.resolve(name + ".log"));
+        List<String> arguments = arguments(name, launch, wires, logs.resolve(name + ".log"));
         ProcessBuilder builder = new ProcessBuilder(java.of(WorkerApplication.class, "-Xmx192m", arguments))
                 .redirectError(Redirect.to(logs.resolve(name + ".err").toFile()));
         builder.environment().putAll(launch.clocks().environment(name));
@@ -52,21 +53,22 @@ final class WorkerProcess {
         List<String> of(Class<?> main, String heap, List<String> arguments);
     }
 
-    private static List<String> arguments(String name, Addresses addresses, Wires wires, Path log) {
-        return List.of(
+    private static List<String> arguments(String name, Launch launch, Wires wires, Path log) {
+        Addresses addresses = launch.addresses();
+        List<String> arguments = new ArrayList<>(List.of(
                 "--spring.config.name=chaos-worker",
                 "--chaos.name=" + name,
                 "--chaos.partner=" + addresses.partner(),
                 "--chaos.recorder=" + addresses.recorder(),
                 "--chaos.points=" + addresses.points(),
-                "--chaos.replica=" + wires.replica().port(),
-                "--spring.datasource.url=jdbc:postgresql://127.0.0.1:%d/chaos?connectTimeout=3&socketTimeout=8"
-                        .formatted(wires.database().port()),
                 "--spring.cloud.aws.sqs.endpoint=http://127.0.0.1:"
                         + wires.sqs().port(),
                 "--spring.cloud.aws.credentials.access-key=" + name,
                 "--spring.cloud.aws.credentials.secret-key=secret",
-                "--logging.file.name=" + log);
+                "--logging.file.name=" + log));
+        arguments.addAll(launch.claims()
+                .workerArguments(wires.database().port(), wires.replica().port()));
+        return arguments;
     }
 
     String name() {

@@ -34,7 +34,16 @@ public enum Fault {
     CLOCK_STEP,
 
     /** The database cannot write. */
-    DISK_FULL;
+    DISK_FULL,
+
+    /** The database refuses a part of all requests, and in others a part of what they ask for. */
+    THROTTLING,
+
+    /** The database acts, and a part of its answers is lost with their connections. */
+    ANSWERS_LOST,
+
+    /** The dates of the database's answers differ, are missing or cannot be read. No reason for a claim to be lost. */
+    DATE_FAULT;
 
     /** Returns whether a worker can lose its claims by it, so that it explains that another one takes a key over. */
     boolean costsClaims() {
@@ -48,6 +57,9 @@ public enum Fault {
 
     /** Returns whether workers cannot reach the database meanwhile, and some time after: a pool must notice. */
     boolean hitsDatabase() {
-        return this == DATABASE_RESTART || this == DATABASE_PARTITION || this == FAILOVER || this == DISK_FULL;
+        return switch (this) {
+            case DATABASE_RESTART, DATABASE_PARTITION, FAILOVER, DISK_FULL, THROTTLING, ANSWERS_LOST -> true;
+            case KILL, STOP, PAUSE, SQS_RESTART, SQS_PARTITION, REPLICA_LAG, CLOCK_STEP, DATE_FAULT -> false;
+        };
     }
 }

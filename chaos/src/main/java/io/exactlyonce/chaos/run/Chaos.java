@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Runs the harness once. System properties: {@code chaos.seed} repeats a run's schedule, {@code chaos.long} makes the long one,
- * {@code chaos.directory} is where its history and its logs are left.
+ * {@code chaos.store} is {@code postgresql} or {@code dynamodb}, {@code chaos.directory} is where its history and its logs are left.
  */
 public final class Chaos {
 
@@ -28,7 +28,8 @@ public final class Chaos {
 
     private static int run() {
         long seed = Long.getLong("chaos.seed", System.nanoTime() & 0xffffff);
-        Scale scale = isLong() ? Scale.large() : Scale.small();
+        Store store = Store.named(System.getProperty("chaos.store", "postgresql"));
+        Scale scale = store.scale(isLong());
         startWatchdog(scale);
         Cleanup cleanup = new Cleanup();
         Runtime.getRuntime().addShutdownHook(new Thread(cleanup::close, "clean-up"));
@@ -36,12 +37,13 @@ public final class Chaos {
             Path directory = Files.createDirectories(Path.of(System.getProperty("chaos.directory", "target/chaos")))
                     .resolve("seed-%d-%d".formatted(seed, System.currentTimeMillis()))
                     .toAbsolutePath();
-            System.out.println("CHAOS seed=%d, history and logs in %s".formatted(seed, directory));
+            System.out.println(
+                    "CHAOS seed=%d store=%s, history and logs in %s".formatted(seed, store.label(), directory));
             Files.createDirectory(directory);
             System.setProperty("chaos.logs", directory.toString());
             System.setProperty("logback.configurationFile", "logback-harness.xml");
             Progress progress = new Progress(System.out);
-            Verdict verdict = new ChaosRun(seed, scale, directory, cleanup, progress).run();
+            Verdict verdict = new ChaosRun(store, seed, scale, directory, cleanup, progress).run();
             report(verdict);
             System.out.println(verdict.line(seed));
             return verdict.holds() ? 0 : FAILED;

@@ -1,9 +1,9 @@
 package io.exactlyonce.chaos.run;
 
+import io.exactlyonce.chaos.cluster.ClaimServer;
 import io.exactlyonce.chaos.cluster.FaultLog;
 import io.exactlyonce.chaos.cluster.JavaProgram;
 import io.exactlyonce.chaos.cluster.ProcessGuard;
-import io.exactlyonce.chaos.cluster.ReplicatedPostgres;
 import io.exactlyonce.chaos.cluster.SqsServer;
 import io.exactlyonce.chaos.cluster.SqsWire;
 import io.exactlyonce.chaos.cluster.WallClocks;
@@ -39,14 +39,14 @@ record ChaosEnvironment(Targets targets, Recorder recorder, Queues queues, SqsHi
     private static final double DUPLICATES = 0.05;
 
     /** Starts everything, without waiting for the workers. What is to be stopped is left with the clean-up. */
-    static ChaosEnvironment open(long seed, Scale scale, Path directory, Cleanup cleanup)
+    static ChaosEnvironment open(Store store, long seed, Scale scale, Path directory, Cleanup cleanup)
             throws IOException, SQLException, InterruptedException {
         JavaProgram java = new JavaProgram(Files.createDirectory(directory.resolve("tmp")));
         Path logs = Files.createDirectory(directory.resolve("logs"));
         Recorder recorder = cleanup.add(new Recorder(directory.resolve("history.jsonl")));
         ProcessGuard guard = cleanup.add(ProcessGuard.start());
         FaultLog log = new FaultLog(recorder);
-        ReplicatedPostgres database = cleanup.add(ReplicatedPostgres.start(directory, guard));
+        ClaimServer claims = cleanup.add(store.start(seed, directory, logs, guard));
         SqsServer sqs =
                 cleanup.add(SqsServer.start(java, logs.resolve("sqs.log").toFile(), guard));
         Queues queues = cleanup.add(new Queues(sqs.port(), recorder));
@@ -59,15 +59,12 @@ record ChaosEnvironment(Targets targets, Recorder recorder, Queues queues, SqsHi
                 cleanup.add(new PartnerServer(recorder)).address(),
                 cleanup.add(new RecorderServer(recorder)).port(),
                 points.port(),
-                wire.port(),
-                database::primaryPort,
-                database::replicaPort);
-        Launch launch = new Launch(addresses, java, new WallClocks(directory), logs, guard);
+                wire.port());
+        Launch launch = new Launch(addresses, claims, java, new WallClocks(directory), logs, guard);
         Fleet.archiveClasses(launch);
         Fleet fleet = cleanup.add(Fleet.start(scale.workers(), launch, log));
         points.killWith(worker -> fleet.of(worker).ifPresent(slot -> slot.kill()));
-        return new ChaosEnvironment(
-                new Targets(fleet, database, sqs, points, log), recorder, queues, history, disorder);
+        return new ChaosEnvironment(new Targets(fleet, claims, sqs, points, log), recorder, queues, history, disorder);
     }
 
     private static void stopIfKilled(KillPoints points, String worker) {

@@ -24,13 +24,15 @@ final class ChaosRun {
     private static final Duration EXPOSURE = Duration.ofMillis(100);
     private static final long LOOK_MILLIS = 250;
 
+    private final Store store;
     private final long seed;
     private final Scale scale;
     private final Path directory;
     private final Cleanup cleanup;
     private final Progress progress;
 
-    ChaosRun(long seed, Scale scale, Path directory, Cleanup cleanup, Progress progress) {
+    ChaosRun(Store store, long seed, Scale scale, Path directory, Cleanup cleanup, Progress progress) {
+        this.store = store;
         this.seed = seed;
         this.scale = scale;
         this.directory = directory;
@@ -42,7 +44,7 @@ final class ChaosRun {
     Verdict run() throws Exception {
         Schedule schedule = Schedule.draw(seed, scale);
         progress.say(schedule.toString());
-        ChaosEnvironment environment = ChaosEnvironment.open(seed, scale, directory, cleanup);
+        ChaosEnvironment environment = ChaosEnvironment.open(store, seed, scale, directory, cleanup);
         await("All workers listen", START, environment.targets().fleet()::isReady);
         progress.say("All %d workers listen".formatted(scale.workers()));
         injectFaults(schedule, environment);
@@ -58,7 +60,7 @@ final class ChaosRun {
                         : "Not drained: %d messages"
                                 .formatted(environment.queues().size()));
         new FinalStateRecorder(environment.recorder())
-                .record(environment.queues(), environment.targets().database().database());
+                .record(environment.queues(), environment.targets().claims());
         cleanup.close();
         return new Checker(new Terms(scale.drain(), RECOVERY, EXPOSURE))
                 .judge(History.read(directory.resolve("history.jsonl")));

@@ -3,6 +3,7 @@ package io.exactlyonce.chaos.worker;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -10,6 +11,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /** Handlers whose effect is a row in the database that keeps the claims. No unique key keeps a second row out. */
 @Component
+@Profile("postgresql")
 class BookingListener {
 
     private final Runs runs;

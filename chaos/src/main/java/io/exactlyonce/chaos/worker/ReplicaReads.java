@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Profile;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -14,6 +15,7 @@ import org.springframework.stereotype.Component;
  * it has just written, as the team of the second incident did; nothing may depend on the answer.
  */
 @Component
+@Profile("postgresql")
 class ReplicaReads {
 
     private static final Logger log = LoggerFactory.getLogger(ReplicaReads.class);

@@ -29,9 +29,10 @@ class Runs {
     /**
      * Runs a handler.
      *
+     * @return the call's name
      * @throws InterruptedException if the listener stops it
      */
-    void run(Job job, Claim claim, Effect effect) throws InterruptedException {
+    String run(Job job, Claim claim, Effect effect) throws InterruptedException {
         HandlerRecorder run = HandlerRecorder.enter(recorder, worker + "/" + calls.incrementAndGet(), job, claim);
         try {
             reached(Point.AFTER_CLAIM);
@@ -46,6 +47,7 @@ class Runs {
             throw failure;
         }
         run.record(Kind.HANDLED);
+        return run.call();
     }
 
     /** Every other handler does not heed an interrupt while it works: then its check alone stands before its effect. */

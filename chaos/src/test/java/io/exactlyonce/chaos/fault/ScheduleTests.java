@@ -2,6 +2,7 @@ package io.exactlyonce.chaos.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.chaos.dynamodb.ServiceFault;
 import org.junit.jupiter.api.Test;
 
 class ScheduleTests {
@@ -27,6 +28,20 @@ class ScheduleTests {
         assertThat(count(schedule, "FailOver[asynchronous=true")).isGreaterThanOrEqualTo(2);
         assertThat(count(schedule, "FailOver")).isGreaterThanOrEqualTo(5);
         assertThat(count(schedule, "Partition")).isGreaterThanOrEqualTo(20);
+    }
+
+    @Test
+    void claimsInDynamoDbMeetEachOfItsTroublesAndNoneOfPostgresql() {
+        String small = Schedule.draw(17, Scale.smallOnDynamoDb()).toString();
+        String large = Schedule.draw(17, Scale.largeOnDynamoDb()).toString();
+
+        for (ServiceFault trouble : ServiceFault.values()) {
+            assertThat(small).contains("DisturbDynamoDb[fault=" + trouble);
+        }
+        assertThat(small + large).doesNotContain("RestartPrimary", "FailOver", "DelayReplica", "FillDisk");
+        assertThat(Scale.largeOnDynamoDb().messages()).isGreaterThanOrEqualTo(100_000);
+        assertThat(count(large, "Kill")).isGreaterThanOrEqualTo(100);
+        assertThat(count(large, "DisturbDynamoDb")).isGreaterThanOrEqualTo(40);
     }
 
     @Test

@@ -1,0 +1,95 @@
+package io.exactlyonce.chaos.dynamodb;
+
+import io.exactlyonce.chaos.cluster.Ports;
+import io.exactlyonce.chaos.cluster.ProcessGuard;
+import io.exactlyonce.chaos.cluster.Signal;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * DynamoDB Local in a process of its own, so that it can be frozen. It is never killed: its tables are in memory, so a kill
+ * would lose items, which DynamoDB does not.
+ */
+final class DynamoDbServer implements AutoCloseable {
+
+    /** Left by the module {@code dynamodb-local}. */
+    private static final Path CLASS_PATH = Path.of("..", "dynamodb-local", "target", "classpath");
+
+    private static final int START_SECONDS = 60;
+    private static final int LOOK_MILLIS = 50;
+
+    private final Process process;
+    private final int port;
+
+    private DynamoDbServer(Process process, int port) {
+        this.process = process;
+        this.port = port;
+    }
+
+    /** Starts it, and waits until it listens. */
+    static DynamoDbServer start(Path log, ProcessGuard guard) throws IOException, InterruptedException {
+        int port = Ports.free();
+        Process process = guard.watch(new ProcessBuilder(command(port))
+                .redirectErrorStream(true)
+                .redirectOutput(Redirect.to(log.toFile()))
+                .start());
+        DynamoDbServer server = new DynamoDbServer(process, port);
+        long startNanos = System.nanoTime();
+        while (!server.listens()) {
+            if (!process.isAlive() || System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(START_SECONDS)) {
+                server.close();
+                throw new IOException("DynamoDB Local does not listen on port %d. Its log is %s".formatted(port, log));
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        return server;
+    }
+
+    private static List<String> command(int port) throws IOException {
+        return List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx512m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                Files.readString(CLASS_PATH).strip(),
+                "com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
+                "-inMemory",
+                "-sharedDb",
+                "-disableTelemetry",
+                "-port",
+                String.valueOf(port));
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** Freezes it: connections stay open, nothing is answered. */
+    void freeze() {
+        Signal.STOP.send(process.pid());
+    }
+
+    /** Lets it go on. */
+    void thaw() {
+        Signal.CONT.send(process.pid());
+    }
+
+    private boolean listens() {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,119 @@
+package io.exactlyonce.chaos.dynamodb;
+
+import io.exactlyonce.chaos.cluster.ClaimServer;
+import io.exactlyonce.chaos.cluster.ProcessGuard;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.BillingMode;
+import software.amazon.awssdk.services.dynamodb.model.CreateTableResponse;
+import software.amazon.awssdk.services.dynamodb.model.KeyType;
+import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
+
+/** Claims and bookings in DynamoDB. Workers reach it over a wire that has its faults; the harness itself does not. */
+public final class DynamoDbService implements ClaimServer {
+
+    /** Table of what handlers write in their transactions: one item for each call, so that a second one is seen. */
+    public static final String BOOKINGS = "booking";
+
+    private static final String CLAIMS = "exactly-once-claim";
+
+    private final DynamoDbServer server;
+    private final DynamoDbWire wire;
+    private final DynamoDbClient client;
+
+    private DynamoDbService(DynamoDbServer server, DynamoDbWire wire) {
+        this.server = server;
+        this.wire = wire;
+        this.client = DynamoDbClient.builder()
+                .endpointOverride(URI.create("http://127.0.0.1:" + server.port()))
+                .region(Region.EU_WEST_1)
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("chaos", "chaos")))
+                .build();
+    }
+
+    /** Starts it, with the table of bookings. That of claims is the workers' to make. */
+    public static DynamoDbService start(long seed, Path logs, ProcessGuard guard)
+            throws IOException, InterruptedException {
+        DynamoDbServer server = DynamoDbServer.start(logs.resolve("dynamodb.log"), guard);
+        DynamoDbService service = new DynamoDbService(server, new DynamoDbWire(server.port(), seed));
+        CreateTableResponse unused = service.client.createTable(table -> table.tableName(BOOKINGS)
+                .billingMode(BillingMode.PAY_PER_REQUEST)
+                .attributeDefinitions(call -> call.attributeName("call").attributeType(ScalarAttributeType.S))
+                .keySchema(call -> call.attributeName("call").keyType(KeyType.HASH)));
+        return service;
+    }
+
+    /** The trouble begins. */
+    public void begin(ServiceFault fault) {
+        if (fault == ServiceFault.FROZEN) {
+            server.freeze();
+        } else {
+            wire.begin(fault);
+        }
+    }
+
+    /** The trouble is over. */
+    public void end(ServiceFault fault) {
+        if (fault == ServiceFault.FROZEN) {
+            server.thaw();
+        } else {
+            wire.end(fault);
+        }
+    }
+
+    @Override
+    public int port() {
+        return wire.port();
+    }
+
+    @Override
+    public int replicaPort() {
+        return port();
+    }
+
+    @Override
+    public List<String> workerArguments(int port, int replicaPort) {
+        return List.of(
+                "--spring.profiles.active=dynamodb",
+                "--chaos.replica=0",
+                "--spring.cloud.aws.dynamodb.endpoint=http://127.0.0.1:" + port);
+    }
+
+    @Override
+    public List<ClaimLeft> claims() {
+        return items(CLAIMS).stream()
+                .map(item -> new ClaimLeft(
+                        item.get("key").s(),
+                        item.get("status").s(),
+                        item.getOrDefault("error", AttributeValue.fromS("parked"))
+                                .s()))
+                .toList();
+    }
+
+    @Override
+    public List<Booking> bookings() {
+        return items(BOOKINGS).stream()
+                .map(item -> new Booking(item.get("key").s(), item.get("call").s()))
+                .toList();
+    }
+
+    private List<Map<String, AttributeValue>> items(String table) {
+        return client.scanPaginator(scan -> scan.tableName(table).consistentRead(true)).items().stream()
+                .toList();
+    }
+
+    @Override
+    public void close() throws IOException {
+        client.close();
+        wire.close();
+        server.close();
+    }
+}

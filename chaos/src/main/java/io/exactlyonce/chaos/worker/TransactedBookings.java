@@ -1,0 +1,48 @@
+package io.exactlyonce.chaos.worker;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.chaos.dynamodb.DynamoDbService;
+import io.exactlyonce.dynamodb.DynamoDbCompletion;
+import java.util.Map;
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
+
+/**
+ * Handlers whose effect is an item, written in the transaction that completes the claim. Each call has an item of its own, so
+ * nothing but the claim keeps a second one out.
+ */
+@Component
+@Profile("dynamodb")
+class TransactedBookings {
+
+    private final Runs runs;
+    private final DynamoDbClient dynamoDb;
+    private final DynamoDbCompletion completion;
+
+    TransactedBookings(Runs runs, DynamoDbClient dynamoDb, DynamoDbCompletion completion) {
+        this.runs = runs;
+        this.dynamoDb = dynamoDb;
+        this.completion = completion;
+    }
+
+    /** All but the transaction is done when the run ends: as with a database, the handler's work comes before its commit. */
+    @ExactlyOnceListener(id = "bookings", queueNames = "bookings", key = "#job.key", parkFor = HopelessException.class)
+    void book(Job job, Claim claim) throws InterruptedException {
+        String call = runs.run(job, claim, unnamed -> {});
+        runs.reached(Point.BEFORE_COMPLETION);
+        dynamoDb.transactWriteItems(transaction -> transaction.transactItems(booking(job, call), completion.of(claim)));
+        runs.reached(Point.AFTER_EFFECT);
+    }
+
+    private static TransactWriteItem booking(Job job, String call) {
+        Map<String, AttributeValue> item =
+                Map.of("call", AttributeValue.fromS(call), "key", AttributeValue.fromS(job.key()));
+        return TransactWriteItem.builder()
+                .put(put -> put.tableName(DynamoDbService.BOOKINGS).item(item))
+                .build();
+    }
+}
