@@ -1,0 +1,64 @@
+package io.exactlyonce.dynamodb.model;
+
+/**
+ * What keeps it safe, the method that does it, and a test of the code that fails without it. Without any one of these the model
+ * breaks a rule.
+ */
+enum Guard {
+    /** A takeover waits for {@code clock-error} past the lease: the two workers' front ends may be that far apart. */
+    TAKEOVER_ALLOWS_FOR_THE_ERROR(
+            "clock.LeaseClock#remainingMicros",
+            "LeaseClockTests#leaseIsOverOnlyWhenTheEarliestTimeIsPastItsEndAndTheError"),
+    /** A takeover goes by the earliest time that it may be. */
+    TAKEOVER_GOES_BY_THE_EARLIEST_TIME(
+            "clock.LeaseClock#remainingMicros",
+            "LeaseClockTests#leaseIsOverOnlyWhenTheEarliestTimeIsPastItsEndAndTheError"),
+    /** A lease's end is written as the latest that it may be. */
+    LEASE_ENDS_BY_THE_LATEST_TIME("clock.LeaseClock#end", "LeaseClockTests#leaseEndsNotBeforeItsHolderCountsItOver"),
+    /** A time that is missing, stale or contradictory is none. */
+    UNSOUND_TIME_DECIDES_NOTHING("clock.ServiceClock#now", "LeaseClockTests#contradictoryTimeDecidesNothing"),
+    /** Without a time, an item must have been seen unchanged for a whole lease. */
+    OBSERVATION_LASTS_A_WHOLE_LEASE(
+            "clock.LeaseClock#remainingMicros", "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
+    /** And then the key is free: without this it would be held for ever where there is no time. */
+    OBSERVATION_FREES_THE_KEY(
+            "clock.Observations#unchangedMicros",
+            "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
+    /** A renewal makes another version of the item, by a mark of its own. */
+    RENEWAL_CHANGES_THE_MARK(
+            "item.ClaimWrites#renew", "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
+    /** A takeover names the version that was decided on. */
+    TAKEOVER_NAMES_THE_MARK(
+            "item.ClaimWrites#takeOver", "DynamoDbCompletionIT#workersThatRaceForAnAbandonedKeyHaveOneEffect"),
+    /** A completed key is never free. */
+    COMPLETED_KEY_STAYS_COMPLETED(
+            "KeyRequests#decide", "DynamoDbCompletionIT#keyOfAWorkerThatDiesAfterItsTransactionIsNotTakenOver"),
+    /** Effect and completion are one transaction. */
+    EFFECT_HAPPENS_WITH_THE_COMPLETION(
+            "request.UpdateExpression#inTransaction", "DynamoDbCompletionIT#effectAndCompletionHappenTogether"),
+    /** A transaction names its claim, by its token. */
+    TRANSACTION_NAMES_ITS_CLAIM(
+            "item.ClaimWrites#completeInTransaction",
+            "DynamoDbCompletionIT#transactionOfAWorkerThatLostItsClaimIsCancelled"),
+    /** A transaction asks for a key that is held, not completed: its claim may have completed it already. */
+    TRANSACTION_ASKS_FOR_A_HELD_KEY(
+            "item.ClaimWrites#completeInTransaction", "DynamoDbCompletionIT#secondTransactionOfAHandlerIsCancelled");
+
+    private final String enforcer;
+    private final String test;
+
+    Guard(String enforcer, String test) {
+        this.enforcer = enforcer;
+        this.test = test;
+    }
+
+    /** Returns the method that does it, as {@code class#method}, within this module's package. */
+    String enforcer() {
+        return enforcer;
+    }
+
+    /** Returns a test of the code that fails without it, as {@code class#method}. */
+    String test() {
+        return test;
+    }
+}

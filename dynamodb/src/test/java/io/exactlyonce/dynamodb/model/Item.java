@@ -1,0 +1,46 @@
+package io.exactlyonce.dynamodb.model;
+
+/**
+ * The key's item.
+ *
+ * @param claim which claim holds or held the key; 0 if there is none
+ * @param end of the lease, in ticks from now by the service's true time; {@link #UNKNOWN} if its writer knew no time
+ */
+record Item(Status status, int claim, int end) {
+
+    /** How long a lease is, in ticks. */
+    static final int LEASE = 2;
+
+    /** By how many ticks front ends may differ. */
+    static final int ERROR = 1;
+
+    static final int UNKNOWN = 99;
+
+    /** Past it, and past every error, nothing changes any more. */
+    static final int LONG_OVER = -3;
+
+    static final Item ABSENT = new Item(Status.ABSENT, 0, UNKNOWN);
+
+    enum Status {
+        ABSENT,
+        HELD,
+        RELEASED,
+        COMPLETED
+    }
+
+    boolean isHeldBy(int other) {
+        return status == Status.HELD && claim == other;
+    }
+
+    Item to(Status next) {
+        return new Item(next, next == Status.RELEASED ? 0 : claim, UNKNOWN);
+    }
+
+    Item named(int other) {
+        return new Item(status, other, end);
+    }
+
+    Item later() {
+        return end == UNKNOWN ? this : new Item(status, claim, Math.max(LONG_OVER, end - 1));
+    }
+}

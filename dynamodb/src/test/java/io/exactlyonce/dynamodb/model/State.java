@@ -1,0 +1,88 @@
+package io.exactlyonce.dynamodb.model;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All there is at one moment.
+ *
+ * @param stray the claim whose transaction is still under way though its worker is gone, or has given up; 0 if there is none
+ * @param effects how often the handler's effect has happened
+ * @param faults how many more may happen
+ */
+record State(Item item, Worker left, Worker right, int stray, int effects, int faults) {
+
+    static final int WORKERS = 2;
+
+    static State initial(int faults) {
+        return new State(Item.ABSENT, Worker.IDLE, Worker.IDLE, 0, 0, faults);
+    }
+
+    Worker worker(int who) {
+        return who == 0 ? left : right;
+    }
+
+    State with(int who, Worker next) {
+        return who == 0
+                ? new State(item, next, right, stray, effects, faults)
+                : new State(item, left, next, stray, effects, faults);
+    }
+
+    /** Returns the state with another version of the item, which no worker has seen. */
+    State with(Item next) {
+        return new State(next, left.unaware(), right.unaware(), stray, effects, faults);
+    }
+
+    /** Returns the state with another item that looks like the same version. */
+    State withUnmarked(Item next) {
+        return new State(next, left, right, stray, effects, faults);
+    }
+
+    State withStray(int claim) {
+        return new State(item, left, right, claim, effects, faults);
+    }
+
+    /** Returns a name that no claim has of which anything is left. */
+    int newClaim() {
+        int name = 1;
+        while (name == item.claim() || name == left.claim() || name == right.claim() || name == stray) {
+            name++;
+        }
+        return name;
+    }
+
+    State withEffect() {
+        return new State(item, left, right, stray, effects + 1, faults);
+    }
+
+    State afterFault() {
+        return new State(item, left, right, stray, effects, faults - 1);
+    }
+
+    State later() {
+        return new State(item.later(), left.later(), right.later(), stray, effects, faults);
+    }
+
+    /** Returns the same state with claims named in the order of where they stand. */
+    State normal() {
+        List<Integer> names = new ArrayList<>(List.of(0));
+        return new State(
+                item.named(name(item.claim(), names)),
+                left.named(name(left.claim(), names)),
+                right.named(name(right.claim(), names)),
+                name(stray, names),
+                effects,
+                faults);
+    }
+
+    private static int name(int claim, List<Integer> names) {
+        if (!names.contains(claim)) {
+            names.add(claim);
+        }
+        return names.indexOf(claim);
+    }
+
+    boolean isSettled() {
+        return item.status() == Item.Status.COMPLETED;
+    }
+}

@@ -1,0 +1,69 @@
+package io.exactlyonce.dynamodb.model;
+
+/**
+ * One worker's memory, which a crash erases. A worker that stands still does not act while time passes.
+ *
+ * @param claim its claim's name
+ * @param lease ticks left by its own count, which began when it asked
+ * @param end of the lease that its request under way will write, as in {@link Item#end()}
+ * @param sees whether the item is still as it was when this worker looked last
+ * @param seenFor for how many ticks it has been
+ */
+record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seenFor) {
+
+    static final Worker IDLE = new Worker(Phase.IDLE, 0, 0, Item.UNKNOWN, false, 0);
+
+    enum Phase {
+        /** Looks at the key now and then. */
+        IDLE,
+        /** Its claim is on the way. */
+        CLAIMING,
+        /** Its handler is at work. */
+        HANDLING,
+        /** Its transaction is on the way. */
+        COMMITTING,
+        /** Only where effect and completion are two requests: the effect has happened. */
+        COMPLETING,
+        /** Has seen the completed key, and deleted its message. */
+        DONE;
+
+        boolean holds() {
+            return this == HANDLING || this == COMMITTING || this == COMPLETING;
+        }
+    }
+
+    /** Only a claim that is on the way has an end to be written. */
+    Worker to(Phase next) {
+        return new Worker(next, claim, lease, Item.UNKNOWN, sees, seenFor);
+    }
+
+    Worker named(int other) {
+        return new Worker(phase, other, lease, end, sees, seenFor);
+    }
+
+    Worker looking() {
+        return sees ? this : new Worker(phase, claim, lease, end, true, 0);
+    }
+
+    Worker claiming(int name, int leaseEnd) {
+        return new Worker(Phase.CLAIMING, name, Item.LEASE, leaseEnd, sees, seenFor);
+    }
+
+    Worker renewed() {
+        return new Worker(phase, claim, Item.LEASE, Item.UNKNOWN, sees, seenFor);
+    }
+
+    Worker unaware() {
+        return new Worker(phase, claim, lease, end, false, 0);
+    }
+
+    Worker later() {
+        return new Worker(
+                phase,
+                claim,
+                Math.max(0, lease - 1),
+                end == Item.UNKNOWN ? end : Math.max(Item.LONG_OVER, end - 1),
+                sees,
+                sees ? Math.min(Item.LEASE, seenFor + 1) : 0);
+    }
+}
