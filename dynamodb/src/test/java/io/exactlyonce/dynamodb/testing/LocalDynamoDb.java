@@ -30,6 +30,10 @@ public final class LocalDynamoDb {
 
     private final int port;
 
+    /** Never closed: the last client that is closes the event loops of all, and waits two seconds for them. */
+    @SuppressWarnings("unused")
+    private final DynamoDbAsyncClient keptOpen;
+
     private LocalDynamoDb() {
         try {
             this.port = freePort();
@@ -38,14 +42,9 @@ public final class LocalDynamoDb {
             throw new UncheckedIOException(failure);
         }
         await().atMost(START).until(this::answers);
-        warmUp();
-    }
-
-    /** Its first table takes seconds on a busy machine, for longer than a client of claims waits. */
-    private void warmUp() {
-        try (DynamoDbAsyncClient client = client()) {
-            new ClaimTable(client, "warm-up").createIfMissing();
-        }
+        this.keptOpen = client();
+        // Its first table takes seconds on a busy machine, for longer than a client of claims waits.
+        new ClaimTable(keptOpen, "warm-up").createIfMissing();
     }
 
     /** Returns the server of this JVM, and starts it first if need be. */

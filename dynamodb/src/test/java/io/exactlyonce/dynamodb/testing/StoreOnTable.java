@@ -11,6 +11,7 @@ import io.exactlyonce.dynamodb.clock.DateInterceptor;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.table.ClaimTable;
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
@@ -35,13 +35,16 @@ public final class StoreOnTable {
     private final String table = "claims-" + UUID.randomUUID();
     private final ServiceClock time = new ServiceClock(System::nanoTime, ERROR);
     private final DynamoDbAsyncClient client;
+    private final NanoClock nanos;
     private final DynamoDbClaims claims;
 
     private StoreOnTable(
             ClockMode mode,
             boolean dates,
+            NanoClock nanos,
             UnaryOperator<DynamoDbAsyncClient> wrapping,
             ExecutionInterceptor... others) {
+        this.nanos = nanos;
         Stream<ExecutionInterceptor> first =
                 dates ? Stream.of(new DateInterceptor(time, System::nanoTime)) : Stream.empty();
         this.client = LocalDynamoDb.shared()
@@ -55,8 +58,9 @@ public final class StoreOnTable {
                 of,
                 new DynamoDbClaims.Settings(table, RETENTION, mode, ERROR),
                 time,
-                System::nanoTime,
-                Pauses.real(() -> ThreadLocalRandom.current().nextDouble()));
+                nanos,
+                // No test waits for them: how long they are is a matter of theirs.
+                new Pauses(() -> 1, pause -> Runnable::run));
     }
 
     /** Returns another store on the table, whose client is not wrapped. */
@@ -66,27 +70,27 @@ public final class StoreOnTable {
 
     /** Returns a store that takes the service's time. */
     public static StoreOnTable create(ExecutionInterceptor... interceptors) {
-        return new StoreOnTable(ClockMode.SERVICE, true, client -> client, interceptors);
+        return new StoreOnTable(ClockMode.SERVICE, true, System::nanoTime, client -> client, interceptors);
     }
 
     /** Returns a store that would take the service's time, and cannot: a proxy takes it from the answers. */
-    public static StoreOnTable withoutDates() {
-        return new StoreOnTable(ClockMode.SERVICE, false, client -> client);
+    public static StoreOnTable withoutDates(NanoClock nanos) {
+        return new StoreOnTable(ClockMode.SERVICE, false, nanos, client -> client);
     }
 
     /** Returns such a store whose client is wrapped. */
     public static StoreOnTable withoutDates(UnaryOperator<DynamoDbAsyncClient> wrapping) {
-        return new StoreOnTable(ClockMode.SERVICE, false, wrapping);
+        return new StoreOnTable(ClockMode.SERVICE, false, System::nanoTime, wrapping);
     }
 
     /** Returns a store whose client is wrapped. */
     public static StoreOnTable wrapped(UnaryOperator<DynamoDbAsyncClient> wrapping) {
-        return new StoreOnTable(ClockMode.SERVICE, true, wrapping);
+        return new StoreOnTable(ClockMode.SERVICE, true, System::nanoTime, wrapping);
     }
 
     /** Returns a store that observes. */
-    public static StoreOnTable observing() {
-        return new StoreOnTable(ClockMode.OBSERVED, true, client -> client);
+    public static StoreOnTable observing(NanoClock nanos) {
+        return new StoreOnTable(ClockMode.OBSERVED, true, nanos, client -> client);
     }
 
     public DynamoDbClaimStore store() {
