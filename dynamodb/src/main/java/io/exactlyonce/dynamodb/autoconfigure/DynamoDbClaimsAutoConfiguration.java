@@ -17,6 +17,7 @@ import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.clock.DateInterceptor;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import io.exactlyonce.dynamodb.request.Pauses;
+import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -56,6 +57,11 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new ServiceClock(System::nanoTime, properties.clockError());
     }
 
+    @Bean
+    ThrottledRequests exactlyOnceThrottledRequests() {
+        return new ThrottledRequests();
+    }
+
     /** No candidate for injection: an application's own client stays the only one. */
     @Bean(name = CLIENT, defaultCandidate = false)
     DynamoDbAsyncClient exactlyOnceDynamoDbClient(
@@ -63,7 +69,8 @@ public final class DynamoDbClaimsAutoConfiguration {
             DynamoDbProperties properties,
             ObjectProvider<AwsConnectionDetails> connection,
             ObjectProvider<AwsAsyncClientCustomizer> customizers,
-            ServiceClock clock) {
+            ServiceClock clock,
+            ThrottledRequests throttled) {
         var builder = configurer.configureAsyncClient(
                 DynamoDbAsyncClient.builder(),
                 properties,
@@ -74,6 +81,7 @@ public final class DynamoDbClaimsAutoConfiguration {
                         .apiCallAttemptTimeout(ATTEMPT)
                         .apiCallTimeout(CALL)
                         .addExecutionInterceptor(new DateInterceptor(clock, System::nanoTime))
+                        .addExecutionInterceptor(throttled)
                         .build())
                 .build();
     }

@@ -228,6 +228,15 @@ class ListenerOnDynamoDbIT {
                 .isBetween(0.0, 2.0);
     }
 
+    @Test
+    void throttlingHasAMeterForEachReason() {
+        assertThat(context.getBean(MeterRegistry.class)
+                        .get("exactly.once.dynamodb.throttled")
+                        .functionCounters())
+                .extracting(counter -> counter.getId().getTag("reason"))
+                .containsExactlyInAnyOrder("throughput", "limit", "unread", "request");
+    }
+
     private static ClaimStore store() {
         return context.getBean(ClaimStore.class);
     }

@@ -1,0 +1,81 @@
+package io.exactlyonce.dynamodb.request;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
+import software.amazon.awssdk.services.dynamodb.model.BatchGetItemResponse;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
+
+/**
+ * Counts what the service throttled: statements and keys one by one, as often as they were sent, and whole requests once the SDK has
+ * given them up.
+ */
+public final class ThrottledRequests implements ExecutionInterceptor {
+
+    /** What was throttled, in what way. */
+    public enum Reason {
+        /** A statement met a partition or a table that takes no more. */
+        THROUGHPUT,
+        /** A statement met a limit of the account's, or of a control. */
+        LIMIT,
+        /** A key was left unread. */
+        UNREAD,
+        /** A whole request, after the SDK's own repetitions. */
+        REQUEST
+    }
+
+    private final Map<Reason, LongAdder> counts = new EnumMap<>(Reason.class);
+
+    /** Begins with none. */
+    public ThrottledRequests() {
+        for (Reason reason : Reason.values()) {
+            counts.put(reason, new LongAdder());
+        }
+    }
+
+    /** Returns how many there were for a reason. */
+    public long count(Reason reason) {
+        return adder(reason).sum();
+    }
+
+    @Override
+    public void afterExecution(Context.AfterExecution context, ExecutionAttributes attributes) {
+        if (context.response() instanceof BatchExecuteStatementResponse written) {
+            written.responses().stream().map(BatchStatementResponse::error).forEach(this::statement);
+        } else if (context.response() instanceof BatchGetItemResponse read) {
+            read.unprocessedKeys()
+                    .values()
+                    .forEach(left -> adder(Reason.UNREAD).add(left.keys().size()));
+        }
+    }
+
+    private void statement(@Nullable BatchStatementError error) {
+        if (error != null) {
+            switch (error.code()) {
+                case PROVISIONED_THROUGHPUT_EXCEEDED -> adder(Reason.THROUGHPUT).increment();
+                case THROTTLING_ERROR, REQUEST_LIMIT_EXCEEDED ->
+                    adder(Reason.LIMIT).increment();
+                default -> {}
+            }
+        }
+    }
+
+    @Override
+    public void onExecutionFailure(Context.FailedExecution context, ExecutionAttributes attributes) {
+        if (context.exception() instanceof AwsServiceException refused && refused.isThrottlingException()) {
+            adder(Reason.REQUEST).increment();
+        }
+    }
+
+    private LongAdder adder(Reason reason) {
+        return Objects.requireNonNull(counts.get(reason));
+    }
+}
