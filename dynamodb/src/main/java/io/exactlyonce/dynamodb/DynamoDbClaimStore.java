@@ -20,7 +20,6 @@ import io.exactlyonce.time.NanoClock;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,11 +42,18 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
     /** Largest result, in bytes of UTF-8: an item has at most 400 KB, with its key, names and reasons. */
     public static final int LARGEST_RESULT = 380 * 1024;
 
+    /**
+     * Most claims and ends that are worth putting together: two full requests. What waits behind them makes the next two full, and a
+     * key that is throttled delays no more than these.
+     */
+    public static final int LARGEST_BATCH = 50;
+
     private final ItemWriter writer;
     private final ItemReader reader;
     private final ClaimWrites writes;
     private final LeaseClock clock;
     private final TimeProbe time;
+    private final ClaimCalls calls;
 
     /**
      * @param writer writes to the table of claims
@@ -62,6 +68,7 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
         this.writes = writes;
         this.clock = clock;
         this.time = new TimeProbe(clock, reader, nanos);
+        this.calls = new ClaimCalls(writer, reader, clock, writes, time);
     }
 
     @Override
@@ -71,7 +78,7 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
 
     @Override
     public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return time.prepare().thenCompose(ready -> new ClaimCall(writer, reader, clock, writes, requests).run());
+        return calls.claim(requests);
     }
 
     @Override
@@ -106,27 +113,7 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
 
     @Override
     public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
-        try {
-            ends.forEach(DynamoDbClaimStore::requireStorable);
-        } catch (IllegalArgumentException unstorable) {
-            return CompletableFuture.failedFuture(unstorable);
-        }
-        Map<ClaimId, ClaimEnd> once = new LinkedHashMap<>();
-        ends.forEach(end -> once.putIfAbsent(end.claim(), end));
-        return new EndCall<ClaimEnd>(writer, writes::end, DynamoDbClaimStore::isRecorded)
-                .run(once)
-                .thenApply(EndAnswers::requireAnswers);
-    }
-
-    private static boolean isRecorded(ClaimEnd end, ClaimItem item) {
-        return end instanceof ClaimEnd.Completed && item.isCompletedBy(end.claim());
-    }
-
-    /** Before anything is written: with one end that cannot be, none is, so that all can be repeated without it. */
-    private static void requireStorable(ClaimEnd end) {
-        if (end instanceof ClaimEnd.Completed completed) {
-            requireStorable(completed.result());
-        }
+        return calls.end(ends);
     }
 
     /**
@@ -145,43 +132,9 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
         }
     }
 
-    /** Ends, and claims of other keys, at once; claims of keys that end here after that. */
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
-        Set<ClaimKey> ending = new HashSet<>();
-        batch.ends().forEach(end -> ending.add(end.claim().key()));
-        List<ClaimRequest> first = batch.claims().stream()
-                .filter(request -> !ending.contains(request.key()))
-                .toList();
-        CompletableFuture<Ended> ended = batch.ends().isEmpty()
-                ? CompletableFuture.completedFuture(Ended.NOTHING)
-                : endAsync(batch.ends()).handle(Ended::of);
-        CompletableFuture<Map<ClaimId, ClaimOutcome>> claimed = outcomes(first);
-        CompletableFuture<Map<ClaimId, ClaimOutcome>> after = ended.thenCompose(done -> outcomes(batch.claims().stream()
-                .filter(request -> ending.contains(request.key()))
-                .toList()));
-        return Answers.await(ended.thenCombine(
-                claimed.thenCombine(after, DynamoDbClaimStore::both), (ends, all) -> ends.with(batch, all)));
-    }
-
-    /** Of two requests with one claim id, which is one claim, either answer will do. */
-    private CompletableFuture<Map<ClaimId, ClaimOutcome>> outcomes(List<ClaimRequest> requests) {
-        if (requests.isEmpty()) {
-            return CompletableFuture.completedFuture(Map.of());
-        }
-        return claimAsync(requests).thenApply(outcomes -> {
-            Map<ClaimId, ClaimOutcome> all = new HashMap<>();
-            for (int i = 0; i < outcomes.size(); i++) {
-                all.put(requests.get(i).id(), outcomes.get(i));
-            }
-            return all;
-        });
-    }
-
-    private static Map<ClaimId, ClaimOutcome> both(Map<ClaimId, ClaimOutcome> some, Map<ClaimId, ClaimOutcome> others) {
-        Map<ClaimId, ClaimOutcome> all = new HashMap<>(some);
-        all.putAll(others);
-        return all;
+        return Answers.await(new BatchCall(calls, batch).run());
     }
 
     @Override

@@ -134,7 +134,10 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new CoalescingClaimStore(
                 claims.store(),
                 new CoalescingSettings(
-                        coalescing.flushers(), coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
+                        coalescing.flushers(),
+                        Math.min(coalescing.maxBatch(), DynamoDbClaimStore.LARGEST_BATCH),
+                        coalescing.maxWaiting(),
+                        coalescing.patience()),
                 System::nanoTime);
     }
 

@@ -7,6 +7,7 @@ import io.exactlyonce.dynamodb.request.WriteAnswer.Written;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
 /**
@@ -43,6 +44,19 @@ public final class ItemWriter {
      */
     public CompletableFuture<List<WriteAnswer>> write(List<ItemWrite> writes) {
         return writes.isEmpty() ? CompletableFuture.completedFuture(List.of()) : write(writes, 1);
+    }
+
+    /**
+     * Lets several writes share requests: what the task has begun to write when it returns is sent together.
+     *
+     * @param task begins to write with what it is given, each item once, and waits for no answer
+     * @return what the task returns
+     */
+    public <T> T together(Function<ItemWriter, T> task) {
+        Gathering gathering = new Gathering(requests);
+        T begun = task.apply(new ItemWriter(gathering, pauses));
+        gathering.sendAll();
+        return begun;
     }
 
     private CompletableFuture<List<WriteAnswer>> write(List<ItemWrite> writes, int attempt) {

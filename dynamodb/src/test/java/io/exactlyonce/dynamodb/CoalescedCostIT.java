@@ -1,0 +1,79 @@
+package io.exactlyonce.dynamodb;
+
+import static io.exactlyonce.dynamodb.Requests.request;
+import static io.exactlyonce.dynamodb.Requests.requests;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
+import io.exactlyonce.claim.coalescing.CoalescingSettings;
+import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
+import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a message costs where a hundred are in hand: each is claimed, completed, and followed by another, as in a listener. */
+class CoalescedCostIT {
+
+    private static final int IN_HAND = 100;
+    private static final int POLL = 10;
+    private static final int POLLS = 30;
+    private static final int MESSAGES = IN_HAND * POLLS;
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private ScriptedDynamoDb dynamoDb;
+    private final StoreOnTable table =
+            StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
+    private final CoalescingClaimStore store = new CoalescingClaimStore(
+            table.store(),
+            new CoalescingSettings(2, DynamoDbClaimStore.LARGEST_BATCH, 1_000, PATIENCE),
+            System::nanoTime);
+    private int requests;
+    private int writes;
+
+    @BeforeEach
+    void measureTheTime() {
+        table.store().claim(List.of(request()));
+        requests = dynamoDb.requests();
+        writes = dynamoDb.statements();
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @Test
+    void firstDeliveriesCostATenthOfARequestAndTwoWrites() {
+        CompletableFuture.allOf(Stream.generate(() -> polls(POLLS))
+                        .limit(IN_HAND / POLL)
+                        .toArray(CompletableFuture[]::new))
+                .join();
+
+        assertThat(dynamoDb.requests() - requests).isLessThanOrEqualTo(MESSAGES / 10);
+        assertThat(dynamoDb.statements() - writes).isEqualTo(2 * MESSAGES);
+    }
+
+    /** One poll after the other: its messages are claimed together, and each is completed when its handler has ended. */
+    private CompletableFuture<Void> polls(int left) {
+        if (left == 0) {
+            return CompletableFuture.completedFuture(null);
+        }
+        List<ClaimRequest> poll = requests(POLL);
+        return store.claimAsync(poll)
+                .thenCompose(claimed ->
+                        CompletableFuture.allOf(poll.stream().map(this::handle).toArray(CompletableFuture[]::new)))
+                .thenCompose(completed -> polls(left - 1));
+    }
+
+    private CompletableFuture<?> handle(ClaimRequest request) {
+        return CompletableFuture.runAsync(() -> {})
+                .thenCompose(handled -> store.endAsync(List.of(new ClaimEnd.Completed(request.id(), "1"))));
+    }
+}
