@@ -55,7 +55,7 @@ public final class IncidentLab {
         // This process is no Spring application: its servers' warnings go to a file, not to the console.
         System.setProperty("logback.configurationFile", "logback-lab.xml");
         Watchdog.start(settings.deadline().plus(GRACE), FAILED);
-        Console console = new Console(System.out);
+        Console console = new Console(System.out, isTerminal());
         try {
             Verdict verdict = new Lab(settings, console, IncidentLab.class).run();
             verdict.objections().forEach(objection -> System.out.println("FAILED: " + objection));
@@ -65,6 +65,12 @@ public final class IncidentLab {
             System.out.println("FAILED: " + e.getMessage());
             return FAILED;
         }
+    }
+
+    private static boolean isTerminal() {
+        // Without this, JDK 22 to 24 have a console where there is no terminal, too.
+        System.setProperty("jdk.console", "java.base");
+        return System.console() != null && !"dumb".equals(System.getenv("TERM"));
     }
 
     private static void runProvider(int port) throws IOException {

@@ -16,7 +16,7 @@ class IncidentLabIT {
     @Test
     void incidentHappensToTheNaiveSideOnly() throws Exception {
         ByteArrayOutputStream output = new ByteArrayOutputStream();
-        Console console = new Console(new PrintStream(output, true, StandardCharsets.UTF_8));
+        Console console = new Console(new PrintStream(output, true, StandardCharsets.UTF_8), false);
         LabSettings settings = LabSettings.standard().withOrders(45);
 
         Verdict verdict = new Lab(settings, console, IncidentLab.class).run();

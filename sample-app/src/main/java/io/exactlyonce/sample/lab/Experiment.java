@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** One run, from its first server to its verdict. */
 final class Experiment {
@@ -84,9 +85,15 @@ final class Experiment {
 
     private void awaitDrained() throws InterruptedException {
         for (Side side : sides()) {
-            boolean drained = side.awaitDrained(deadline);
+            boolean drained = side.awaitDrained(deadline, () -> console.bars(this::bars));
             console.progress("%s queue: %s", side.kind().label(), drained ? "drained" : "NOT drained in time");
         }
+    }
+
+    private String bars() {
+        return sides().stream()
+                .map(side -> Console.bar(side.kind().label(), side.handled(), settings.orders()))
+                .collect(Collectors.joining("   "));
     }
 
     private void printMetrics(Map<String, Metrics> metrics) {

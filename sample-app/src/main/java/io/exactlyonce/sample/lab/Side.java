@@ -59,10 +59,23 @@ final class Side implements AutoCloseable {
         servers.queues().send(kind, workload.orders());
     }
 
-    /** Waits until every message is deleted and no handler waits for an answer; returns whether that came about. */
-    boolean awaitDrained(Deadline deadline) throws InterruptedException {
-        drained = deadline.waitUntil(this::isDrained);
+    /**
+     * Waits until every message is deleted and no handler waits for an answer.
+     *
+     * @param meanwhile run each time before it is looked for that
+     * @return whether that came about
+     */
+    boolean awaitDrained(Deadline deadline, Runnable meanwhile) throws InterruptedException {
+        drained = deadline.waitUntil(() -> {
+            meanwhile.run();
+            return isDrained();
+        });
         return drained;
+    }
+
+    /** Returns how many orders' messages are no longer in the queue. */
+    long handled() {
+        return Math.max(0, settings.orders() - servers.queues().size(kind));
     }
 
     /** Returns what its workers say on their metrics endpoints, those that are up, by their names. */
