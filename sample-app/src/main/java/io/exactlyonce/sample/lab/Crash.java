@@ -1,6 +1,6 @@
 package io.exactlyonce.sample.lab;
 
-import io.exactlyonce.sample.provider.MailObserver;
+import io.exactlyonce.sample.provider.ProviderObserver;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
@@ -9,7 +9,7 @@ import java.util.function.Predicate;
  * Kills one worker in the middle of a handler: by condition, not by time. The order is charged, its slow confirmation
  * has just begun, so nothing is recorded or acknowledged yet.
  */
-final class Crash implements MailObserver {
+final class Crash implements ProviderObserver {
 
     private final int afterOrders;
     private final Predicate<String> isSlow;

@@ -29,11 +29,11 @@ public final class ProviderStub implements AutoCloseable {
     private final Ledger ledger = new Ledger(System::nanoTime);
     private final AtomicInteger pending = new AtomicInteger();
     private final Function<String, Duration> mailDelay;
-    private final MailObserver observer;
+    private final ProviderObserver observer;
     private final HttpServer server;
     private final ExecutorService requests = Executors.newCachedThreadPool();
 
-    private ProviderStub(HttpServer server, Function<String, Duration> mailDelay, MailObserver observer) {
+    private ProviderStub(HttpServer server, Function<String, Duration> mailDelay, ProviderObserver observer) {
         this.server = server;
         this.mailDelay = mailDelay;
         this.observer = observer;
@@ -44,9 +44,9 @@ public final class ProviderStub implements AutoCloseable {
      *
      * @param port where to listen, or 0 for any free port
      * @param mailDelay how long the confirmation of an order takes
-     * @param observer told of each confirmation before its delay begins
+     * @param observer told of each request
      */
-    public static ProviderStub start(int port, Function<String, Duration> mailDelay, MailObserver observer)
+    public static ProviderStub start(int port, Function<String, Duration> mailDelay, ProviderObserver observer)
             throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
         ProviderStub stub = new ProviderStub(server, mailDelay, observer);
@@ -85,7 +85,10 @@ public final class ProviderStub implements AutoCloseable {
 
     private void charge(HttpExchange exchange) throws IOException {
         try {
-            Charge charge = ledger.charge(orderId(exchange), worker(exchange), idempotencyKey(exchange));
+            String orderId = orderId(exchange);
+            String worker = worker(exchange);
+            Charge charge = ledger.charge(orderId, worker, idempotencyKey(exchange));
+            observer.charged(orderId, worker, charge.chargeId());
             answer(exchange, 200, Map.of("chargeId", charge.chargeId()));
         } catch (KeyReusedException e) {
             answer(exchange, 422, Map.of("error", String.valueOf(e.getMessage())));
@@ -104,6 +107,7 @@ public final class ProviderStub implements AutoCloseable {
     private void answerConfirmation(HttpExchange exchange, String orderId, String worker) {
         ledger.answered(orderId, worker);
         pending.decrementAndGet();
+        observer.confirmationAnswered(orderId, worker);
         try {
             answer(exchange, 200, Map.of());
         } catch (IOException workerIsGone) {
