@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
  * Everything that must be stopped, in reverse order, whether the run ends by itself or the JVM is told to stop. Closing
  * twice does nothing; what is added after closing is closed at once.
  */
-final class Cleanup implements AutoCloseable {
+public final class Cleanup implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Cleanup.class);
 
@@ -18,7 +18,12 @@ final class Cleanup implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private volatile boolean closed;
 
-    <T extends AutoCloseable> T add(T resource) {
+    /**
+     * Has a resource stopped before those that were added earlier.
+     *
+     * @return the resource
+     */
+    public <T extends AutoCloseable> T add(T resource) {
         lock.lock();
         try {
             if (closed) {

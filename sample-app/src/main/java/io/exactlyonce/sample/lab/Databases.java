@@ -10,9 +10,10 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 /** A real PostgreSQL, as durable as in production, with a database for each side. */
-final class Databases implements AutoCloseable {
+public final class Databases implements AutoCloseable {
 
-    private static final String USER = "postgres";
+    /** A superuser's name, and its password. */
+    public static final String USER = "postgres";
 
     private final EmbeddedPostgres server;
     private final PostgresGuard guard;
@@ -22,7 +23,8 @@ final class Databases implements AutoCloseable {
         this.guard = guard;
     }
 
-    static Databases start(Workspace workspace) throws IOException, SQLException {
+    /** Starts the server. */
+    public static Databases start(Workspace workspace) throws IOException, SQLException {
         Redirect log =
                 Redirect.appendTo(workspace.logs().resolve("postgres.log").toFile());
         // The embedded server's own defaults are off; a commit that a crash forgets would prove nothing.
@@ -47,7 +49,7 @@ final class Databases implements AutoCloseable {
     }
 
     /** Returns what a worker needs to connect, as Spring Boot's environment variables. */
-    Map<String, String> environment(Kind kind) {
+    public Map<String, String> environment(Kind kind) {
         return Map.of(
                 "SPRING_DATASOURCE_URL",
                         "jdbc:postgresql://127.0.0.1:%d/%s".formatted(server.getPort(), kind.database()),
@@ -55,8 +57,14 @@ final class Databases implements AutoCloseable {
                 "SPRING_DATASOURCE_PASSWORD", USER);
     }
 
-    DataSource database(Kind kind) {
+    /** Returns a superuser's way into a side's database. */
+    public DataSource database(Kind kind) {
         return server.getDatabase(USER, kind.database());
+    }
+
+    /** Returns the port on which the server listens. */
+    public int port() {
+        return server.getPort();
     }
 
     String version() throws SQLException {

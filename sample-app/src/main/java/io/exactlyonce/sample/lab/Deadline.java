@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** The moment by which the run must end; every wait of the lab is bounded by it. */
-final class Deadline {
+public final class Deadline {
 
     private static final Duration POLL = Duration.ofMillis(200);
 
@@ -16,7 +16,8 @@ final class Deadline {
         this.endNanos = endNanos;
     }
 
-    static Deadline in(Duration time) {
+    /** Returns the moment that is so far away. */
+    public static Deadline in(Duration time) {
         return new Deadline(System.nanoTime() + time.toNanos());
     }
 

@@ -4,21 +4,25 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import javax.sql.DataSource;
 
 /** Reads what the workers of one side recorded. */
-final class FulfilmentTable {
+public final class FulfilmentTable {
 
     private static final String ORDERS = "SELECT DISTINCT order_id FROM fulfilment";
 
     private static final String P95 =
             "SELECT coalesce(percentile_disc(0.95) WITHIN GROUP (ORDER BY millis), 0) FROM fulfilment";
 
+    private static final String RECENT_P95 = P95 + " WHERE fulfilled_at > clock_timestamp() - make_interval(secs => ?)";
+
     private final DataSource database;
 
-    FulfilmentTable(DataSource database) {
+    /** @param database of the side whose workers write it */
+    public FulfilmentTable(DataSource database) {
         this.database = database;
     }
 
@@ -31,6 +35,18 @@ final class FulfilmentTable {
                 orders.add(rows.getString(1));
             }
             return orders;
+        }
+    }
+
+    /** Returns p95 of the handlers that ended so lately, in milliseconds, or 0 if there were none. */
+    public long recentP95Millis(Duration time) throws SQLException {
+        try (Connection connection = database.getConnection();
+                PreparedStatement statement = connection.prepareStatement(RECENT_P95)) {
+            statement.setDouble(1, time.toMillis() / 1e3);
+            try (ResultSet rows = statement.executeQuery()) {
+                rows.next();
+                return rows.getLong(1);
+            }
         }
     }
 

@@ -10,13 +10,14 @@ import java.util.List;
  * @param java the launcher
  * @param program what to launch, before its own arguments
  */
-record JavaCommand(String java, List<String> program) {
+public record JavaCommand(String java, List<String> program) {
 
     /** Workers are many and short-lived: a small heap, and no time spent on the best machine code. */
     private static final List<String> JVM_OPTIONS =
             List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
 
-    static JavaCommand ofThisJvm(Class<?> mainClass) {
+    /** Returns how to start this program again, with the class whose main method takes {@code worker}. */
+    public static JavaCommand ofThisJvm(Class<?> mainClass) {
         return of(System.getProperty("java.home"), System.getProperty("java.class.path"), mainClass.getName());
     }
 

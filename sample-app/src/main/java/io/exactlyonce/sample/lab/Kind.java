@@ -1,7 +1,7 @@
 package io.exactlyonce.sample.lab;
 
 /** The two ways to handle the same orders. */
-enum Kind {
+public enum Kind {
     NAIVE("naive"),
     EXACTLY_ONCE("exactly-once");
 
@@ -12,11 +12,12 @@ enum Kind {
     }
 
     /** Returns the name of its worker profile, its queue and its column. */
-    String label() {
+    public String label() {
         return label;
     }
 
-    String database() {
+    /** Returns the name of its database. */
+    public String database() {
         return label.replace('-', '_');
     }
 }

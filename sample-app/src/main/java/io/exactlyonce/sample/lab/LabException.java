@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /** The experiment could not be carried out, which says nothing about its subject. */
 public final class LabException extends RuntimeException {
 
-    LabException(String message, @Nullable Throwable cause) {
+    /** @param message what is wrong, and what to do about it */
+    public LabException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -7,27 +7,43 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /**
  * What {@code /actuator/prometheus} of a worker says.
  *
  * @param lines all of it, without the comments
  */
-record Metrics(List<String> lines) {
+public record Metrics(List<String> lines) {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final String OURS = "exactly_once_";
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
 
-    static Metrics scrape(int port) throws IOException, InterruptedException {
+    /** Asks a worker. */
+    public static Metrics scrape(int port) throws IOException, InterruptedException {
         URI uri = URI.create("http://127.0.0.1:%d/actuator/prometheus".formatted(port));
         HttpRequest request = HttpRequest.newBuilder(uri).timeout(PATIENCE).build();
-        return parse(HttpClient.newHttpClient()
-                .send(request, BodyHandlers.ofString())
-                .body());
+        return parse(HTTP.send(request, BodyHandlers.ofString()).body());
     }
 
-    static Metrics parse(String body) {
+    /** Reads an answer. */
+    public static Metrics parse(String body) {
         return new Metrics(body.lines().filter(line -> !line.startsWith("#")).toList());
+    }
+
+    /**
+     * Returns the values of a meter, one for each combination of labels.
+     *
+     * @param labels what its line must have between its braces, such as {@code outcome="acquired"}
+     */
+    public DoubleStream values(String meter, String... labels) {
+        return lines.stream()
+                .filter(line -> line.startsWith(meter + "{") || line.startsWith(meter + " "))
+                .filter(line -> Stream.of(labels).allMatch(line::contains))
+                .map(line -> line.substring(line.lastIndexOf(' ') + 1))
+                .mapToDouble(value -> value.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(value));
     }
 
     /** Returns the lines that answer: how near is the window, and what became of the claims and renewals? */

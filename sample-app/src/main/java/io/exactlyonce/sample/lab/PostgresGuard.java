@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * <p>The run's directory in the temporary directory then stays, logs and data; only its owner can read it. Where
  * there is no POSIX shell, the server stays too.
  */
-final class PostgresGuard implements AutoCloseable {
+public final class PostgresGuard implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresGuard.class);
 
@@ -38,7 +38,8 @@ final class PostgresGuard implements AutoCloseable {
         this.shell = shell;
     }
 
-    static PostgresGuard start(Path dataDirectory) {
+    /** Guards the server of a data directory. */
+    public static PostgresGuard start(Path dataDirectory) {
         ProcessBuilder builder = new ProcessBuilder(
                         "sh", "-c", STOP_AT_END_OF_INPUT, "postgres-guard", dataDirectory.toString())
                 .redirectOutput(Redirect.DISCARD)

@@ -18,7 +18,7 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchResponse;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A real SQS server in this process, with a standard queue for each side. */
-final class Queues implements AutoCloseable {
+public final class Queues implements AutoCloseable {
 
     private static final int BATCH = 10;
     private static final List<QueueAttributeName> COUNTS = List.of(
@@ -41,7 +41,8 @@ final class Queues implements AutoCloseable {
                 .build();
     }
 
-    static Queues start(Duration window) {
+    /** Starts the server, with queues of a window. */
+    public static Queues start(Duration window) {
         Queues queues = new Queues(SQSRestServerBuilder.withInterface("127.0.0.1")
                 .withDynamicPort()
                 .start());
@@ -51,23 +52,31 @@ final class Queues implements AutoCloseable {
         return queues;
     }
 
+    /** Changes the window of both queues, for messages that are received from now on. */
+    public void setWindow(Duration window) {
+        for (Kind kind : Kind.values()) {
+            client.setQueueAttributes(request -> request.queueUrl(url(kind)).attributes(attributes(window)));
+        }
+    }
+
     URI endpoint() {
         return endpoint;
     }
 
     /** Returns what a worker needs to listen to its queue, as Spring Boot's environment variables. */
-    Map<String, String> environment(Kind kind) {
+    public Map<String, String> environment(Kind kind) {
         return Map.of("SPRING_CLOUD_AWS_SQS_ENDPOINT", endpoint.toString(), "ORDERS_QUEUE", kind.label());
     }
 
-    void send(Kind kind, List<Order> orders) {
+    /** Sends orders to one side. */
+    public void send(Kind kind, List<Order> orders) {
         for (int from = 0; from < orders.size(); from += BATCH) {
             sendBatch(kind, orders.subList(from, Math.min(orders.size(), from + BATCH)));
         }
     }
 
     /** Returns how many messages are in a queue: waiting, in flight or delayed. */
-    long size(Kind kind) {
+    public long size(Kind kind) {
         return client
                 .getQueueAttributes(request -> request.queueUrl(url(kind)).attributeNames(COUNTS))
                 .attributes()
@@ -84,9 +93,11 @@ final class Queues implements AutoCloseable {
     }
 
     private void create(Kind kind, Duration window) {
-        Map<QueueAttributeName, String> attributes =
-                Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, Long.toString(window.toSeconds()));
-        client.createQueue(request -> request.queueName(kind.label()).attributes(attributes));
+        client.createQueue(request -> request.queueName(kind.label()).attributes(attributes(window)));
+    }
+
+    private static Map<QueueAttributeName, String> attributes(Duration window) {
+        return Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, Long.toString(window.toSeconds()));
     }
 
     private void sendBatch(Kind kind, List<Order> orders) {

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The worker processes of one side, the killed ones included. */
-final class WorkerPool implements AutoCloseable {
+public final class WorkerPool implements AutoCloseable {
 
     private final Kind kind;
     private final JavaCommand java;
@@ -22,14 +22,16 @@ final class WorkerPool implements AutoCloseable {
     private final Set<String> killed = new LinkedHashSet<>();
     private boolean closed;
 
-    WorkerPool(Kind kind, JavaCommand java, Map<String, String> environment, Workspace workspace) {
+    /** @param environment what workers are told, as environment variables */
+    public WorkerPool(Kind kind, JavaCommand java, Map<String, String> environment, Workspace workspace) {
         this.kind = kind;
         this.java = java;
         this.environment = new HashMap<>(environment);
         this.workspace = workspace;
     }
 
-    WorkerProcess startOne() throws IOException {
+    /** Starts one more, without waiting for it to be ready. */
+    public WorkerProcess startOne() throws IOException {
         lock.lock();
         try {
             if (closed) {
@@ -47,7 +49,7 @@ final class WorkerPool implements AutoCloseable {
     }
 
     /** Kills a worker, and starts another in its place. */
-    WorkerProcess replace(String name) {
+    public WorkerProcess replace(String name) {
         lock.lock();
         try {
             WorkerProcess victim = workers.get(name);
@@ -64,13 +66,15 @@ final class WorkerPool implements AutoCloseable {
         }
     }
 
-    void awaitReady(Deadline deadline) throws InterruptedException {
+    /** Waits until all of them take orders. */
+    public void awaitReady(Deadline deadline) throws InterruptedException {
         for (WorkerProcess worker : living()) {
             worker.awaitPort(deadline);
         }
     }
 
-    List<WorkerProcess> living() {
+    /** Returns those that run, ready or not. */
+    public List<WorkerProcess> living() {
         lock.lock();
         try {
             return workers.values().stream()

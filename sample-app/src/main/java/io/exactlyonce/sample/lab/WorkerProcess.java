@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** A worker in a JVM of its own. It ends when its standard input does, so it cannot outlive the lab. */
-final class WorkerProcess implements AutoCloseable {
+public final class WorkerProcess implements AutoCloseable {
 
     private static final String READY = "ready ";
     private static final long STOP_SECONDS = 10;
@@ -42,12 +42,13 @@ final class WorkerProcess implements AutoCloseable {
         return worker;
     }
 
-    String name() {
+    /** Returns what its charges are signed with. */
+    public String name() {
         return name;
     }
 
     /** Returns the port of its web server, once it is up. */
-    int awaitPort(Deadline deadline) throws InterruptedException {
+    public int awaitPort(Deadline deadline) throws InterruptedException {
         try {
             return port.get(deadline.remainingMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
@@ -58,7 +59,8 @@ final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    boolean isReady() {
+    /** Returns whether it takes orders. */
+    public boolean isReady() {
         return port.isDone() && !port.isCompletedExceptionally();
     }
 

@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** The run's temporary directory: removed at the end, except for the logs of a run that failed. */
-final class Workspace implements AutoCloseable {
+public final class Workspace implements AutoCloseable {
 
     private final Path root;
     private volatile boolean keepLogs;
@@ -17,7 +17,8 @@ final class Workspace implements AutoCloseable {
         this.root = root;
     }
 
-    static Workspace create() throws IOException {
+    /** Makes one, and has this process log there. */
+    public static Workspace create() throws IOException {
         Workspace workspace = new Workspace(Files.createTempDirectory("incident-lab-"));
         Files.createDirectories(workspace.logs());
         Files.createDirectories(workspace.temporary());
@@ -26,11 +27,13 @@ final class Workspace implements AutoCloseable {
         return workspace;
     }
 
-    Path logs() {
+    /** Returns where servers and workers log. */
+    public Path logs() {
         return root.resolve("logs");
     }
 
-    Path temporary() {
+    /** Returns where other files go. */
+    public Path temporary() {
         return root.resolve("tmp");
     }
 
@@ -38,7 +41,8 @@ final class Workspace implements AutoCloseable {
         return root.resolve("postgres");
     }
 
-    void keepLogs() {
+    /** Has logs stay where they are at the end. */
+    public void keepLogs() {
         keepLogs = true;
     }
 

@@ -3,6 +3,7 @@ package io.exactlyonce.sample.worker;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.stereotype.Component;
 
 /**
@@ -15,11 +16,15 @@ class NaiveOrders {
 
     private final Provider provider;
     private final JdbcClient database;
+    private final JdbcClient reads;
     private final String worker;
 
     NaiveOrders(Provider provider, JdbcClient database, OrdersProperties orders) {
         this.provider = provider;
         this.database = database;
+        this.reads = orders.replicaUrl() == null
+                ? database
+                : JdbcClient.create(new DriverManagerDataSource(orders.replicaUrl()));
         this.worker = orders.worker();
     }
 
@@ -35,7 +40,7 @@ class NaiveOrders {
     }
 
     private boolean isProcessed(Order order) {
-        return database.sql("SELECT EXISTS (SELECT FROM fulfilment WHERE order_id = ?)")
+        return reads.sql("SELECT EXISTS (SELECT FROM fulfilment WHERE order_id = ?)")
                 .param(order.orderId())
                 .query(Boolean.class)
                 .single();

@@ -1,6 +1,7 @@
 package io.exactlyonce.sample.worker;
 
 import java.net.URI;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
@@ -9,6 +10,12 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param queue name or URL of the queue
  * @param worker name of this worker, which the provider's ledger shows
  * @param providerUrl address of the payment and mail services
+ * @param replicaUrl JDBC URL of a replica that the naive worker's {@code SELECT} is led to, as by a pool that splits reads
+ *     from writes; {@code null} for the primary
  */
 @ConfigurationProperties("orders")
-record OrdersProperties(String queue, String worker, URI providerUrl) {}
+record OrdersProperties(
+        String queue,
+        String worker,
+        URI providerUrl,
+        @Nullable String replicaUrl) {}

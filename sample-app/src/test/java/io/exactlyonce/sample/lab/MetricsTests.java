@@ -26,4 +26,22 @@ class MetricsTests {
                         "exactly_once_handler_quantile_seconds{listener=\"orders\",quantile=\"0.95\",queue=\"q\"} 6.1",
                         "exactly_once_handler_seconds_count{listener=\"orders\",queue=\"q\"} 60");
     }
+
+    @Test
+    void valuesAreFoundByMeterAndLabels() {
+        Metrics metrics = Metrics.parse("""
+                exactly_once_claims_total{listener="orders",outcome="acquired",queue="q"} 60.0
+                exactly_once_claims_total{listener="orders",outcome="parked",queue="q"} 1.0
+                exactly_once_window_time_to_breach_seconds{listener="orders",queue="q"} +Inf
+                exactly_once_claims_parked 2.0
+                """);
+
+        assertThat(metrics.values("exactly_once_claims_total")).containsExactly(60.0, 1.0);
+        assertThat(metrics.values("exactly_once_claims_total", "outcome=\"acquired\""))
+                .containsExactly(60.0);
+        assertThat(metrics.values("exactly_once_window_time_to_breach_seconds"))
+                .containsExactly(Double.POSITIVE_INFINITY);
+        assertThat(metrics.values("exactly_once_claims_parked")).containsExactly(2.0);
+        assertThat(metrics.values("exactly_once_claims")).isEmpty();
+    }
 }
