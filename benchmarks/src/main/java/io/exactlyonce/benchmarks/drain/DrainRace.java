@@ -45,27 +45,13 @@ final class DrainRace {
             for (Listener listener :
                     listeners.stream().filter(DrainRace::isWanted).toList()) {
                 String queue = prefix + "_" + listeners.indexOf(listener);
-                start(servers, findings, listener, queue, duplicates).ifPresent(contestants::add);
+                contestants.add(new DrainingListener(servers, listener, queue, duplicates));
             }
             DrainRace race = new DrainRace(contestants, Measurements.of(contestants, plan));
             findings.table(title, race.measured.table("messages/s"));
             return race;
         } finally {
             close(contestants);
-        }
-    }
-
-    private static Optional<DrainingListener> start(
-            Servers servers, Findings findings, Listener listener, String queue, int duplicates)
-            throws IOException, SQLException {
-        try {
-            return Optional.of(new DrainingListener(servers, listener, queue, duplicates));
-        } catch (IOException refused) {
-            if (!listener.isOptional()) {
-                throw refused;
-            }
-            findings.note("Without *%s*, which did not start.".formatted(listener.name()));
-            return Optional.empty();
         }
     }
 
@@ -90,6 +76,12 @@ final class DrainRace {
     /** Returns the ratio of two contestants' processor times, each its process's alone; not a number as above. */
     double ratioOfClientCpu(String one, String other) {
         return ratio(one, other, (first, second) -> measured.ratio(first, second, DrainingListener.CLIENT_CPU));
+    }
+
+    /** Returns the same without what the JIT compiler took, which ends when a process has run for long. */
+    double ratioOfWarmClientCpu(String one, String other) {
+        return ratio(
+                one, other, (first, second) -> measured.ratio(first, second, DrainingListener.CLIENT_CPU_WITHOUT_JIT));
     }
 
     private double ratio(String one, String other, ToDoubleBiFunction<DrainingListener, DrainingListener> comparison) {

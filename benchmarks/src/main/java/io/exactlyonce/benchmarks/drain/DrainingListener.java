@@ -21,6 +21,9 @@ final class DrainingListener implements Contestant, AutoCloseable {
     /** Its own process alone. */
     static final String CLIENT_CPU = "client's CPU, us a message";
 
+    /** The same without the threads of its JIT compiler. */
+    static final String CLIENT_CPU_WITHOUT_JIT = "client's CPU without the JIT compiler, us a message";
+
     /** All of PostgreSQL's processes. */
     static final String DATABASE_CPU = "database's CPU, us a message";
 
@@ -73,7 +76,13 @@ final class DrainingListener implements Contestant, AutoCloseable {
         check(result);
         return new Reading(
                 result.rate(),
-                Map.of(CLIENT_CPU, result.processorMicros(), DATABASE_CPU, database.toNanos() / 1e3 / turn.messages()));
+                Map.of(
+                        CLIENT_CPU,
+                        result.processorMicros(),
+                        CLIENT_CPU_WITHOUT_JIT,
+                        result.processorMicros() - result.compilerMicros(),
+                        DATABASE_CPU,
+                        database.toNanos() / 1e3 / turn.messages()));
     }
 
     private void check(Drain.Result result) {

@@ -11,26 +11,21 @@ import java.util.List;
  * @param name for tables
  * @param concurrency most messages at a time
  * @param properties further ones of Spring Boot, {@code name=value}
- * @param isOptional whether the rest goes on without it if it does not start
  */
-record Listener(Protection protection, String name, int concurrency, List<String> properties, boolean isOptional) {
+record Listener(Protection protection, String name, int concurrency, List<String> properties) {
 
     static Listener of(Protection protection, int concurrency) {
-        return new Listener(protection, protection.label(), concurrency, List.of(), false);
+        return new Listener(protection, protection.label(), concurrency, List.of());
     }
 
     Listener named(String other) {
-        return new Listener(protection, other, concurrency, properties, isOptional);
+        return new Listener(protection, other, concurrency, properties);
     }
 
     Listener with(String property) {
         List<String> more = new ArrayList<>(properties);
         more.add(property);
-        return new Listener(protection, name, concurrency, more, isOptional);
-    }
-
-    Listener ifItStarts() {
-        return new Listener(protection, name, concurrency, properties, true);
+        return new Listener(protection, name, concurrency, more);
     }
 
     List<String> arguments() {

@@ -73,6 +73,8 @@ public final class NoOpScenario implements Scenario {
                 "a_external_vs_plain" + suffix, race.ratio(ours, PLAIN.label()),
                 "a_client_cpu_vs_plain" + (concurrency == 100 ? "" : suffix),
                         race.ratioOfClientCpu(ours, PLAIN.label()),
+                "a_warm_client_cpu_vs_plain" + (concurrency == 100 ? "" : suffix),
+                        race.ratioOfWarmClientCpu(ours, PLAIN.label()),
                 "a_batch_vs_plain" + suffix, race.ratio(BATCH.label(), PLAIN.label()),
                 "a_vs_two_commits" + suffix, race.ratio(ours, TWO_COMMITS.label()),
                 "a_vs_naive" + suffix, race.ratio(ours, NAIVE.label()),

@@ -32,7 +32,6 @@ public final class RowScenario implements Scenario {
             throws Exception {
         List<Listener> listeners = contestants(plan).stream()
                 .map(protection -> Listener.of(protection, concurrency).with("bench.writes=true"))
-                .map(listener -> listener.protection() == DATABASE_BATCH ? listener.ifItStarts() : listener)
                 .toList();
         DrainRace race = DrainRace.run(
                 servers,

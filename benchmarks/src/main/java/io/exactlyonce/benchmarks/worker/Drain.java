@@ -18,6 +18,7 @@ public record Drain(int messages, int orders) {
      * @param medianMicros median time from a message's receive to its deletion's begin, 0 if it was not measured
      * @param p99Micros its 99th percentile
      * @param processorMicros this process's processor time for each message
+     * @param compilerMicros that of its JIT compiler's threads alone
      */
     public record Result(
             double rate,
@@ -26,5 +27,6 @@ public record Drain(int messages, int orders) {
             int undeleted,
             double medianMicros,
             double p99Micros,
-            double processorMicros) {}
+            double processorMicros,
+            double compilerMicros) {}
 }

@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.exactlyonce.benchmarks.process.Conversation;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -79,11 +80,14 @@ public class Worker {
 
     private Drain.Result drain(Drain drain) throws InterruptedException {
         long processor = system.getProcessCpuTime();
+        Duration compiler = CompilerThreads.processorTime();
         tally.begin(drain.orders());
         traffic.begin(drain.messages());
         containers.getListenerContainers().forEach(MessageListenerContainer::start);
         traffic.await(LONGEST_SECONDS);
         double processorMicros = (system.getProcessCpuTime() - processor) / 1e3 / drain.messages();
+        double compilerMicros =
+                CompilerThreads.processorTime().minus(compiler).toNanos() / 1e3 / drain.messages();
         containers.getListenerContainers().forEach(MessageListenerContainer::stop);
         return new Drain.Result(
                 traffic.rate(),
@@ -92,6 +96,7 @@ public class Worker {
                 drain.messages() - traffic.deleted(),
                 traffic.timeInHand().micros(0.5),
                 traffic.timeInHand().micros(0.99),
-                processorMicros);
+                processorMicros,
+                compilerMicros);
     }
 }
