@@ -6,6 +6,8 @@ import io.exactlyonce.sample.lab.Lab;
 import io.exactlyonce.sample.lab.LabException;
 import io.exactlyonce.sample.lab.LabSettings;
 import io.exactlyonce.sample.lab.Verdict;
+import io.exactlyonce.sample.live.LiveLab;
+import io.exactlyonce.sample.live.LiveSettings;
 import io.exactlyonce.sample.provider.ProviderStub;
 import io.exactlyonce.sample.worker.WorkerApplication;
 import java.io.IOException;
@@ -44,6 +46,7 @@ public final class IncidentLab {
     private static void run(Command command) throws IOException, InterruptedException, SQLException {
         switch (command.action()) {
             case LAB -> System.exit(runLab(command.settings()));
+            case SERVE -> serve(Integer.parseInt(command.arguments().get(0)));
             case WORKER -> WorkerApplication.main(command.arguments().toArray(String[]::new));
             case PAYMENTS -> PaymentsApplication.main(command.arguments().toArray(String[]::new));
             case PROVIDER -> runProvider(Integer.parseInt(command.arguments().get(0)));
@@ -52,8 +55,7 @@ public final class IncidentLab {
     }
 
     private static int runLab(LabSettings settings) throws IOException, InterruptedException, SQLException {
-        // This process is no Spring application: its servers' warnings go to a file, not to the console.
-        System.setProperty("logback.configurationFile", "logback-lab.xml");
+        logToFile();
         Watchdog.start(settings.deadline().plus(GRACE), FAILED);
         Console console = new Console(System.out, isTerminal());
         try {
@@ -67,6 +69,25 @@ public final class IncidentLab {
         }
     }
 
+    private static void serve(int port) throws IOException, InterruptedException, SQLException {
+        logToFile();
+        // The page's server sets logging up once more.
+        System.setProperty("logging.config", "classpath:logback-lab.xml");
+        try {
+            LiveLab.start(LiveSettings.standard().withPort(port), new Console(System.out, false), IncidentLab.class);
+        } catch (LabException e) {
+            System.out.println("FAILED: " + e.getMessage());
+            System.exit(FAILED);
+        }
+        Thread.currentThread().join();
+    }
+
+    /** Has the warnings of this process's servers go to a file, not to the console. */
+    private static void logToFile() {
+        System.setProperty("logback.configurationFile", "logback-lab.xml");
+    }
+
+    @SuppressWarnings("SystemConsoleNull")
     private static boolean isTerminal() {
         // Without this, JDK 22 to 24 have a console where there is no terminal, too.
         System.setProperty("jdk.console", "java.base");

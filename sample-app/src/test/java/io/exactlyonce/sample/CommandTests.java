@@ -59,6 +59,20 @@ class CommandTests {
     }
 
     @Test
+    void pageIsServedOnItsOwnPortOrAChosenOne() {
+        assertThat(Command.parse("--serve").action()).isEqualTo(Command.Action.SERVE);
+        assertThat(Command.parse("--serve").arguments()).containsExactly("8847");
+        assertThat(Command.parse("--serve=9000").arguments()).containsExactly("9000");
+    }
+
+    @Test
+    void pageTakesNoOtherArguments() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Command.parse("--orders=30", "--serve"))
+                .withMessage("--serve (--orders=30 --serve) takes no other arguments");
+    }
+
+    @Test
     void helpIsNoRun() {
         assertThat(Command.parse("--help").action()).isEqualTo(Command.Action.HELP);
     }
@@ -85,5 +99,13 @@ class CommandTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Command.parse("provider", port))
                 .withMessage("provider (%s) takes one argument, a port from 0 to 65535", port);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "http", "65536", "-1"})
+    void pageRefusesWhatIsNoPort(String port) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Command.parse("--serve=" + port))
+                .withMessage("--serve (%s) takes one argument, a port from 0 to 65535", port);
     }
 }

@@ -1,0 +1,36 @@
+package io.exactlyonce.sample.live;
+
+import io.exactlyonce.sample.lab.Cleanup;
+import io.exactlyonce.sample.lab.Databases;
+import io.exactlyonce.sample.lab.Kind;
+import io.exactlyonce.sample.lab.Queues;
+import io.exactlyonce.sample.lab.Workspace;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The servers, which both sides use, each with names of its own.
+ *
+ * @param workspace where servers and workers keep their files
+ */
+record LiveServers(Databases databases, Replica replica, Queues queues, Workspace workspace) {
+
+    static LiveServers start(Duration window, Cleanup cleanup) throws IOException, SQLException {
+        // First of all, since it says where this process logs.
+        Workspace workspace = cleanup.add(Workspace.create());
+        Databases databases = cleanup.add(Databases.start(workspace));
+        Replica replica = cleanup.add(Replica.start(databases, workspace));
+        return new LiveServers(databases, replica, cleanup.add(Queues.start(window)), workspace);
+    }
+
+    /** Returns what a worker needs to reach them, as Spring Boot's environment variables. */
+    Map<String, String> environment(Kind kind) {
+        Map<String, String> environment = new HashMap<>(databases.environment(kind));
+        environment.putAll(queues.environment(kind));
+        environment.put("ORDERS_REPLICAURL", replica.url(kind));
+        return environment;
+    }
+}

@@ -1,0 +1,24 @@
+package io.exactlyonce.sample.live;
+
+import java.time.Duration;
+
+/**
+ * How the lab runs with its page.
+ *
+ * @param port of the page, or 0 for any that is free
+ * @param window visibility window of both queues to begin with, whole seconds
+ * @param ordersBeforeTrouble how many orders are sent before the partner becomes slow by itself
+ * @param slowing how long the partner takes to become as slow as it gets
+ */
+public record LiveSettings(int port, Duration window, int ordersBeforeTrouble, Duration slowing) {
+
+    /** Returns the settings of {@code --serve}. */
+    public static LiveSettings standard() {
+        return new LiveSettings(8847, Duration.ofSeconds(4), 60, Duration.ofSeconds(50));
+    }
+
+    /** Returns a copy with another port. */
+    public LiveSettings withPort(int newPort) {
+        return new LiveSettings(newPort, window, ordersBeforeTrouble, slowing);
+    }
+}

@@ -1,0 +1,103 @@
+package io.exactlyonce.sample.live;
+
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+
+import io.exactlyonce.sample.live.Till.InHand;
+import io.exactlyonce.sample.lab.Deadline;
+import io.exactlyonce.sample.lab.FulfilmentTable;
+import io.exactlyonce.sample.lab.JavaCommand;
+import io.exactlyonce.sample.lab.Kind;
+import io.exactlyonce.sample.lab.WorkerPool;
+import io.exactlyonce.sample.lab.WorkerProcess;
+import io.exactlyonce.sample.provider.ProviderStub;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One way to handle the orders, with a queue, a database, a provider and two workers of its own. */
+final class LiveSide implements AutoCloseable {
+
+    private static final int WORKERS = 2;
+    private static final Duration RECENT = Duration.ofSeconds(15);
+
+    private final Kind kind;
+    private final LiveServers servers;
+    private final Journal journal;
+    private final Till till;
+    private final ProviderStub provider;
+    private final WorkerPool workers;
+    private final FulfilmentTable fulfilments;
+
+    LiveSide(Kind kind, LiveServers servers, JavaCommand java, Partner partner, Journal journal) throws IOException {
+        this.kind = kind;
+        this.servers = servers;
+        this.journal = journal;
+        this.till = new Till(kind.label(), journal);
+        this.provider = ProviderStub.start(0, partner::delay, till);
+        Map<String, String> environment = new HashMap<>(servers.environment(kind));
+        environment.put("ORDERS_PROVIDERURL", provider.url().toString());
+        this.workers = new WorkerPool(kind, java, environment, servers.workspace());
+        this.fulfilments = new FulfilmentTable(servers.databases().database(kind));
+    }
+
+    void startWorkers() throws IOException {
+        for (int i = 0; i < WORKERS; i++) {
+            workers.startOne();
+        }
+    }
+
+    void awaitWorkers(Deadline deadline) throws InterruptedException {
+        workers.awaitReady(deadline);
+    }
+
+    /** Returns the workers that take orders. */
+    List<WorkerProcess> ready() {
+        return workers.living().stream().filter(WorkerProcess::isReady).toList();
+    }
+
+    /**
+     * Kills the worker with the most orders in its hands, and starts another in its place. Does nothing while there is only
+     * one that takes orders.
+     *
+     * @return whether one was killed
+     */
+    boolean killBusiest() {
+        List<WorkerProcess> ready = ready();
+        if (ready.size() < WORKERS) {
+            return false;
+        }
+        Map<String, Long> load = till.inHand().stream().collect(groupingBy(InHand::worker, counting()));
+        String victim = ready.stream()
+                .map(WorkerProcess::name)
+                .max((one, other) -> Long.compare(load.getOrDefault(one, 0L), load.getOrDefault(other, 0L)))
+                .orElseThrow();
+        provider.workerIsKilled(victim);
+        workers.replace(victim);
+        till.dropped(victim);
+        journal.note(kind.label(), "killed", victim);
+        return true;
+    }
+
+    SideView view() throws SQLException {
+        return new SideView(
+                till.takings(),
+                till.inHand(),
+                servers.queues().size(kind),
+                ready().size() == 0 ? 0 : fulfilments.recentP95Millis(RECENT),
+                ready().stream().map(WorkerProcess::name).toList(),
+                workers.living().stream()
+                        .filter(worker -> !worker.isReady())
+                        .map(WorkerProcess::name)
+                        .toList());
+    }
+
+    @Override
+    public void close() {
+        workers.close();
+        provider.close();
+    }
+}

@@ -1,0 +1,69 @@
+package io.exactlyonce.sample.live;
+
+import io.exactlyonce.sample.lab.Kind;
+import io.exactlyonce.sample.lab.Queues;
+import io.exactlyonce.sample.worker.Order;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Sends the same orders to both sides. */
+final class OrderStream {
+
+    private static final int REMEMBERED = 240;
+    private static final long CENTS = 1_999;
+
+    private final Queues queues;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Deque<Order> recent = new ArrayDeque<>();
+    private long sent;
+
+    OrderStream(Queues queues) {
+        this.queues = queues;
+    }
+
+    /** Sends a new one, and returns how many there have been with it. */
+    long sendNext() {
+        lock.lock();
+        try {
+            sent++;
+            Order order = new Order("order-%04d".formatted(sent), CENTS);
+            recent.addLast(order);
+            if (recent.size() > REMEMBERED) {
+                recent.removeFirst();
+            }
+            send(List.of(order));
+            return sent;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Sends the last of them once more, and returns how many those were. */
+    int sendAgain() {
+        lock.lock();
+        try {
+            List<Order> again = List.copyOf(recent);
+            send(again);
+            return again.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long sent() {
+        lock.lock();
+        try {
+            return sent;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void send(List<Order> orders) {
+        for (Kind kind : Kind.values()) {
+            queues.send(kind, orders);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.exactlyonce.sample.live;
+
+import io.exactlyonce.sample.lab.Databases;
+import io.exactlyonce.sample.lab.Kind;
+import io.exactlyonce.sample.lab.PostgresGuard;
+import io.exactlyonce.sample.lab.Workspace;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** A streaming replica of the lab's PostgreSQL, which can be made to lag. */
+final class Replica implements AutoCloseable {
+
+    private static final String NAME = "replica";
+
+    private final EmbeddedPostgres server;
+    private final PostgresGuard guard;
+    private volatile Duration lag = Duration.ZERO;
+
+    private Replica(EmbeddedPostgres server, PostgresGuard guard) {
+        this.server = server;
+        this.guard = guard;
+    }
+
+    static Replica start(Databases primary, Workspace workspace) throws IOException, SQLException {
+        // Only its owner may read such a directory, or the server does not start.
+        Path directory = Files.createTempDirectory(workspace.temporary(), NAME);
+        BaseCopy.copy(primary.database(Kind.NAIVE), directory);
+        Files.writeString(
+                directory.resolve("postgresql.auto.conf"),
+                "primary_conninfo = 'host=127.0.0.1 port=%d user=%s application_name=%s'%n"
+                        .formatted(primary.port(), Databases.USER, NAME),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
+        Files.createFile(directory.resolve("standby.signal"));
+        Redirect log = Redirect.appendTo(workspace.logs().resolve("replica.log").toFile());
+        EmbeddedPostgres server = EmbeddedPostgres.builder()
+                .setDataDirectory(directory)
+                .setCleanDataDirectory(false)
+                .setOutputRedirector(log)
+                .setErrorRedirector(log)
+                // Its own hook would end it before the workers.
+                .setRegisterShutdownHook(false)
+                .start();
+        return new Replica(server, PostgresGuard.start(directory));
+    }
+
+    /** Returns the JDBC URL of a side's database as the replica has it. */
+    String url(Kind kind) {
+        return server.getJdbcUrl(Databases.USER, kind.database());
+    }
+
+    /** Has it show commits so much later than the primary. */
+    void setLag(Duration newLag) {
+        JdbcClient session = JdbcClient.create(server.getPostgresDatabase());
+        session.sql("ALTER SYSTEM SET recovery_min_apply_delay = '%dms'".formatted(newLag.toMillis()))
+                .update();
+        session.sql("SELECT pg_reload_conf()").query(Boolean.class).single();
+        lag = newLag;
+    }
+
+    Duration lag() {
+        return lag;
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            server.close();
+        } finally {
+            guard.close();
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.exactlyonce.sample.live;
+
+import io.exactlyonce.sample.live.Till.InHand;
+import io.exactlyonce.sample.live.Till.Takings;
+import java.util.List;
+
+/**
+ * One side, as the page shows it.
+ *
+ * @param queued messages in its queue: waiting, in flight or delayed
+ * @param p95Millis p95 of the handlers that ended lately
+ * @param ready workers that take orders
+ * @param starting workers that do not yet
+ */
+record SideView(
+        Takings takings, List<InHand> inHand, long queued, long p95Millis, List<String> ready, List<String> starting) {}
