@@ -3,6 +3,7 @@ package io.exactlyonce.benchmarks;
 import io.exactlyonce.benchmarks.claims.ClaimEngineScenario;
 import io.exactlyonce.benchmarks.drain.CloudScenario;
 import io.exactlyonce.benchmarks.drain.DuplicatesScenario;
+import io.exactlyonce.benchmarks.drain.DynamoDbScenario;
 import io.exactlyonce.benchmarks.drain.MetricsScenario;
 import io.exactlyonce.benchmarks.drain.NoOpScenario;
 import io.exactlyonce.benchmarks.drain.RowScenario;
@@ -39,17 +40,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Benchmarks {
 
-    private static final Map<String, Scenario> SCENARIOS = new TreeMap<>(Map.of(
-            "a", new NoOpScenario(),
-            "b", new RowScenario(),
-            "c", new DuplicatesScenario(),
-            "d", new ClaimEngineScenario(),
-            "e", new LatencyScenario(),
-            "f", new InFlightScenario(),
-            "g", new VolumeScenario(),
-            "h", new StartUpScenario(),
-            "i", new MetricsScenario(),
-            "j", new CloudScenario()));
+    private static final Map<String, Scenario> SCENARIOS = new TreeMap<>(Map.ofEntries(
+            Map.entry("a", new NoOpScenario()),
+            Map.entry("b", new RowScenario()),
+            Map.entry("c", new DuplicatesScenario()),
+            Map.entry("d", new ClaimEngineScenario()),
+            Map.entry("e", new LatencyScenario()),
+            Map.entry("f", new InFlightScenario()),
+            Map.entry("g", new VolumeScenario()),
+            Map.entry("h", new StartUpScenario()),
+            Map.entry("i", new MetricsScenario()),
+            Map.entry("j", new CloudScenario()),
+            Map.entry("k", new DynamoDbScenario())));
 
     /** Those of the quick form, the most important ones first. */
     private static final List<String> QUICK = List.of("a", "j", "b", "d", "e", "h");

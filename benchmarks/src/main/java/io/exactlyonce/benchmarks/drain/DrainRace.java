@@ -5,7 +5,6 @@ import io.exactlyonce.benchmarks.Plan;
 import io.exactlyonce.benchmarks.process.Servers;
 import io.exactlyonce.benchmarks.report.Findings;
 import java.io.IOException;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

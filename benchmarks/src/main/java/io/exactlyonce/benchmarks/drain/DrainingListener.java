@@ -10,6 +10,7 @@ import io.exactlyonce.benchmarks.worker.Task;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +27,12 @@ final class DrainingListener implements Contestant, AutoCloseable {
 
     /** All of PostgreSQL's processes. */
     static final String DATABASE_CPU = "database's CPU, us a message";
+
+    /** Where claims are in DynamoDB. */
+    static final String STORE_REQUESTS = "requests to DynamoDB a message";
+
+    /** Where claims are in DynamoDB. */
+    static final String STORE_WRITES = "write units a message";
 
     /** A poll that a worker has given up may still take messages until it ends. */
     private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(1_200);
@@ -74,15 +81,15 @@ final class DrainingListener implements Contestant, AutoCloseable {
         Duration database = servers.postgres().processorTime().minus(before);
         stoppedAt = System.nanoTime();
         check(result);
-        return new Reading(
-                result.rate(),
-                Map.of(
-                        CLIENT_CPU,
-                        result.processorMicros(),
-                        CLIENT_CPU_WITHOUT_JIT,
-                        result.processorMicros() - result.compilerMicros(),
-                        DATABASE_CPU,
-                        database.toNanos() / 1e3 / turn.messages()));
+        Map<String, Double> figures = new LinkedHashMap<>();
+        figures.put(CLIENT_CPU, result.processorMicros());
+        figures.put(CLIENT_CPU_WITHOUT_JIT, result.processorMicros() - result.compilerMicros());
+        figures.put(DATABASE_CPU, database.toNanos() / 1e3 / turn.messages());
+        if (result.storeRequests() > 0) {
+            figures.put(STORE_REQUESTS, result.storeRequests());
+            figures.put(STORE_WRITES, result.storeWrites());
+        }
+        return new Reading(result.rate(), figures);
     }
 
     private void check(Drain.Result result) {

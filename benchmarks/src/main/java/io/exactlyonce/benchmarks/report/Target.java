@@ -35,6 +35,8 @@ record Target(String key, String what, double bound, boolean atMost) {
             atLeast("g_10m_vs_empty", "10 million rows / empty", 0.8),
             atMost("h_startup_ms", "added to start-up, ms", 200),
             atLeast("j_external_vs_plain_c100", "as in the cloud: `EXTERNAL` / plain, concurrency 100", 0.97),
+            atMost("k_requests_per_message", "requests to DynamoDB a message, concurrency 100", 0.1),
+            atMost("k_write_units_per_message", "write units of DynamoDB a message, concurrency 100", 2),
             atLeast("j_external_vs_plain_c10", "as in the cloud: `EXTERNAL` / plain, concurrency 10", 0.90));
 
     private static Target atLeast(String key, String what, double bound) {

@@ -19,6 +19,8 @@ public record Drain(int messages, int orders) {
      * @param p99Micros its 99th percentile
      * @param processorMicros this process's processor time for each message
      * @param compilerMicros that of its JIT compiler's threads alone
+     * @param storeRequests requests to DynamoDB for each message, 0 where claims are not there
+     * @param storeWrites writes of items there for each message
      */
     public record Result(
             double rate,
@@ -28,5 +30,7 @@ public record Drain(int messages, int orders) {
             double medianMicros,
             double p99Micros,
             double processorMicros,
-            double compilerMicros) {}
+            double compilerMicros,
+            double storeRequests,
+            double storeWrites) {}
 }

@@ -23,7 +23,8 @@ import org.springframework.core.env.Environment;
 /** An application with one listener, which works only when it is told to. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
-@Import({Tally.class, Work.class, SqsTraffic.class, HeldWork.class, Holding.class, Unobserved.class})
+@Import({Tally.class, Work.class, SqsTraffic.class, HeldWork.class, Holding.class, Unobserved.class, DynamoDbCosts.class
+})
 public class Worker {
 
     private static final long LONGEST_SECONDS = 180;
@@ -32,13 +33,20 @@ public class Worker {
     private final Tally tally;
     private final SqsTraffic traffic;
     private final Holding holding;
+    private final DynamoDbCosts costs;
     private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-    Worker(MessageListenerContainerRegistry containers, Tally tally, SqsTraffic traffic, Holding holding) {
+    Worker(
+            MessageListenerContainerRegistry containers,
+            Tally tally,
+            SqsTraffic traffic,
+            Holding holding,
+            DynamoDbCosts costs) {
         this.containers = containers;
         this.tally = tally;
         this.traffic = traffic;
         this.holding = holding;
+        this.costs = costs;
     }
 
     /**
@@ -83,11 +91,11 @@ public class Worker {
         Duration compiler = CompilerThreads.processorTime();
         tally.begin(drain.orders());
         traffic.begin(drain.messages());
+        costs.begin();
         containers.getListenerContainers().forEach(MessageListenerContainer::start);
         traffic.await(LONGEST_SECONDS);
         double processorMicros = (system.getProcessCpuTime() - processor) / 1e3 / drain.messages();
-        double compilerMicros =
-                CompilerThreads.processorTime().minus(compiler).toNanos() / 1e3 / drain.messages();
+        double compilerMicros = CompilerThreads.processorTime().minus(compiler).toNanos() / 1e3 / drain.messages();
         containers.getListenerContainers().forEach(MessageListenerContainer::stop);
         return new Drain.Result(
                 traffic.rate(),
@@ -97,6 +105,8 @@ public class Worker {
                 traffic.timeInHand().micros(0.5),
                 traffic.timeInHand().micros(0.99),
                 processorMicros,
-                compilerMicros);
+                compilerMicros,
+                costs.requests() / (double) drain.messages(),
+                costs.writes() / (double) drain.messages());
     }
 }

@@ -1,0 +1,96 @@
+package io.exactlyonce.benchmarks.process;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** DynamoDB Local in a process of its own, for counts: its speed says nothing of DynamoDB's. */
+public final class DynamoDb implements AutoCloseable {
+
+    /** Left by the module {@code dynamodb-local}, where it was built with tests. */
+    private static final Path CLASS_PATH = Path.of("dynamodb-local", "target", "classpath");
+
+    private static final long START_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private final Process process;
+    private final int port;
+
+    private DynamoDb(Process process, int port) {
+        this.process = process;
+        this.port = port;
+    }
+
+    /** Starts it, unless it has not been fetched. */
+    public static Optional<DynamoDb> start() throws IOException, InterruptedException {
+        Optional<Path> classPath = Stream.of(CLASS_PATH, Path.of("..").resolve(CLASS_PATH))
+                .filter(Files::exists)
+                .findFirst();
+        return classPath.isEmpty() ? Optional.empty() : Optional.of(start(Files.readString(classPath.get())));
+    }
+
+    private static DynamoDb start(String classPath) throws IOException, InterruptedException {
+        int port = freePort();
+        Process process = new ProcessBuilder(command(classPath.strip(), port))
+                .redirectErrorStream(true)
+                .redirectOutput(File.createTempFile("dynamodb-local", ".log"))
+                .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        DynamoDb started = new DynamoDb(process, port);
+        long beganNanos = System.nanoTime();
+        while (!started.listens()) {
+            if (!process.isAlive() || System.nanoTime() - beganNanos > START_NANOS) {
+                process.destroyForcibly();
+                throw new IOException("DynamoDB Local does not listen on port " + port);
+            }
+            TimeUnit.MILLISECONDS.sleep(50);
+        }
+        return started;
+    }
+
+    private static List<String> command(String classPath, int port) {
+        return List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx512m",
+                "-cp",
+                classPath,
+                "com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
+                "-inMemory",
+                "-sharedDb",
+                "-disableTelemetry",
+                "-port",
+                String.valueOf(port));
+    }
+
+    /** Returns what keeps a worker's claims there, as properties of Spring Boot. */
+    public List<String> properties() {
+        return List.of(
+                "exactly-once.claim.store=dynamodb", "spring.cloud.aws.dynamodb.endpoint=http://127.0.0.1:" + port);
+    }
+
+    private boolean listens() {
+        try (Socket connected = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return connected.isConnected();
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}
