@@ -34,6 +34,11 @@ public final class LeasedClaim implements Claim {
         this.writer = writer;
     }
 
+    /** Returns how it was acquired. */
+    Acquired acquired() {
+        return acquired;
+    }
+
     @Override
     public String key() {
         return id.key().key();

@@ -16,7 +16,6 @@ import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.waiting.GuardedClaimTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -143,16 +142,13 @@ final class TransactionalHandler {
 
         @Override
         public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Throwable {
-            Map<Attempt, Acquired> acquired = acquired(outcomes);
-            Map<Attempt, Acquired> admitted = admit(acquired);
+            List<Attempt> acquired = acquired(outcomes);
+            List<Attempt> admitted = admit(acquired);
             if (admitted.size() < acquired.size()) {
-                throw new LeftOut(List.copyOf(admitted.keySet()));
+                throw new LeftOut(admitted);
             }
-            called = List.copyOf(admitted.keySet());
-            admitted.forEach((attempt, claim) -> {
-                claimed(attempt, claim);
-                attempt.holdWithin(claim(attempt, claim));
-            });
+            called = admitted;
+            called.forEach(this::claimed);
             begin(called);
             called.forEach(attempt -> attempt.delivery().limitHandler());
             called.forEach(attempt -> attempt.delivery().enterHandler(run));
@@ -162,14 +158,15 @@ final class TransactionalHandler {
         }
 
         /** Decides on the deliveries that acquired nothing, whatever becomes of the transaction; returns the other ones. */
-        private Map<Attempt, Acquired> acquired(List<ClaimOutcome> outcomes) {
+        private List<Attempt> acquired(List<ClaimOutcome> outcomes) {
             answered = true;
             scope.end(outcomes, null);
-            Map<Attempt, Acquired> acquired = new LinkedHashMap<>();
+            List<Attempt> acquired = new ArrayList<>();
             for (int index = 0; index < open.size(); index++) {
                 Attempt attempt = open.get(index);
                 if (outcomes.get(index) instanceof Acquired claim) {
-                    acquired.put(attempt, claim);
+                    attempt.holdWithin(new LeasedClaim(attempt.id(), claim, this::isHeld, writer));
+                    acquired.add(attempt);
                 } else {
                     claims.refuse(attempt, outcomes.get(index));
                     observer.claimed(
@@ -179,21 +176,19 @@ final class TransactionalHandler {
             return acquired;
         }
 
-        private Map<Attempt, Acquired> admit(Map<Attempt, Acquired> acquired) {
+        private List<Attempt> admit(List<Attempt> acquired) {
             GroupOrder groups = new GroupOrder(batch);
-            Map<Attempt, Acquired> admitted = new LinkedHashMap<>();
+            List<Attempt> admitted = new ArrayList<>();
             for (Attempt attempt : batch.attempts()) {
-                Acquired claim = acquired.get(attempt);
-                if (claim == null) {
+                if (!acquired.contains(attempt)) {
                     groups.stopGroupOf(attempt);
                 } else if (groups.isStopped(attempt)) {
                     attempt.yieldToItsGroup();
                 } else if (attempt.delivery().mayHandlerBegin()) {
-                    admitted.put(attempt, claim);
+                    admitted.add(attempt);
                 } else {
-                    claimed(attempt, claim);
-                    batch.addFailure(
-                            claim(attempt, claim).lost("its listener had stopped before the handler was called"));
+                    claimed(attempt);
+                    batch.addFailure(attempt.lost("its listener had stopped before the handler was called"));
                     attempt.hadNoEffect();
                     groups.stopGroupOf(attempt);
                 }
@@ -212,13 +207,16 @@ final class TransactionalHandler {
             }
         }
 
-        private void claimed(Attempt attempt, Acquired acquired) {
+        private void claimed(Attempt attempt) {
             attempt.delivery().step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-            observer.claimed(attempt.delivery().subscription(), attempt.id().key(), acquired);
+            observer.claimed(
+                    attempt.delivery().subscription(),
+                    attempt.id().key(),
+                    attempt.claim().acquired());
         }
 
-        private LeasedClaim claim(Attempt attempt, Acquired acquired) {
-            return new LeasedClaim(attempt.id(), acquired, () -> run.isInside() && !run.wasStopped(), writer);
+        private boolean isHeld() {
+            return run.isInside() && !run.wasStopped();
         }
 
         /** The database did not answer before the handler was called: the messages wait until it does. */
