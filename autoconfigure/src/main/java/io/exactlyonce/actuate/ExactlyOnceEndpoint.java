@@ -69,6 +69,7 @@ public final class ExactlyOnceEndpoint {
         String queue = state.subscription().queue();
         return ListenerDescription.of(
                 state,
+                audit.retriesLast(state.subscription()).orElse(null),
                 windows.window(listener, queue).orElse(null),
                 audit.report(state.subscription()).orElse(null));
     }

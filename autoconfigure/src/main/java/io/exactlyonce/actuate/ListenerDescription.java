@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param waiting those that wait for their key's holder, or for the store
  * @param pausedBy the ways to claim on which there is no answer, which is why it does not poll
  * @param maxReceiveCount receives before the dead-letter queue; {@code null} without one
+ * @param retriesLast for how long, at least, attempts at a message that fails go on before it is there
  * @param window {@code null} until the listener has begun
  * @param audit {@code null} until the queue was read, or if the audit is off
  */
@@ -31,6 +32,7 @@ public record ListenerDescription(
         int waiting,
         Set<String> pausedBy,
         @Nullable Integer maxReceiveCount,
+        @Nullable Double retriesLast,
         @Nullable Window window,
         @Nullable List<Finding> audit) {
 
@@ -64,7 +66,10 @@ public record ListenerDescription(
             String cli) {}
 
     static ListenerDescription of(
-            ListenerStates.State state, @Nullable ListenerWindow window, @Nullable AuditReport report) {
+            ListenerStates.State state,
+            @Nullable Duration retriesLast,
+            @Nullable ListenerWindow window,
+            @Nullable AuditReport report) {
         Subscription subscription = state.subscription();
         return new ListenerDescription(
                 subscription.listener(),
@@ -75,6 +80,7 @@ public record ListenerDescription(
                 state.waiting(),
                 state.pausedBy(),
                 subscription.maxReceiveCount(),
+                seconds(retriesLast),
                 window == null ? null : window(window.outlook(), window.advice()),
                 report == null ? null : report.findings());
     }

@@ -3,6 +3,7 @@ package io.exactlyonce.audit;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -93,6 +94,11 @@ public final class QueueAudit implements DeliveryObserver {
                 .map(AuditedQueue::facts)
                 .flatMap(QueueFacts::redrive)
                 .map(QueueState.Redrive::target);
+    }
+
+    /** Returns for how long, at least, attempts at a message that fails go on before it is dead; empty without a dead-letter queue. */
+    public Optional<Duration> retriesLast(Subscription subscription) {
+        return Optional.ofNullable(subscription.maxReceiveCount()).map(terms::retriesLast);
     }
 
     private Optional<AuditedQueue> audited(Subscription subscription) {

@@ -88,6 +88,7 @@ class ExactlyOnceEndpointIT {
                     .contains("\"queue\":\"" + queue + "\"")
                     .contains("\"visibilityWindow\":30.0")
                     .contains("\"maxReceiveCount\":5")
+                    .contains("\"retriesLast\":7.5")
                     .contains("\"pausedBy\":[]")
                     .contains("\"rule\":\"2 x p50\"")
                     .contains("\"audit\":["));

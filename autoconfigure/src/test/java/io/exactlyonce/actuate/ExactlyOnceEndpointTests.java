@@ -74,6 +74,8 @@ class ExactlyOnceEndpointTests {
         assertThat(description.waiting()).isOne();
         assertThat(description.pausedBy()).containsExactly("claims");
         assertThat(description.maxReceiveCount()).isEqualTo(5);
+        // 1 + 2 + 4 + 8 s, of which chance may take a half.
+        assertThat(description.retriesLast()).isEqualTo(7.5);
         assertThat(description.audit()).isNull();
         listeners.pollingPaused(orders, "claims", false);
         assertThat(only().pausedBy()).isEmpty();
