@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -132,12 +133,12 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         admitted.addAll(unanswered);
         Map<Boolean, List<Message<T>>> goOn = messages.stream()
                 .collect(Collectors.partitioningBy(message -> SettlingPipeline.isAmong(admitted, message)));
-        List<Message<T>> rest = goOn.get(false);
+        List<Message<T>> rest = Objects.requireNonNull(goOn.get(false));
         if (!rest.isEmpty()) {
             var unused = SettlingPipeline.finish(rest, context, engine, this::settle);
             slotted.leave(rest.size());
         }
-        return goOn.get(true);
+        return Objects.requireNonNull(goOn.get(true));
     }
 
     /** A delivery that waits for another's claim is deleted long after its pipeline has ended. */
