@@ -6,6 +6,7 @@ import io.exactlyonce.listener.permits.HandlerSlots;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.messaging.Message;
 
 /** The messages of a poll on their way to their handlers' slots, and their permits on the way back. */
@@ -47,12 +48,23 @@ final class SlottedSink<T> {
                         .toArray(CompletableFuture[]::new));
     }
 
+    /** What awspring's sink drops, or finds no thread for, leaves as well: it does not tell of those. */
     private CompletableFuture<Void> emitTogether(Collection<Message<T>> messages) {
-        return slots.take(messages.size()).thenCompose(begunAt -> sink.emit(messages, slotted(begunAt)));
+        AtomicInteger held = new AtomicInteger(messages.size());
+        CompletableFuture<Long> taken = slots.take(messages.size());
+        return taken.thenCompose(begunAt -> sink.emit(
+                        messages, context.setBackPressureReleaseCallback(() -> end(begunAt, held))))
+                .whenComplete((done, failure) -> {
+                    while (held.get() > 0) {
+                        end(taken.join(), held);
+                    }
+                });
     }
 
-    private MessageProcessingContext<T> slotted(long begunAt) {
-        return context.setBackPressureReleaseCallback(() -> release(slots.end(begunAt) ? 1 : 0));
+    private void end(long begunAt, AtomicInteger held) {
+        if (held.getAndDecrement() > 0) {
+            release(slots.end(begunAt) ? 1 : 0);
+        }
     }
 
     private void release(int permits) {
