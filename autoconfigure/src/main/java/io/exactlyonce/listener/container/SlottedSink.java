@@ -52,8 +52,8 @@ final class SlottedSink<T> {
     private CompletableFuture<Void> emitTogether(Collection<Message<T>> messages) {
         AtomicInteger held = new AtomicInteger(messages.size());
         CompletableFuture<Long> taken = slots.take(messages.size());
-        return taken.thenCompose(begunAt -> sink.emit(
-                        messages, context.setBackPressureReleaseCallback(() -> end(begunAt, held))))
+        return taken.thenCompose(begunAt ->
+                        sink.emit(messages, context.setBackPressureReleaseCallback(() -> end(begunAt, held))))
                 .whenComplete((done, failure) -> {
                     while (held.get() > 0) {
                         end(taken.join(), held);

@@ -80,7 +80,7 @@ public final class HandlerSlots {
     /**
      * Takes a slot for each of some messages, all at once.
      *
-     * @param messages no more than there are slots
+     * @param messages if they are more than there are slots, they take all: an application's own back pressure may allow more
      * @return completes when they are taken, with that moment
      */
     public CompletableFuture<Long> take(int messages) {
@@ -150,7 +150,7 @@ public final class HandlerSlots {
         List<Waiting> next = new ArrayList<>();
         lock.lock();
         try {
-            while (!waiting.isEmpty() && waiting.element().messages() <= free) {
+            while (!waiting.isEmpty() && (waiting.element().messages() <= free || free == most)) {
                 free -= waiting.element().messages();
                 next.add(waiting.remove());
             }

@@ -13,7 +13,6 @@ import io.awspring.cloud.sqs.support.observation.SqsListenerObservation;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.permits.HandlerSlots;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -66,7 +65,9 @@ class SlottedSinkTests {
                 sink instanceof BatchMessageSink);
         slotted.arrive(messages);
         return slotted.emit(
-                Stream.generate(() -> ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders"))).limit(messages).toList());
+                Stream.generate(() -> ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders")))
+                        .limit(messages)
+                        .toList());
     }
 
     @Test
@@ -118,5 +119,16 @@ class SlottedSinkTests {
         assertThat(emit(sink, 3)).isDone();
         assertThat(permits).hasValue(3);
         assertThat(slots.take(MOST)).isCompleted();
+    }
+
+    /** A back pressure handler of the application's own may give more permits than its listener handles at a time. */
+    @Test
+    void batchOfMoreMessagesThanThereAreSlotsBeginsAloneAndGivesAllBack() {
+        assertThat(emit(started(new BatchMessageSink<>()), MOST + 3)).isCompleted();
+
+        assertThat(handled).hasValue(MOST + 3);
+        assertThat(permits).hasValue(MOST + 3);
+        assertThat(slots.take(MOST)).isCompleted();
+        assertThat(slots.take(1)).isNotDone();
     }
 }
