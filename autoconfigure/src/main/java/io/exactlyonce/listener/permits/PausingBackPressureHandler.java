@@ -2,6 +2,7 @@ package io.exactlyonce.listener.permits;
 
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.IdentifiableContainerComponent;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactory;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
@@ -50,19 +51,19 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
             BackPressureHandler handler = original.createBackPressureHandler(options);
             // Awspring accepts no other kind, and says so.
             return handler instanceof BatchAwareBackPressureHandler batches
-                    ? around(batches, breaker, options, clock)
+                    ? new PausingBackPressureHandler(batches, breaker, slots(options, mayLend(original), clock), clock)
                     : handler;
         };
     }
 
-    private static PausingBackPressureHandler around(
-            BatchAwareBackPressureHandler original,
-            StoreCircuitBreaker breaker,
-            ContainerOptions<?, ?> options,
-            NanoClock clock) {
-        HandlerSlots slots =
-                new HandlerSlots(options.getMaxConcurrentMessages(), options.getMaxMessagesPerPoll(), clock);
-        return new PausingBackPressureHandler(original, breaker, slots, clock);
+    /** What the application's own limit is told to be released it takes for ended, and may be lower than the listener's number. */
+    private static boolean mayLend(BackPressureHandlerFactory original) {
+        return original == SqsContainerOptions.builder().build().getBackPressureHandlerFactory();
+    }
+
+    private static HandlerSlots slots(ContainerOptions<?, ?> options, boolean mayLend, NanoClock clock) {
+        int ahead = mayLend ? options.getMaxMessagesPerPoll() : 0;
+        return new HandlerSlots(options.getMaxConcurrentMessages(), ahead, clock);
     }
 
     @Override

@@ -6,7 +6,9 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactory;
 import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
+import io.awspring.cloud.sqs.listener.backpressure.ConcurrencyLimiterBlockingBackPressureHandler;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -142,5 +144,35 @@ class PausingBackPressureHandlerTests {
         public boolean drain(Duration timeout) {
             return original.drain(timeout);
         }
+    }
+
+    private int lent(SqsContainerOptions options) {
+        HandlerSlots slots = ((PausingBackPressureHandler) PausingBackPressureHandler.around(
+                                options.getBackPressureHandlerFactory(), breaker, System::nanoTime)
+                        .createBackPressureHandler(options))
+                .slots();
+        slots.arrive(1);
+        slots.take(1).thenAccept(slots::end);
+        return slots.arrive(1);
+    }
+
+    @Test
+    void permitsAreLentWhereAwspringsOwnLimitApplies() {
+        assertThat(lent(SqsContainerOptions.builder().build())).isOne();
+    }
+
+    /** Its limit may be lower than the listener's number, and what it is told to be released it takes for ended. */
+    @Test
+    void nothingIsLentOfPermitsThatTheApplicationsOwnBackPressureGives() {
+        BackPressureHandlerFactory one = options -> ConcurrencyLimiterBlockingBackPressureHandler.builder()
+                .batchSize(1)
+                .totalPermits(1)
+                .acquireTimeout(Duration.ofMillis(10))
+                .build();
+
+        assertThat(lent(SqsContainerOptions.builder()
+                        .backPressureHandlerFactory(one)
+                        .build()))
+                .isZero();
     }
 }
