@@ -66,10 +66,15 @@ final class DynamoDbLocal implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
+    public void close() throws IOException {
         shell.getOutputStream().close();
-        if (!shell.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+        try {
+            if (!shell.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                shell.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
             shell.destroyForcibly();
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -3,13 +3,13 @@ package io.exactlyonce.sample.live;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 
-import io.exactlyonce.sample.live.Till.InHand;
 import io.exactlyonce.sample.lab.Deadline;
 import io.exactlyonce.sample.lab.FulfilmentTable;
 import io.exactlyonce.sample.lab.JavaCommand;
 import io.exactlyonce.sample.lab.Kind;
 import io.exactlyonce.sample.lab.WorkerPool;
 import io.exactlyonce.sample.lab.WorkerProcess;
+import io.exactlyonce.sample.live.Till.InHand;
 import io.exactlyonce.sample.provider.ProviderStub;
 import java.io.IOException;
 import java.sql.SQLException;
