@@ -4,8 +4,10 @@ import static io.exactlyonce.dynamodb.Requests.request;
 import static io.exactlyonce.dynamodb.Requests.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
@@ -68,6 +70,22 @@ class RequestCostIT {
 
         assertThat(requests).isEqualTo(MESSAGES / 25);
         assertThat(writes).isEqualTo(MESSAGES);
+    }
+
+    @Test
+    void endsAndClaimsThatComeTogetherShareARequest() {
+        List<ClaimRequest> held = requests(10);
+        store.claim(held);
+        List<ClaimEnd> ends = held.stream()
+                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), "1"))
+                .toList();
+
+        count(() -> assertThat(store.apply(new ClaimBatch(ends, requests(15))))
+                .satisfies(result -> assertThat(result.recorded()).hasSize(10))
+                .satisfies(result -> assertThat(result.claimed()).hasSize(15).hasOnlyElementsOfType(Acquired.class)));
+
+        assertThat(requests).isEqualTo(1);
+        assertThat(writes).isEqualTo(25);
     }
 
     @Test
