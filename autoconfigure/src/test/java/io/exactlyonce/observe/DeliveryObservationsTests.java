@@ -139,6 +139,7 @@ class DeliveryObservationsTests {
     }
 
     @Test
+    @SuppressWarnings("unchecked") // Micrometer hands out its assertions as a raw type.
     void claimBeforeThereAreThreadsContinuesTheSendersTrace() {
         Delivery untraced = new Delivery(orders, "m2", "r", 1, 0);
         ClaimScope claiming = observations.claiming(List.of(asking, new ClaimCall(untraced, KEY)));
