@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.cluster;
 
+import java.io.IOException;
 import java.util.List;
 
 /** Where a run keeps its claims, and the rows or items that handlers write together with a completion. */
@@ -18,6 +19,9 @@ public interface ClaimServer extends AutoCloseable {
      * @param replicaPort of their wire to what may be behind
      */
     List<String> workerArguments(int port, int replicaPort);
+
+    @Override
+    void close() throws IOException;
 
     /** Returns all claims that are left. */
     List<ClaimLeft> claims();

@@ -11,9 +11,11 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
 import software.amazon.awssdk.services.dynamodb.model.CreateTableResponse;
+import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 
@@ -24,6 +26,8 @@ public final class DynamoDbService implements ClaimServer {
     public static final String BOOKINGS = "booking";
 
     private static final String CLAIMS = "exactly-once-claim";
+
+    private static final AttributeValue PARKED = AttributeValue.fromS("parked");
 
     private final DynamoDbServer server;
     private final DynamoDbWire wire;
@@ -46,8 +50,14 @@ public final class DynamoDbService implements ClaimServer {
         DynamoDbService service = new DynamoDbService(server, new DynamoDbWire(server.port(), seed));
         CreateTableResponse unused = service.client.createTable(table -> table.tableName(BOOKINGS)
                 .billingMode(BillingMode.PAY_PER_REQUEST)
-                .attributeDefinitions(call -> call.attributeName("call").attributeType(ScalarAttributeType.S))
-                .keySchema(call -> call.attributeName("call").keyType(KeyType.HASH)));
+                .attributeDefinitions(AttributeDefinition.builder()
+                        .attributeName("call")
+                        .attributeType(ScalarAttributeType.S)
+                        .build())
+                .keySchema(KeySchemaElement.builder()
+                        .attributeName("call")
+                        .keyType(KeyType.HASH)
+                        .build()));
         return service;
     }
 
@@ -90,19 +100,20 @@ public final class DynamoDbService implements ClaimServer {
     @Override
     public List<ClaimLeft> claims() {
         return items(CLAIMS).stream()
-                .map(item -> new ClaimLeft(
-                        item.get("key").s(),
-                        item.get("status").s(),
-                        item.getOrDefault("error", AttributeValue.fromS("parked"))
-                                .s()))
+                .map(item -> new ClaimLeft(text(item, "key"), text(item, "status"), text(item, "error")))
                 .toList();
     }
 
     @Override
     public List<Booking> bookings() {
         return items(BOOKINGS).stream()
-                .map(item -> new Booking(item.get("key").s(), item.get("call").s()))
+                .map(item -> new Booking(text(item, "key"), text(item, "call")))
                 .toList();
+    }
+
+    /** Returns what a parked item's error would be, if there is none. */
+    private static String text(Map<String, AttributeValue> item, String attribute) {
+        return item.getOrDefault(attribute, PARKED).s();
     }
 
     private List<Map<String, AttributeValue>> items(String table) {
