@@ -7,6 +7,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
@@ -26,8 +27,6 @@ public final class DynamoDbService implements ClaimServer {
     public static final String BOOKINGS = "booking";
 
     private static final String CLAIMS = "exactly-once-claim";
-
-    private static final AttributeValue PARKED = AttributeValue.fromS("parked");
 
     private final DynamoDbServer server;
     private final DynamoDbWire wire;
@@ -100,7 +99,10 @@ public final class DynamoDbService implements ClaimServer {
     @Override
     public List<ClaimLeft> claims() {
         return items(CLAIMS).stream()
-                .map(item -> new ClaimLeft(text(item, "key"), text(item, "status"), text(item, "error")))
+                .map(item -> new ClaimLeft(
+                        text(item, "key"),
+                        text(item, "status"),
+                        item.containsKey("error") ? text(item, "error") : "parked"))
                 .toList();
     }
 
@@ -111,9 +113,8 @@ public final class DynamoDbService implements ClaimServer {
                 .toList();
     }
 
-    /** Returns what a parked item's error would be, if there is none. */
     private static String text(Map<String, AttributeValue> item, String attribute) {
-        return item.getOrDefault(attribute, PARKED).s();
+        return Objects.requireNonNull(item.get(attribute), attribute).s();
     }
 
     private List<Map<String, AttributeValue>> items(String table) {

@@ -15,6 +15,7 @@ import java.util.TreeMap;
  *
  * @param headers by their names in lower case
  */
+@SuppressWarnings("ArrayRecordComponent") // Never compared, and as it goes over the wire.
 record WireRequest(Map<String, String> headers, byte[] body) {
 
     private static final String TARGET_PREFIX = "DynamoDB_20120810.";

@@ -52,7 +52,8 @@ class ThrottledRequestsTests {
         Map<String, AttributeValue> key = Map.of("pk", AttributeValue.fromS("x"));
         answered(BatchGetItemResponse.builder()
                 .unprocessedKeys(Map.of(
-                        "claims", KeysAndAttributes.builder().keys(List.of(key, key)).build()))
+                        "claims",
+                        KeysAndAttributes.builder().keys(List.of(key, key)).build()))
                 .build());
 
         assertThat(counts()).containsExactly(0L, 0L, 2L, 0L);
