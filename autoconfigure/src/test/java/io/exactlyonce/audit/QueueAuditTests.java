@@ -34,6 +34,7 @@ class QueueAuditTests {
     private @Nullable Duration timeout;
     private @Nullable Duration p99;
     private int window = 30;
+    private String queue = "orders";
 
     private QueueAudit audit(AuditMode mode, String... silenced) {
         return new QueueAudit(
@@ -47,7 +48,7 @@ class QueueAuditTests {
     private Subscription orders() {
         VisibilityWindow length = VisibilityWindow.ofSeconds(window);
         return new Subscription(
-                "fulfilment", "orders", length, timeout, new SqsQueueVisibility(sqs, ScriptedSqs.ORDERS, length), 5);
+                "fulfilment", queue, length, timeout, new SqsQueueVisibility(sqs, ScriptedSqs.ORDERS, length), 5);
     }
 
     private List<Finding> findings(String... silenced) {
@@ -128,6 +129,15 @@ class QueueAuditTests {
         assertThat(only("dead-letter-retention").severity()).isEqualTo(Severity.ERROR);
         assertThat(only("dead-letter-retention").found()).contains("4d");
         assertThat(findings()).hasSize(1);
+    }
+
+    /** A message gets a new timestamp there when it is moved. */
+    @Test
+    void deadLetterQueueOfAFifoQueueMayKeepMessagesForLess() {
+        sqs.with(ScriptedSqs.DEAD, "MessageRetentionPeriod", "345600");
+        queue = "orders.fifo";
+
+        assertThat(findings()).extracting(Finding::rule).doesNotContain("dead-letter-retention");
     }
 
     @Test
