@@ -43,7 +43,7 @@ public final class DynamoDbClaims {
         ItemWriter writer = new ItemWriter(client, settings.table(), pauses);
         this.reader = new ItemReader(client, settings.table(), pauses);
         this.store = new DynamoDbClaimStore(writer, reader, writes, clock, nanos);
-        this.parked = new DynamoDbParkedClaims(writer, reader, writes);
+        this.parked = new DynamoDbParkedClaims(writer, reader, writes, clock);
         this.completion = new DynamoDbCompletion(settings.table(), writes);
     }
 

@@ -1,10 +1,12 @@
 package io.exactlyonce.dynamodb;
 
+import io.exactlyonce.ClaimLife;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimItem.Status;
 import io.exactlyonce.dynamodb.item.ClaimWrites;
@@ -33,16 +35,19 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     private final ItemWriter writer;
     private final ItemReader reader;
     private final ClaimWrites writes;
+    private final LeaseClock clock;
 
     /**
      * @param writer writes to the table of claims
      * @param reader reads from it
      * @param writes what a decision writes
+     * @param clock says whether leases are over
      */
-    DynamoDbParkedClaims(ItemWriter writer, ItemReader reader, ClaimWrites writes) {
+    DynamoDbParkedClaims(ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock) {
         this.writer = writer;
         this.reader = reader;
         this.writes = writes;
+        this.clock = clock;
     }
 
     @Override
@@ -78,6 +83,17 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                         Answers.await(reader.read(Set.of(key.hash()))).get(key.hash()))
                 .filter(item -> item.status() == Status.PARKED)
                 .map(DynamoDbParkedClaims::parked);
+    }
+
+    @Override
+    public Optional<ClaimLife> life(ClaimKey key) {
+        return Optional.ofNullable(
+                        Answers.await(reader.read(Set.of(key.hash()))).get(key.hash()))
+                .map(item -> item.life(isLeaseOver(item)));
+    }
+
+    private boolean isLeaseOver(ClaimItem item) {
+        return clock.remainingMicros(item.pk(), item.mark(), item.leaseUntil(), item.leaseMicros()) <= 0;
     }
 
     @Override

@@ -1,10 +1,20 @@
 package io.exactlyonce.dynamodb;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.ClaimLife;
+import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
 import io.exactlyonce.test.contract.ParkedClaimsContract;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
 
 /** The contract of parked claims, on DynamoDB Local. */
 class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
@@ -24,5 +34,40 @@ class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
     @Override
     public void endLease(ClaimId claim) {
         TABLE.endLease(claim);
+    }
+
+    @Test
+    void lifeOfAnyKeyIsShownParkedOrNot() {
+        ClaimRequest request = new ClaimRequest(
+                new ClaimKey("orders", UUID.randomUUID().toString()),
+                UUID.randomUUID(),
+                "worker-1",
+                Duration.ofMinutes(1));
+        assertThat(parked().life(request.key())).isEmpty();
+
+        store().claim(List.of(request));
+        ClaimLife held = parked().life(request.key()).orElseThrow();
+        assertThat(held.status()).isEqualTo("HELD");
+        assertThat(held.owner()).isEqualTo("worker-1");
+        assertThat(held.attempt()).isOne();
+        assertThat(held.isLeaseOver()).isFalse();
+        assertThat(held.firstClaimedAt()).isNotNull();
+        assertThat(held.claimedAt()).isAfterOrEqualTo(held.firstClaimedAt());
+        assertThat(held.leaseUntil()).isAfter(held.claimedAt());
+
+        store().end(List.of(new ClaimEnd.Parked(request.id(), "card declined", true)));
+        ClaimLife set = parked().life(request.key()).orElseThrow();
+        assertThat(set.status()).isEqualTo("PARKED");
+        assertThat(set.parkedAt()).isNotNull();
+        assertThat(set.error()).isEqualTo("card declined");
+        assertThat(set.isAmbiguous()).isTrue();
+        assertThat(set.completedAt()).isNull();
+
+        parked().complete(new ClaimEnd.Completed(request.id(), "1"));
+        ClaimLife completed = parked().life(request.key()).orElseThrow();
+        assertThat(completed.status()).isEqualTo("COMPLETED");
+        assertThat(completed.completedAt()).isNotNull();
+        assertThat(completed.expiresAt()).isAfter(completed.completedAt());
+        assertThat(completed.toString()).as("neither payload nor result").doesNotContain("\"1\"");
     }
 }

@@ -1,9 +1,12 @@
 package io.exactlyonce.dynamodb.item;
 
+import io.exactlyonce.ClaimLife;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -139,6 +142,36 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /** Returns the key. */
     public String key() {
         return text(Names.KEY);
+    }
+
+    /**
+     * Returns the key's life until now.
+     *
+     * @param isLeaseOver whether the last claim's lease has ended
+     */
+    public ClaimLife life(boolean isLeaseOver) {
+        return new ClaimLife(
+                text(Names.STATUS),
+                attempt(),
+                number(Names.TOKEN),
+                isAmbiguous(),
+                text(Names.OWNER),
+                micros(Names.FIRST_CLAIMED_AT),
+                micros(Names.CLAIMED_AT),
+                micros(Names.LEASE_UNTIL),
+                isLeaseOver,
+                micros(Names.COMPLETED_AT),
+                status() == Status.PARKED ? instant(parkedAtMicros()) : null,
+                attributes.containsKey(Names.EXPIRES_AT) ? Instant.ofEpochSecond(number(Names.EXPIRES_AT)) : null,
+                textOrNull(Names.ERROR));
+    }
+
+    private @Nullable Instant micros(String attribute) {
+        return attributes.containsKey(attribute) ? instant(number(attribute)) : null;
+    }
+
+    private static Instant instant(long micros) {
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
     /** Returns why the key was given up or parked. */

@@ -135,6 +135,7 @@ public final class ClaimWrites {
                 .set(Names.TOKEN, answer.fencingToken())
                 .set(Names.AMBIGUOUS, answer.ambiguous());
         optional(write, Names.FINGERPRINT, request.fingerprint());
+        optional(write, Names.CLAIMED_AT, clock.estimateMicros());
         return lease(write, request.lease());
     }
 

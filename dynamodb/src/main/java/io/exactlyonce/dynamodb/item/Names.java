@@ -30,6 +30,7 @@ public final class Names {
     static final String LEASE_UNTIL = "lease_until";
     static final String LEASE_MICROS = "lease_micros";
     static final String FIRST_CLAIMED_AT = "first_claimed_at";
+    static final String CLAIMED_AT = "claimed_at";
     static final String COMPLETED_AT = "completed_at";
     static final String RESULT = "result";
     static final String ERROR = "error";
