@@ -2,7 +2,6 @@ package io.exactlyonce.dynamodb.table;
 
 import io.exactlyonce.dynamodb.item.Names;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
@@ -14,7 +13,7 @@ import software.amazon.awssdk.services.dynamodb.model.ProjectionType;
 import software.amazon.awssdk.services.dynamodb.model.ResourceInUseException;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
-import software.amazon.awssdk.services.dynamodb.model.TableDescription;
+import software.amazon.awssdk.services.dynamodb.model.TableStatus;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
 /** The table of claims as it has to be. */
@@ -38,10 +37,11 @@ public final class ClaimTable {
 
     /**
      * Makes the table unless it is there: paid by request, with its index and TTL, and without what costs more or hinders tests:
-     * point-in-time recovery and protection from deletion. Waits until claims can be kept in it.
+     * point-in-time recovery and protection from deletion. Waits until claims can be kept in it, also while another instance
+     * makes it.
      */
     public void createIfMissing() {
-        if (exists()) {
+        if (status() != TableStatus.CREATING) {
             return;
         }
         try {
@@ -56,32 +56,44 @@ public final class ClaimTable {
         expire();
     }
 
-    private boolean exists() {
+    /** Returns how far it is; a missing one is still to be created. */
+    private TableStatus status() {
         try {
-            TableDescription unused = client.describeTable(request -> request.tableName(name))
+            return client.describeTable(request -> request.tableName(name))
                     .join()
-                    .table();
-            return true;
+                    .table()
+                    .tableStatus();
         } catch (RuntimeException failure) {
             if (failure.getCause() instanceof ResourceNotFoundException) {
-                return false;
+                return TableStatus.CREATING;
             }
             throw failure;
         }
     }
 
-    /** A second call within the hour would be refused, so it is asked first. */
+    /** A second call within the hour is refused, so it is asked first, and once more if another instance was faster. */
     private void expire() {
-        TimeToLiveStatus status = client.describeTimeToLive(request -> request.tableName(name))
-                .join()
-                .timeToLiveDescription()
-                .timeToLiveStatus();
-        if (status == TimeToLiveStatus.DISABLED) {
-            CompletableFuture<?> set = client.updateTimeToLive(request -> request.tableName(name)
-                    .timeToLiveSpecification(
-                            ttl -> ttl.attributeName(Names.EXPIRES_AT).enabled(true)));
-            set.join();
+        if (expires()) {
+            return;
         }
+        try {
+            client.updateTimeToLive(request -> request.tableName(name)
+                            .timeToLiveSpecification(
+                                    ttl -> ttl.attributeName(Names.EXPIRES_AT).enabled(true)))
+                    .join();
+        } catch (RuntimeException failure) {
+            if (!expires()) {
+                throw failure;
+            }
+        }
+    }
+
+    private boolean expires() {
+        return client.describeTimeToLive(request -> request.tableName(name))
+                        .join()
+                        .timeToLiveDescription()
+                        .timeToLiveStatus()
+                != TimeToLiveStatus.DISABLED;
     }
 
     private CreateTableRequest request() {

@@ -77,7 +77,10 @@ public final class ScriptedDynamoDb implements InvocationHandler {
 
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-        if (arguments == null || !(arguments[0] instanceof DynamoDbRequest request)) {
+        if (arguments == null) {
+            return pass(method, arguments);
+        }
+        if (!(arguments[0] instanceof DynamoDbRequest request)) {
             // A form of the method that calls the one with a request.
             return method.isDefault()
                     ? InvocationHandler.invokeDefault(proxy, method, arguments)

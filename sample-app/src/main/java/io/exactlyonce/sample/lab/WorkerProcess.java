@@ -2,6 +2,7 @@ package io.exactlyonce.sample.lab;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ public final class WorkerProcess implements AutoCloseable {
 
     private static final String READY = "ready ";
     private static final long STOP_SECONDS = 10;
+    private static final int LAST_LINES = 20;
 
     private final String name;
     private final Path log;
@@ -55,7 +57,21 @@ public final class WorkerProcess implements AutoCloseable {
             String reason = e.getCause() == null
                     ? "It is still starting"
                     : String.valueOf(e.getCause().getMessage());
-            throw new LabException("Worker %s did not start. %s. Its log is %s".formatted(name, reason, log), e);
+            throw new LabException(
+                    "Worker %s did not start. %s. Its log is %s, and ends in%n%s"
+                            .formatted(name, reason, log, lastLines()),
+                    e);
+        }
+    }
+
+    /** Returns what it said last: the log is gone with the machine where a build runs elsewhere. */
+    private String lastLines() {
+        try {
+            List<String> lines = Files.readAllLines(log);
+            return String.join(
+                    System.lineSeparator(), lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
+        } catch (IOException unreadable) {
+            return "(cannot be read: " + unreadable.getMessage() + ")";
         }
     }
 

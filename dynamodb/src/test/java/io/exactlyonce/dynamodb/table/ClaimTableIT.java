@@ -1,0 +1,71 @@
+package io.exactlyonce.dynamodb.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
+import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.CreateTableRequest;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
+import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
+import software.amazon.awssdk.services.dynamodb.model.UpdateTimeToLiveRequest;
+
+/** Instances of an application that start at once and each make the table. */
+class ClaimTableIT {
+
+    private final DynamoDbAsyncClient client = LocalDynamoDb.shared().client();
+    private final ScriptedDynamoDb slower = new ScriptedDynamoDb(client);
+    private final String name = "claims-" + UUID.randomUUID();
+
+    @Test
+    void anotherInstanceMakesTheTableInBetween() {
+        slower.before(CreateTableRequest.class, this::makeByAnotherInstance);
+
+        make();
+
+        assertThat(expiry()).isEqualTo(TimeToLiveStatus.ENABLED);
+    }
+
+    @Test
+    void anotherInstanceTurnsTheExpiryOnInBetween() {
+        slower.before(UpdateTimeToLiveRequest.class, this::expireByAnotherInstance);
+
+        make();
+
+        assertThat(expiry()).isEqualTo(TimeToLiveStatus.ENABLED);
+    }
+
+    @Test
+    void expiryThatIsRefusedIsTold() {
+        RuntimeException refusal = (RuntimeException)
+                DynamoDbException.builder().message("no right to do so").build();
+        slower.fail(UpdateTimeToLiveRequest.class, refusal, 1);
+
+        assertThatThrownBy(this::make).hasRootCause(refusal);
+    }
+
+    private void make() {
+        new ClaimTable(slower.asClient(), name).createIfMissing();
+    }
+
+    private void makeByAnotherInstance() {
+        new ClaimTable(client, name).createIfMissing();
+    }
+
+    private void expireByAnotherInstance() {
+        client.updateTimeToLive(request -> request.tableName(name)
+                        .timeToLiveSpecification(
+                                ttl -> ttl.attributeName("expires_at").enabled(true)))
+                .join();
+    }
+
+    private TimeToLiveStatus expiry() {
+        return client.describeTimeToLive(request -> request.tableName(name))
+                .join()
+                .timeToLiveDescription()
+                .timeToLiveStatus();
+    }
+}
