@@ -4,15 +4,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
 import io.exactlyonce.time.NanoClock;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.EnumMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -28,9 +21,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class ClaimQueue {
 
-    /** Most characters of a batch's results together, unless one alone has more. */
-    private static final int MAX_WEIGHT = 4_000_000;
-
     /** From this part of a full batch on a second flusher helps the first; below, it would only halve the batches. */
     private static final int HELP_FROM = 8;
 
@@ -44,7 +34,7 @@ final class ClaimQueue {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition room = lock.newCondition();
-    private final Map<Kind, Deque<PendingCall<?>>> waiting = new EnumMap<>(Kind.class);
+    private final WaitingCalls waiting;
     private final Set<ClaimKey> onTheirWay = new HashSet<>();
     private int flushing;
     private int watching;
@@ -54,9 +44,7 @@ final class ClaimQueue {
     ClaimQueue(CoalescingSettings settings, NanoClock clock) {
         this.settings = settings;
         this.clock = clock;
-        for (Kind kind : Kind.values()) {
-            waiting.put(kind, new ArrayDeque<>());
-        }
+        this.waiting = new WaitingCalls(settings.maxBatch());
     }
 
     /**
@@ -94,7 +82,7 @@ final class ClaimQueue {
         if (closed) {
             throw closed();
         }
-        entries.forEach(entry -> waiting(entry.kind()).add(entry));
+        waiting.add(entries);
         if (flushing == 0 || isMuch() || watching == 0) {
             work.signal();
         }
@@ -102,7 +90,7 @@ final class ClaimQueue {
 
     /** Claims and ends have room of their own: claims must not hold ends up. */
     private void awaitRoom(Kind kind, long deadline) {
-        while (!closed && count(kind) >= settings.maxWaiting()) {
+        while (!closed && countLike(kind) >= settings.maxWaiting()) {
             if (deadline - clock.nanoTime() <= 0) {
                 throw busy();
             }
@@ -120,7 +108,7 @@ final class ClaimQueue {
     boolean withdraw(PendingCall<?> entry) {
         lock.lock();
         try {
-            return waiting(entry.kind()).remove(entry);
+            return waiting.remove(entry);
         } finally {
             lock.unlock();
         }
@@ -130,12 +118,7 @@ final class ClaimQueue {
     List<PendingCall<?>> withdrawOverdue() {
         lock.lock();
         try {
-            long now = clock.nanoTime();
-            List<PendingCall<?>> overdue = waiting.values().stream()
-                    .flatMap(Deque::stream)
-                    .filter(entry -> entry.deadline() - now <= 0)
-                    .toList();
-            overdue.forEach(entry -> waiting(entry.kind()).remove(entry));
+            List<PendingCall<?>> overdue = waiting.removeOverdue(clock.nanoTime());
             room.signalAll();
             return overdue;
         } finally {
@@ -147,11 +130,7 @@ final class ClaimQueue {
     OptionalLong untilFirstDeadline() {
         lock.lock();
         try {
-            long now = clock.nanoTime();
-            return waiting.values().stream()
-                    .flatMap(Deque::stream)
-                    .mapToLong(entry -> entry.deadline() - now)
-                    .min();
+            return waiting.untilFirstDeadline(clock.nanoTime());
         } finally {
             lock.unlock();
         }
@@ -164,7 +143,7 @@ final class ClaimQueue {
             boolean stuck = false;
             while (true) {
                 List<PendingCall<?>> batch = isWorthwhile(stuck) ? select() : List.of();
-                if (!batch.isEmpty() || (closed && count() == 0)) {
+                if (!batch.isEmpty() || (closed && waiting.count() == 0)) {
                     return batch;
                 }
                 stuck = awaitWork();
@@ -182,7 +161,7 @@ final class ClaimQueue {
     @SuppressWarnings("WaitNotInLoop")
     private boolean awaitWork() {
         try {
-            if (count() == 0) {
+            if (waiting.count() == 0) {
                 work.await();
                 return false;
             }
@@ -199,26 +178,8 @@ final class ClaimQueue {
         }
     }
 
-    /** Selects what may go now: ends before claims, and those of a kind in the order in which they came. */
     private List<PendingCall<?>> select() {
-        List<PendingCall<?>> batch = new ArrayList<>();
-        Set<ClaimKey> ofThisKind = new HashSet<>();
-        int weight = 0;
-        for (Deque<PendingCall<?>> kind : waiting.values()) {
-            for (Iterator<PendingCall<?>> each = kind.iterator();
-                    each.hasNext() && batch.size() < settings.maxBatch(); ) {
-                PendingCall<?> entry = each.next();
-                boolean fits = batch.isEmpty() || weight + entry.weight() <= MAX_WEIGHT;
-                if (fits && isFree(entry, ofThisKind)) {
-                    each.remove();
-                    onTheirWay.add(entry.key());
-                    ofThisKind.add(entry.key());
-                    weight += entry.weight();
-                    batch.add(entry);
-                }
-            }
-            ofThisKind.clear();
-        }
+        List<PendingCall<?>> batch = waiting.removeBatch(onTheirWay);
         if (!batch.isEmpty()) {
             flushing++;
             taken++;
@@ -228,10 +189,6 @@ final class ClaimQueue {
             }
         }
         return batch;
-    }
-
-    private boolean isFree(PendingCall<?> entry, Set<ClaimKey> ofThisKind) {
-        return !onTheirWay.contains(entry.key()) || (entry.kind() == Kind.CLAIM && ofThisKind.contains(entry.key()));
     }
 
     /** A batch is back from the store: the next entries of its keys may go. */
@@ -259,13 +216,10 @@ final class ClaimQueue {
 
     /** Refuses what still waits. */
     void refuseAll() {
-        List<PendingCall<?>> refused = new ArrayList<>();
+        List<PendingCall<?>> refused;
         lock.lock();
         try {
-            for (Deque<PendingCall<?>> kind : waiting.values()) {
-                refused.addAll(kind);
-                kind.clear();
-            }
+            refused = waiting.removeAll();
             work.signalAll();
         } finally {
             lock.unlock();
@@ -276,25 +230,13 @@ final class ClaimQueue {
         });
     }
 
-    private Deque<PendingCall<?>> waiting(Kind kind) {
-        return Objects.requireNonNull(waiting.get(kind));
-    }
-
-    private int count(Kind kind) {
-        int claims = waiting(Kind.CLAIM).size();
-        return kind == Kind.CLAIM ? claims : count() - claims;
-    }
-
-    private int count() {
-        int count = 0;
-        for (Deque<PendingCall<?>> kind : waiting.values()) {
-            count += kind.size();
-        }
-        return count;
+    private int countLike(Kind kind) {
+        int claims = waiting.count(Kind.CLAIM);
+        return kind == Kind.CLAIM ? claims : waiting.count() - claims;
     }
 
     private boolean isMuch() {
-        return count() * HELP_FROM >= settings.maxBatch();
+        return waiting.count() * HELP_FROM >= settings.maxBatch();
     }
 
     ClaimStoreBusyException busy() {
