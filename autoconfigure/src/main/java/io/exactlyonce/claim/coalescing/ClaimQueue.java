@@ -13,8 +13,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What waits for the store, and the rule which entries share a batch: whatever waits when a flusher is free. No entry waits
- * for a batch to fill.
+ * What waits for the store, and the rule which entries share a batch: whatever waits when a flusher is free. Only completions
+ * wait for more of their kind, half a millisecond at most, and only while handlers whose claims were made in the latest batches
+ * are at work: no thread waits for a completion, and the handlers of one poll, if they are quick, end together. Anything else
+ * that comes takes them along at once.
  *
  * <p>Of one key there is one entry on its way to the store at a time, or several claims in one batch. So a release cannot
  * overtake the claim that it gives up, two flushers do not wait for each other's rows, and no batch ends a claim twice.
@@ -27,10 +29,14 @@ final class ClaimQueue {
     /** A batch takes a few milliseconds: if none was taken for this long, the flusher under way is stuck. */
     private static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    /** A small part of the few milliseconds that a batch takes, and longer than the quick handlers of one poll lie apart. */
+    private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+
     private static final long ROOM_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final CoalescingSettings settings;
     private final NanoClock clock;
+    private final long gatherNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition room = lock.newCondition();
@@ -38,12 +44,22 @@ final class ClaimQueue {
     private final Set<ClaimKey> onTheirWay = new HashSet<>();
     private int flushing;
     private int watching;
+    private int gathering;
     private long taken;
+
+    /** Claims that were made lately and have not ended since, so that completions may come soon. */
+    private int companions;
+
     private boolean closed;
 
     ClaimQueue(CoalescingSettings settings, NanoClock clock) {
+        this(settings, clock, GATHER_NANOS);
+    }
+
+    ClaimQueue(CoalescingSettings settings, NanoClock clock, long gatherNanos) {
         this.settings = settings;
         this.clock = clock;
+        this.gatherNanos = gatherNanos;
         this.waiting = new WaitingCalls(settings.maxBatch());
     }
 
@@ -83,7 +99,11 @@ final class ClaimQueue {
             throw closed();
         }
         waiting.add(entries);
-        if (flushing == 0 || isMuch() || watching == 0) {
+        if (entries.get(0).kind() != Kind.CLAIM) {
+            companions = Math.max(0, companions - entries.size());
+        }
+        boolean isAwaited = isGathering() && gathering > 0;
+        if ((flushing == 0 && !isAwaited) || isMuch() || watching == 0) {
             work.signal();
         }
     }
@@ -154,7 +174,12 @@ final class ClaimQueue {
     }
 
     private boolean isWorthwhile(boolean stuck) {
-        return flushing == 0 || stuck || closed || isMuch();
+        return (flushing == 0 && !isGathering()) || stuck || closed || isMuch();
+    }
+
+    /** Returns whether all that waits are completions, and others may come soon. */
+    private boolean isGathering() {
+        return companions > 0 && waiting.count() == waiting.count(Kind.COMPLETION);
     }
 
     /** Returns whether entries have waited for long, and no flusher has taken any. The loop is that of {@link #take}. */
@@ -167,6 +192,10 @@ final class ClaimQueue {
             }
             watching++;
             try {
+                if (flushing == 0) {
+                    gather();
+                    return false;
+                }
                 long before = taken;
                 return work.awaitNanos(STUCK_NANOS) <= 0 && taken == before;
             } finally {
@@ -178,6 +207,20 @@ final class ClaimQueue {
         }
     }
 
+    /** When it was in vain, handlers take longer than is worth waiting for: none waits again for those that are at work now. */
+    @SuppressWarnings("WaitNotInLoop")
+    private void gather() throws InterruptedException {
+        gathering++;
+        try {
+            if (work.awaitNanos(gatherNanos) <= 0) {
+                companions = 0;
+            }
+        } finally {
+            gathering--;
+        }
+    }
+
+    /** Selects what may go now: ends before claims, and those of a kind in the order in which they came. */
     private List<PendingCall<?>> select() {
         List<PendingCall<?>> batch = waiting.removeBatch(onTheirWay);
         if (!batch.isEmpty()) {
@@ -197,6 +240,7 @@ final class ClaimQueue {
         try {
             flushing--;
             batch.forEach(entry -> onTheirWay.remove(entry.key()));
+            companions += PendingCall.acquired(batch);
         } finally {
             lock.unlock();
         }

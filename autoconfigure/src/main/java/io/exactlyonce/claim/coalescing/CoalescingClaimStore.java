@@ -28,8 +28,8 @@ import java.util.function.Function;
 
 /**
  * Puts calls of many threads together, so that they share the store's transactions: one queue, a few flushers, a future
- * per entry. Callers wait for their own answers, or are called back. No entry waits for a batch to fill: a batch is what waits when a flusher is
- * free, so batches grow with the load.
+ * per entry. Callers wait for their own answers, or are called back. A batch is what waits when a flusher is free, so batches grow
+ * with the load; only completions, which no thread waits for, wait for others that may come within half a millisecond.
  *
  * <p>Guaranteed, besides what the store guarantees:
  *

@@ -80,6 +80,13 @@ final class PendingCall<A> {
                 .toList();
     }
 
+    /** Returns how many keys a batch acquired. */
+    static int acquired(List<PendingCall<?>> batch) {
+        return (int) batch.stream()
+                .filter(entry -> entry.given instanceof ClaimOutcome.Acquired)
+                .count();
+    }
+
     Kind kind() {
         return kind;
     }
