@@ -104,7 +104,7 @@ public record ExactlyOnceProperties(
      * Sharing of transactions by claims that come at the same time. No claim waits for another one to come.
      *
      * @param enabled Whether claims, renewals and completions of many threads share transactions.
-     * @param flushers Most of these transactions at a time, besides one of renewals, 1 or 2. At most one less than the
+     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 2. At most one less than the
      *     connections of the pool.
      * @param maxBatch Most claims, completions and releases of one transaction, from 1 to 256.
      * @param maxWaiting Most claims that wait for a transaction, from 1 to 1000000. Further ones wait for room.
@@ -129,8 +129,8 @@ public record ExactlyOnceProperties(
      * Connection pool for claims.
      *
      * @param url JDBC URL of the primary that keeps claims. Default: the application's own.
-     * @param username User for that URL.
-     * @param password Password for that URL.
+     * @param username User for that URL. Default: none; the URL may name one.
+     * @param password Password for that URL. Default: none; the URL may have one.
      * @param maximumPoolSize Most connections that claims use, from 2 to 1000. Deletion of expired claims opens one more.
      * @param replicaLagInterval Time between two looks at how far replicas are behind, from 1s to 1h; 0 for none.
      */
@@ -199,7 +199,7 @@ public record ExactlyOnceProperties(
      * Return of deliveries that did not succeed. The delay doubles with each receive.
      *
      * @param initialDelay Time until a message is visible again after its first failure, from 1s to 12h.
-     * @param maxDelay Longest such time, from the initial delay to 12h.
+     * @param maxDelay Longest such time, from 1s to 12h; no shorter than the initial delay.
      * @param maxWaiting Most deliveries that wait, invisible, for the holder of their key or for the database, from 0 to
      *     5000. More are returned.
      */

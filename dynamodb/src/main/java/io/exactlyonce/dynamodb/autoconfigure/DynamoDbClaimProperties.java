@@ -17,7 +17,8 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  *     much later.
  * @param initializeSchema Whether to create the table at start-up if it is missing: 'embedded' where the endpoint is this
  *     machine's, 'always' or 'never'.
- * @param expectedRate Most messages a second that are expected, to warn of a table that is not prepared for them; 0 if unknown.
+ * @param expectedRate Most messages a second that are expected, at least 0, to warn of a table that is not prepared for them; 0 if
+ *     unknown.
  */
 @ConfigurationProperties("exactly-once.dynamodb")
 public record DynamoDbClaimProperties(
