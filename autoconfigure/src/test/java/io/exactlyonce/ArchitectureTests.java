@@ -50,6 +50,7 @@ class ArchitectureTests {
             entry("time", List.of()),
             entry("claim", List.of("", "time")),
             entry("claim.coalescing", List.of("claim", "time")),
+            entry("property", List.of("")),
             entry("primary", List.of("")),
             entry("primary.replica", List.of("primary", "time")),
             entry("claim.postgres.jdbc", List.of("claim", "primary")),

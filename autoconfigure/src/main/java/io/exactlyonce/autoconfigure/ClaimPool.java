@@ -2,6 +2,8 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.property.InvalidPropertyException;
+import java.time.Duration;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,11 @@ final class ClaimPool {
         ExactlyOnceProperties.Datasource own = properties.datasource();
         var synchronousCommit = properties.claim().synchronousCommit();
         if (marked != null) {
-            return PrimaryPinnedDataSource.around(marked, own.maximumPoolSize(), synchronousCommit);
+            var pool = PrimaryPinnedDataSource.around(marked, own.maximumPoolSize(), synchronousCommit);
+            pool.connectionTimeout()
+                    .ifPresent(timeout ->
+                            requireShorter(timeout, properties.claim().lease()));
+            return pool;
         }
         int connections = own.maximumPoolSize() + forCleanup(properties);
         String url = own.url();
@@ -31,6 +37,19 @@ final class ClaimPool {
                 ? application.get()
                 : new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, url, own.username(), own.password());
         return new PrimaryPinnedDataSource(target, connections, synchronousCommit);
+    }
+
+    /** Our own pool waits for 3 s. */
+    private static void requireShorter(Duration timeout, @Nullable Duration lease) {
+        if (lease != null && timeout.compareTo(lease) >= 0) {
+            String property = "exactly-once.claim.lease";
+            throw new InvalidPropertyException(
+                    property,
+                    "%s (%ds) must be longer than the DataSource marked @ExactlyOnceDataSource waits for a connection (%ds): a"
+                                    .formatted(property, lease.toSeconds(), timeout.toSeconds())
+                            + " renewal that waits as long has lost its lease",
+                    "set the connectionTimeout of that HikariCP pool to about 3s, or raise the lease");
+        }
     }
 
     /** Returns how many of a pool's connections are for the deletion of expired claims: it takes none from claims. */

@@ -17,6 +17,7 @@ import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
+import io.exactlyonce.property.PropertyNameCheck;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.window.watch.WindowLog;
 import io.exactlyonce.window.watch.WindowObserver;
@@ -33,6 +34,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -55,6 +57,11 @@ import tools.jackson.databind.json.JsonMapper;
 public final class ExactlyOnceAutoConfiguration {
 
     static final String OBSERVERS = "exactlyOnceObservers";
+
+    @Bean
+    static PropertyNameCheck exactlyOncePropertyNameCheck(ConfigurableEnvironment environment) {
+        return new PropertyNameCheck(environment);
+    }
 
     /** No candidate for injection: it is no observer for itself. */
     @Bean(name = OBSERVERS, defaultCandidate = false)

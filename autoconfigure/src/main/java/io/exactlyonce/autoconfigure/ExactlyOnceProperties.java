@@ -5,6 +5,8 @@ import io.exactlyonce.audit.AuditRule;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.property.Bounds;
+import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Set;
@@ -33,10 +35,41 @@ public record ExactlyOnceProperties(
         @DefaultValue Audit audit,
         @DefaultValue Observation observation) {
 
+    private static final String RETENTION = "exactly-once.claim.retention";
+    private static final String LEASE = "exactly-once.claim.lease";
+    private static final String MAX_DELAY = "exactly-once.retry.max-delay";
+    private static final String CLEANUP_INTERVAL = "exactly-once.claim.cleanup.interval";
+
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
     /** All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks. */
     private static final int MOST_WAITING = 5_000;
+
+    public ExactlyOnceProperties {
+        Duration retention = claim.retention();
+        if (claim.lease() != null) {
+            Bounds.requireOrder(
+                    RETENTION,
+                    retention,
+                    LEASE,
+                    claim.lease(),
+                    "a worker whose lease is not over yet could find its key forgotten");
+        }
+        Bounds.requireOrder(
+                RETENTION,
+                retention,
+                MAX_DELAY,
+                retry.maxDelay(),
+                "a duplicate that is returned for so long would find its key forgotten, and be handled again");
+        if (claim.cleanup().enabled()) {
+            Bounds.requireOrder(
+                    RETENTION,
+                    retention,
+                    CLEANUP_INTERVAL,
+                    claim.cleanup().interval(),
+                    "most rows of the table would be of keys that are forgotten");
+        }
+    }
 
     /**
      * Claims on idempotency keys.
@@ -45,7 +78,8 @@ public record ExactlyOnceProperties(
      * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: the visibility window of
      *     the delivery.
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
-     *     its dead-letter queue keep messages: by default SQS's own 4d, and 14d in a dead-letter queue.
+     *     its dead-letter queue keep messages: by default SQS's own 4d, and 14d in a dead-letter queue. No shorter than
+     *     the lease, 'retry.max-delay' and 'claim.cleanup.interval'.
      * @param onMismatch What becomes of a message whose key is completed for another payload: 'refuse', 'warn' or 'off'.
      * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB.
      * @param initializeSchema Whether to create the claim table at start-up, or to bring it forward: 'embedded', 'always'
@@ -68,10 +102,11 @@ public record ExactlyOnceProperties(
 
         public Claim {
             if (lease != null) {
-                requireWithin("claim.lease", lease, SHORTEST, VisibilityWindow.CEILING);
+                Bounds.require(LEASE, lease, SHORTEST, VisibilityWindow.CEILING);
             }
-            requireWithin("claim.retention", retention, Duration.ofMinutes(1), Duration.ofDays(3650));
-            requireWithin("claim.max-result-size", maxResultSize, DataSize.ofBytes(0), DataSize.ofMegabytes(16));
+            Bounds.require(RETENTION, retention, Duration.ofMinutes(1), Duration.ofDays(3650));
+            Bounds.require(
+                    "exactly-once.claim.max-result-size", maxResultSize, DataSize.ofBytes(0), DataSize.ofMegabytes(16));
         }
     }
 
@@ -95,8 +130,8 @@ public record ExactlyOnceProperties(
             @DefaultValue("500") int batchSize) {
 
         public Cleanup {
-            requireWithin("claim.cleanup.interval", interval, SHORTEST, Duration.ofDays(1));
-            requireWithin("claim.cleanup.batch-size", batchSize, 1, 10_000);
+            Bounds.require(CLEANUP_INTERVAL, interval, SHORTEST, Duration.ofDays(1));
+            Bounds.require("exactly-once.claim.cleanup.batch-size", batchSize, 1, 10_000);
         }
     }
 
@@ -118,10 +153,11 @@ public record ExactlyOnceProperties(
             @DefaultValue("3s") Duration patience) {
 
         public Coalescing {
-            requireWithin("claim.coalescing.flushers", flushers, 1, 2);
-            requireWithin("claim.coalescing.max-batch", maxBatch, 1, CoalescingSettings.LARGEST_BATCH);
-            requireWithin("claim.coalescing.max-waiting", maxWaiting, 1, 1_000_000);
-            requireWithin("claim.coalescing.patience", patience, Duration.ofMillis(100), Duration.ofMinutes(1));
+            Bounds.require("exactly-once.claim.coalescing.flushers", flushers, 1, 2);
+            Bounds.require("exactly-once.claim.coalescing.max-batch", maxBatch, 1, CoalescingSettings.LARGEST_BATCH);
+            Bounds.require("exactly-once.claim.coalescing.max-waiting", maxWaiting, 1, 1_000_000);
+            Bounds.require(
+                    "exactly-once.claim.coalescing.patience", patience, Duration.ofMillis(100), Duration.ofMinutes(1));
         }
     }
 
@@ -141,29 +177,41 @@ public record ExactlyOnceProperties(
             @DefaultValue("10") int maximumPoolSize,
             @DefaultValue("10s") Duration replicaLagInterval) {
 
+        private static final String URL = "exactly-once.datasource.url";
         private static final String POSTGRESQL = "jdbc:postgresql:";
 
         public Datasource {
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
-            requireWithin("datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
+            Bounds.require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
             if (!replicaLagInterval.isZero()) {
-                requireWithin("datasource.replica-lag-interval", replicaLagInterval, SHORTEST, Duration.ofHours(1));
+                Bounds.require(
+                        "exactly-once.datasource.replica-lag-interval",
+                        replicaLagInterval,
+                        SHORTEST,
+                        Duration.ofHours(1));
             }
         }
 
         /** URLs may hold a password, so that messages quote no more than what comes before the host. */
         private static void requireUrl(@Nullable String url, boolean credentials) {
             if (url == null && credentials) {
-                throw new IllegalArgumentException("exactly-once.datasource.username and .password are for"
-                        + " exactly-once.datasource.url, which is missing; set it as well, or remove them to use the"
-                        + " application's connection details");
+                throw new InvalidPropertyException(
+                        URL,
+                        "exactly-once.datasource.username and .password are for " + URL + ", which is missing",
+                        "set it as well, or remove them to use the application's connection details");
             }
             if (url != null && !url.startsWith(POSTGRESQL)) {
-                throw new IllegalArgumentException(
-                        "exactly-once.datasource.url (%s...) must begin with %s; claims need PostgreSQL"
-                                .formatted(url.substring(0, url.indexOf("//") + 1), POSTGRESQL));
+                throw new InvalidPropertyException(
+                        URL,
+                        "%s (%s) must begin with %s: claims need PostgreSQL".formatted(URL, shown(url), POSTGRESQL),
+                        "set it to jdbc:postgresql://host:port/database of the primary, or remove it to use the"
+                                + " application's database");
             }
+        }
+
+        private static String shown(String url) {
+            return url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
         }
 
         /** Without URL and password. */
@@ -189,9 +237,9 @@ public record ExactlyOnceProperties(
             @DefaultValue("3") int retries) {
 
         public Renewal {
-            requireWithin("renewal.at", at, 0.1, 0.8);
-            requireWithin("renewal.jitter", jitter, 0, 0.5);
-            requireWithin("renewal.retries", retries, 1, 10);
+            Bounds.require("exactly-once.renewal.at", at, 0.1, 0.8);
+            Bounds.require("exactly-once.renewal.jitter", jitter, 0, 0.5);
+            Bounds.require("exactly-once.renewal.retries", retries, 1, 10);
         }
     }
 
@@ -209,9 +257,9 @@ public record ExactlyOnceProperties(
             @DefaultValue("1000") int maxWaiting) {
 
         public Retry {
-            requireWithin("retry.initial-delay", initialDelay, SHORTEST, VisibilityWindow.CEILING);
-            requireWithin("retry.max-delay", maxDelay, initialDelay, VisibilityWindow.CEILING);
-            requireWithin("retry.max-waiting", maxWaiting, 0, MOST_WAITING);
+            Bounds.require("exactly-once.retry.initial-delay", initialDelay, SHORTEST, VisibilityWindow.CEILING);
+            Bounds.require(MAX_DELAY, maxDelay, initialDelay, VisibilityWindow.CEILING);
+            Bounds.require("exactly-once.retry.max-waiting", maxWaiting, 0, MOST_WAITING);
         }
     }
 
@@ -229,9 +277,10 @@ public record ExactlyOnceProperties(
         public Audit {
             for (String id : silence) {
                 if (!AuditRule.ids().contains(id)) {
-                    throw new IllegalArgumentException(
-                            "exactly-once.audit.silence (%s) must name rules of the audit; choose among %s"
-                                    .formatted(id, String.join(", ", AuditRule.ids())));
+                    throw new InvalidPropertyException(
+                            "exactly-once.audit.silence",
+                            "exactly-once.audit.silence (%s) must name rules of the audit".formatted(id),
+                            "choose among " + String.join(", ", AuditRule.ids()));
                 }
             }
             silence = Set.copyOf(silence);
@@ -245,26 +294,4 @@ public record ExactlyOnceProperties(
      *     messaging, which are still in development.
      */
     public record Observation(@DefaultValue("false") boolean opentelemetryNames) {}
-
-    private static <T extends Comparable<T>> void requireWithin(String name, T value, T least, T most) {
-        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-            throw new IllegalArgumentException("exactly-once.%s (%s) must be from %s to %s; set it within these bounds"
-                    .formatted(name, text(value), text(least), text(most)));
-        }
-    }
-
-    private static void requireWithin(String name, int value, int least, int most) {
-        requireWithin(name, Integer.valueOf(value), Integer.valueOf(least), Integer.valueOf(most));
-    }
-
-    private static void requireWithin(String name, double value, double least, double most) {
-        requireWithin(name, Double.valueOf(value), Double.valueOf(least), Double.valueOf(most));
-    }
-
-    private static String text(Object value) {
-        if (value instanceof Duration duration) {
-            return duration.toNanosPart() == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
-        }
-        return String.valueOf(value);
-    }
 }

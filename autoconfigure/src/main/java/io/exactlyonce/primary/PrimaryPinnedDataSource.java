@@ -93,12 +93,20 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
      */
     public static PrimaryPinnedDataSource around(
             DataSource foreign, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        return new PrimaryPinnedDataSource(foreign, sizeOf(foreign).orElse(maximumPoolSize), synchronousCommit);
+        int most = hikari(foreign).map(HikariDataSource::getMaximumPoolSize).orElse(maximumPoolSize);
+        return new PrimaryPinnedDataSource(foreign, most, synchronousCommit);
     }
 
     /** Returns how many connections it gives at any time. */
     public int maximumPoolSize() {
         return maximumPoolSize;
+    }
+
+    /** Returns how long it waits for a connection; empty if that is a pool of the application's that does not tell. */
+    public Optional<Duration> connectionTimeout() {
+        return hikari(ownPool == null ? unproved : ownPool)
+                .map(HikariDataSource::getConnectionTimeout)
+                .map(Duration::ofMillis);
     }
 
     /** Returns who chose the database, and so what has to be changed for another one. */
@@ -133,10 +141,10 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         }
     }
 
-    private static Optional<Integer> sizeOf(DataSource foreign) {
+    private static Optional<HikariDataSource> hikari(DataSource pool) {
         try {
-            return foreign.isWrapperFor(HikariDataSource.class)
-                    ? Optional.of(foreign.unwrap(HikariDataSource.class).getMaximumPoolSize())
+            return pool.isWrapperFor(HikariDataSource.class)
+                    ? Optional.of(pool.unwrap(HikariDataSource.class))
                     : Optional.empty();
         } catch (SQLException unknown) {
             return Optional.empty();

@@ -9,14 +9,18 @@ import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.PrimaryUnavailableException;
 import java.sql.SQLException;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -95,6 +99,24 @@ class ClaimPoolTests {
                     assertThat(claims(context).isWrapperFor(HikariDataSource.class))
                             .isTrue();
                 });
+    }
+
+    @Test
+    void leaseMustOutlastTheWaitForAConnectionOfAMarkedPool() {
+        AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
+        runner.withUserConfiguration(Marked.class)
+                .withInitializer(started::set)
+                .withPropertyValues("exactly-once.claim.lease=30s")
+                .run(context -> {
+                    FailureAnalysis analysis =
+                            FailureReport.of(Objects.requireNonNull(context.getStartupFailure()), started.get());
+                    assertThat(analysis.getDescription())
+                            .contains("exactly-once.claim.lease (30s) must be longer than", "a connection (30s)");
+                    assertThat(analysis.getAction()).contains("connectionTimeout", "about 3s");
+                });
+        runner.withUserConfiguration(Marked.class)
+                .withPropertyValues("exactly-once.claim.lease=31s")
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test

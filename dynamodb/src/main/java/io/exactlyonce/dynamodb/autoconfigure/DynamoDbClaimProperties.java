@@ -1,6 +1,8 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
 import io.exactlyonce.dynamodb.clock.ClockMode;
+import io.exactlyonce.property.Bounds;
+import io.exactlyonce.property.InvalidPropertyException;
 import java.time.Duration;
 import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -34,20 +36,19 @@ public record DynamoDbClaimProperties(
 
     public DynamoDbClaimProperties {
         if (!TABLE_NAME.matcher(tableName).matches()) {
-            throw new IllegalArgumentException(
+            throw new InvalidPropertyException(
+                    "exactly-once.dynamodb.table-name",
                     ("exactly-once.dynamodb.table-name (%s) must have 3 to 255 characters out of letters, digits, '_', '-' and"
-                                    + " '.'; give the table's name, not its ARN")
-                            .formatted(tableName));
+                                    + " '.'")
+                            .formatted(tableName),
+                    "give the table's name, not its ARN");
         }
-        if (clockError.compareTo(SMALLEST_ERROR) < 0 || clockError.compareTo(LARGEST_ERROR) > 0) {
-            throw new IllegalArgumentException(
-                    "exactly-once.dynamodb.clock-error (%dms) must be from 500ms to 60s; set it within these bounds"
-                            .formatted(clockError.toMillis()));
-        }
+        Bounds.require("exactly-once.dynamodb.clock-error", clockError, SMALLEST_ERROR, LARGEST_ERROR);
         if (expectedRate < 0) {
-            throw new IllegalArgumentException(
-                    "exactly-once.dynamodb.expected-rate (%d) must be at least 0; set it to messages a second, or remove it"
-                            .formatted(expectedRate));
+            throw new InvalidPropertyException(
+                    "exactly-once.dynamodb.expected-rate",
+                    "exactly-once.dynamodb.expected-rate (%d) must be at least 0".formatted(expectedRate),
+                    "set it to messages a second, or remove it");
         }
     }
 }

@@ -6,12 +6,14 @@ import io.awspring.cloud.autoconfigure.core.AwsAutoConfiguration;
 import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration;
 import io.awspring.cloud.autoconfigure.core.RegionProviderAutoConfiguration;
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
+import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -118,7 +120,8 @@ class DynamoDbClaimsAutoConfigurationTests {
     @ParameterizedTest
     @CsvSource({
         "clock-error=499ms, clock-error (499ms) must be from 500ms to 60s",
-        "clock-error=61s, clock-error (61000ms) must be from 500ms to 60s",
+        "clock-error=61s, clock-error (61s) must be from 500ms to 60s",
+        "clock-error=2, clock-error (2ms) must be from 500ms to 60s",
         "expected-rate=-1, expected-rate (-1) must be at least 0",
         "table-name=a, table-name (a) must have 3 to 255 characters",
         "table-name=arn:aws:dynamodb:eu-west-1:1:table/claims, not its ARN"
@@ -127,6 +130,19 @@ class DynamoDbClaimsAutoConfigurationTests {
         application
                 .withPropertyValues("exactly-once.dynamodb." + property)
                 .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(message));
+    }
+
+    @Test
+    void nameThatNothingReadsStopsTheStart() {
+        application
+                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withPropertyValues("exactly-once.dynamodb.table=claims")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOfSatisfying(InvalidPropertyException.class, unknown -> {
+                            assertThat(unknown.problem()).contains("exactly-once.dynamodb.table is no property");
+                            assertThat(unknown.remedy()).contains("clock, clock-error, expected-rate", "table-name");
+                        }));
     }
 
     @Test

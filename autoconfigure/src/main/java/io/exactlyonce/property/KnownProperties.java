@@ -1,0 +1,160 @@
+package io.exactlyonce.property;
+
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+
+/**
+ * The names of properties that something reads. A name that nothing reads is taken for a mistake where it is one almost certainly:
+ * within a group of ours, or next to a name that is known. What else an application may have under {@code exactly-once} is its own
+ * business.
+ */
+final class KnownProperties {
+
+    static final ConfigurationPropertyName ROOT = ConfigurationPropertyName.of("exactly-once");
+
+    /** Most letters that are too many, too few or wrong, in a name of six letters and more. */
+    private static final int MOST_SLIPS = 2;
+
+    private static final int LETTERS_PER_SLIP = 3;
+
+    private final Set<ConfigurationPropertyName> groups = new LinkedHashSet<>();
+    private final Set<ConfigurationPropertyName> values = new LinkedHashSet<>();
+
+    /** Neither texts, such as a password, nor lists. */
+    private final List<ConfigurationPropertyName> neverEmpty = new ArrayList<>();
+
+    /** Elements and entries of these have names of their own. */
+    private final List<ConfigurationPropertyName> open = new ArrayList<>();
+
+    KnownProperties() {
+        groups.add(ROOT);
+    }
+
+    /** Adds the properties of a record; all that begin like one of another type, whose names are not known. */
+    void add(ConfigurationPropertyName prefix, Class<?> type) {
+        groups.add(prefix);
+        if (!type.isRecord()) {
+            open.add(prefix);
+            return;
+        }
+        for (RecordComponent component : type.getRecordComponents()) {
+            ConfigurationPropertyName name = prefix.append(DataObjectPropertyName.toDashedForm(component.getName()));
+            if (component.getType().isRecord()) {
+                add(name, component.getType());
+            } else {
+                values.add(name);
+                if (Collection.class.isAssignableFrom(component.getType())
+                        || Map.class.isAssignableFrom(component.getType())) {
+                    open.add(name);
+                } else if (component.getType() != String.class) {
+                    neverEmpty.add(name);
+                }
+            }
+        }
+    }
+
+    /** Returns the properties that an empty value is no value of. */
+    List<ConfigurationPropertyName> neverEmpty() {
+        return neverEmpty;
+    }
+
+    /** Returns what a name that nothing reads was meant to be, or what there is in its place; empty if it is no mistake. */
+    Optional<String> correction(ConfigurationPropertyName name) {
+        if (values.contains(name)
+                || groups.contains(name)
+                || open.stream().anyMatch(prefix -> prefix.isAncestorOf(name))) {
+            return Optional.empty();
+        }
+        return nearest(letters(name))
+                .map(meant -> "did you mean %s?".formatted(meant))
+                .or(() -> misplaced(name))
+                .or(() -> outOfGroup(name));
+    }
+
+    /** Returns the property that a variable of the environment was meant to be; empty if it is no mistake. */
+    Optional<ConfigurationPropertyName> variableMeant(String afterPrefix) {
+        String letters =
+                afterPrefix.replaceAll("(_\\d+)?_?$", "").replace("_", "").toLowerCase(Locale.ROOT);
+        boolean known = Stream.concat(values.stream(), groups.stream())
+                .anyMatch(name -> letters(name).equals(letters));
+        return known ? Optional.empty() : nearest(letters);
+    }
+
+    private Optional<ConfigurationPropertyName> nearest(String letters) {
+        return values.stream()
+                .filter(value ->
+                        slips(letters, letters(value)) <= Math.min(MOST_SLIPS, letters.length() / LETTERS_PER_SLIP))
+                .min(Comparator.comparingInt(value -> slips(letters, letters(value))));
+    }
+
+    /** As {@code exactly-once.retention}, which is {@code exactly-once.claim.retention}. */
+    private Optional<String> misplaced(ConfigurationPropertyName name) {
+        if (!ROOT.isParentOf(name)) {
+            return Optional.empty();
+        }
+        String meant = values.stream()
+                .filter(value -> last(value).equals(last(name)))
+                .map(ConfigurationPropertyName::toString)
+                .collect(Collectors.joining(" or "));
+        return meant.isEmpty() ? Optional.empty() : Optional.of("did you mean %s?".formatted(meant));
+    }
+
+    private Optional<String> outOfGroup(ConfigurationPropertyName name) {
+        return groups.stream()
+                .filter(group -> !group.equals(ROOT) && group.isAncestorOf(name))
+                .max(Comparator.comparingInt(ConfigurationPropertyName::getNumberOfElements))
+                .map(group -> "%s has %s".formatted(group, namesIn(group)));
+    }
+
+    private String namesIn(ConfigurationPropertyName group) {
+        return Stream.concat(values.stream(), groups.stream())
+                .filter(group::isParentOf)
+                .map(name -> name.getLastElement(Form.DASHED))
+                .sorted()
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String last(ConfigurationPropertyName name) {
+        return name.getLastElement(Form.UNIFORM);
+    }
+
+    /** Returns a name's letters after the root, in which all ways to write it agree. */
+    private static String letters(ConfigurationPropertyName name) {
+        StringBuilder letters = new StringBuilder();
+        for (int index = 1; index < name.getNumberOfElements(); index++) {
+            letters.append(name.getElement(index, Form.UNIFORM));
+        }
+        return letters.toString();
+    }
+
+    /** Returns how many letters have to be put in, left out or changed: Levenshtein's distance. */
+    private static int slips(String written, String meant) {
+        int[] before = new int[meant.length() + 1];
+        for (int column = 0; column <= meant.length(); column++) {
+            before[column] = column;
+        }
+        for (int row = 1; row <= written.length(); row++) {
+            int[] now = new int[meant.length() + 1];
+            now[0] = row;
+            for (int column = 1; column <= meant.length(); column++) {
+                int changed = before[column - 1] + (written.charAt(row - 1) == meant.charAt(column - 1) ? 0 : 1);
+                now[column] = Math.min(changed, Math.min(before[column], now[column - 1]) + 1);
+            }
+            before = now;
+        }
+        return before[meant.length()];
+    }
+}

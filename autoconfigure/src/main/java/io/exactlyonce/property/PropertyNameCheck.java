@@ -1,0 +1,123 @@
+package io.exactlyonce.property;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.util.StringUtils;
+
+/**
+ * Stops the start at names of properties that nothing reads, and at empty values, before anything is made. Spring passes over them
+ * in silence, and a misspelt {@code retention} would be found out by a duplicate weeks later.
+ *
+ * <p>Variables of the environment are refused only where they nearly are a property's: the platform has some of its own, such as
+ * Kubernetes for a service named {@code exactly-once}.
+ */
+public final class PropertyNameCheck implements BeanFactoryPostProcessor {
+
+    /** As Spring Boot reads it, and as it is written by those who replace dashes by underscores. */
+    private static final Pattern VARIABLE = Pattern.compile("(EXACTLY_?ONCE_)(.+)");
+
+    private final ConfigurableEnvironment environment;
+
+    /**
+     * Makes a check.
+     *
+     * @param environment has the properties
+     */
+    public PropertyNameCheck(ConfigurableEnvironment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+        KnownProperties known = new KnownProperties();
+        for (String bean : beans.getBeanNamesForAnnotation(ConfigurationProperties.class)) {
+            add(bean, beans, known);
+        }
+        for (ConfigurationPropertySource source : sources()) {
+            if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource variables) {
+                checkVariables(variables, known);
+            } else if (source instanceof IterableConfigurationPropertySource names) {
+                names.stream().filter(KnownProperties.ROOT::isAncestorOf).forEach(name -> check(name, known));
+            }
+        }
+        known.neverEmpty().forEach(this::requireValue);
+    }
+
+    /**
+     * Of empty values Spring takes some for no value, and refuses others. A placeholder or a template that comes out empty is a mistake
+     * in both cases, and a retention must not be the default by mistake.
+     */
+    private void requireValue(ConfigurationPropertyName name) {
+        for (ConfigurationPropertySource source : sources()) {
+            ConfigurationProperty property = source.getConfigurationProperty(name);
+            if (property != null) {
+                if (environment
+                        .resolvePlaceholders(String.valueOf(property.getValue()))
+                        .isBlank()) {
+                    throw new InvalidPropertyException(
+                            name.toString(),
+                            "%s is empty".formatted(name),
+                            "give it a value, or remove it for its default");
+                }
+                return;
+            }
+        }
+    }
+
+    private Iterable<ConfigurationPropertySource> sources() {
+        return ConfigurationPropertySources.from(environment.getPropertySources());
+    }
+
+    private static void add(String bean, ConfigurableListableBeanFactory beans, KnownProperties known) {
+        var annotation = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
+        Class<?> type = beans.getType(bean, false);
+        if (annotation != null && type != null && StringUtils.hasText(annotation.prefix())) {
+            ConfigurationPropertyName prefix = ConfigurationPropertyName.of(annotation.prefix());
+            if (KnownProperties.ROOT.equals(prefix) || KnownProperties.ROOT.isAncestorOf(prefix)) {
+                known.add(prefix, type);
+            }
+        }
+    }
+
+    private static void check(ConfigurationPropertyName name, KnownProperties known) {
+        known.correction(name).ifPresent(correction -> {
+            throw new InvalidPropertyException(
+                    name.toString(), "%s is no property that is known".formatted(name), correction);
+        });
+    }
+
+    private static void checkVariables(EnumerablePropertySource<?> variables, KnownProperties known) {
+        for (String variable : variables.getPropertyNames()) {
+            Matcher ours = VARIABLE.matcher(variable.toUpperCase(Locale.ROOT));
+            if (ours.matches()) {
+                known.variableMeant(ours.group(2)).ifPresent(meant -> {
+                    throw new InvalidPropertyException(
+                            meant.toString(),
+                            "the environment's %s is no property that is known".formatted(variable),
+                            "did you mean %s, which is %s?".formatted(variable(meant), meant));
+                });
+            }
+        }
+    }
+
+    private static String variable(ConfigurationPropertyName name) {
+        StringBuilder variable = new StringBuilder();
+        for (int index = 0; index < name.getNumberOfElements(); index++) {
+            variable.append(index == 0 ? "" : "_").append(name.getElement(index, Form.UNIFORM));
+        }
+        return variable.toString().toUpperCase(Locale.ROOT);
+    }
+}
