@@ -87,6 +87,7 @@ class ArchitectureTests {
                             "listener.message",
                             "listener.method",
                             "listener.permits",
+                            "renewal",
                             "visibility",
                             "time")),
             entry(

@@ -9,6 +9,7 @@ import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
@@ -71,6 +72,11 @@ class ClaimStoreConfiguration {
                 store,
                 new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
                 System::nanoTime);
+    }
+
+    @Bean
+    StartLine.Place exactlyOnceClaimPlace(@Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource) {
+        return new StartLine.Place("%s (primary)".formatted(dataSource.target()));
     }
 
     @Bean

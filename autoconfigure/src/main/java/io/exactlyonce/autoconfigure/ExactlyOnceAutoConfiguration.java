@@ -18,7 +18,6 @@ import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.property.PropertyNameCheck;
-import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.window.watch.WindowLog;
 import io.exactlyonce.window.watch.WindowObserver;
 import io.exactlyonce.window.watch.WindowWatch;
@@ -74,10 +73,7 @@ public final class ExactlyOnceAutoConfiguration {
             ClaimStore store,
             ExactlyOnceProperties properties,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        ExactlyOnceProperties.Renewal renewal = properties.renewal();
-        RenewalSchedule schedule =
-                new RenewalSchedule(renewal.enabled(), renewal.at(), renewal.jitter(), renewal.retries());
-        return new RenewalLifecycle(store, schedule, observers);
+        return new RenewalLifecycle(store, properties.renewal().schedule(), observers);
     }
 
     @Bean

@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.property.Bounds;
 import io.exactlyonce.property.InvalidPropertyException;
+import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Set;
@@ -240,6 +241,10 @@ public record ExactlyOnceProperties(
             Bounds.require("exactly-once.renewal.at", at, 0.1, 0.8);
             Bounds.require("exactly-once.renewal.jitter", jitter, 0, 0.5);
             Bounds.require("exactly-once.renewal.retries", retries, 1, 10);
+        }
+
+        RenewalSchedule schedule() {
+            return new RenewalSchedule(enabled, at, jitter, retries);
         }
     }
 

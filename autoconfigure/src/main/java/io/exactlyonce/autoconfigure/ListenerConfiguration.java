@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
@@ -15,6 +16,7 @@ import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.PlainListenerWarning;
+import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.util.Map;
@@ -50,6 +52,9 @@ class ListenerConfiguration {
             Deliveries deliveries,
             StoreCircuitBreakers breakers,
             QueueAudit audit,
+            ObjectProvider<StartLine.Place> place,
+            ClaimStore store,
+            ExactlyOnceProperties properties,
             @Qualifier(ExactlyOnceAutoConfiguration.OBSERVERS) CompositeDeliveryObserver observers) {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
@@ -60,6 +65,12 @@ class ListenerConfiguration {
                         observers,
                         System::nanoTime,
                         audit::require,
+                        new StartLine(
+                                place.getIfAvailable(() ->
+                                        new StartLine.Place(store.getClass().getSimpleName())),
+                                properties.claim().retention(),
+                                properties.claim().lease(),
+                                properties.renewal().schedule()),
                         beginCheck(database)));
     }
 

@@ -31,6 +31,11 @@ record JdbcUrl(String value) {
         return CREDENTIALS.matcher(oracle).replaceFirst("//");
     }
 
+    /** Returns hosts, ports and database, without credentials and parameters. */
+    String target() {
+        return withoutSecrets().replaceFirst("^jdbc:\\w+:(//)?", "");
+    }
+
     /** Returns whether the URL names several hosts, so that the driver chooses among them. */
     boolean namesSeveralHosts() {
         return withoutParameters().contains(",");

@@ -114,6 +114,11 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return source;
     }
 
+    /** Returns hosts, ports and database, as far as they are known; without credentials and parameters. */
+    public String target() {
+        return url().map(JdbcUrl::target).orElseGet(source::setting);
+    }
+
     /** Returns the JDBC URL, unless only a pool of the application's knows it. */
     Optional<JdbcUrl> url() {
         return Optional.ofNullable(url);

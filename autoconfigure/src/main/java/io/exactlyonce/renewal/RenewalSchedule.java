@@ -31,6 +31,11 @@ public record RenewalSchedule(boolean enabled, double at, double jitter, int ret
         this(true, at, jitter, retries);
     }
 
+    /** Returns the longest time between two renewals of a window or lease of a length. */
+    public Duration longestInterval(Duration length) {
+        return interval(length, 0);
+    }
+
     /**
      * Returns how long after the start of a window, or of its last renewal, the next renewal is due.
      *

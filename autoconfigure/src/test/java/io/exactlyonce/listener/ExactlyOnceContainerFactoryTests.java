@@ -156,6 +156,7 @@ class ExactlyOnceContainerFactoryTests {
                                 noObserver,
                                 clock,
                                 queue -> {},
+                                ListenerRig.START_LINE,
                                 readiness))
                 .prepare(SqsMessageListenerContainerFactory.builder()
                         .sqsAsyncClient(new NoClient())

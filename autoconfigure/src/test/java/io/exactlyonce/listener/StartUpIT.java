@@ -135,6 +135,21 @@ class StartUpIT {
         return ProfileFile.aggregator().build();
     }
 
+    @Test
+    void startIsToldInOneLineForEachListenerWithoutSecrets(CapturedOutput output) {
+        String secret = database + "?user=" + EmbeddedDatabase.shared().username() + "&password=hunter2";
+        TestApplication.start(database, Map.of("test.queue", queue, "spring.datasource.url", secret), Good.class)
+                .close();
+
+        assertThat(output)
+                .contains(" orders: queue " + queue + ", key #order.orderId, window 30 s renewed every 15 s,"
+                        + " no dead-letter queue, claims on " + database.substring("jdbc:postgresql://".length())
+                        + " (primary), retention 18 d")
+                .doesNotContain("hunter2");
+        assertThat(output.getAll().lines().filter(line -> line.contains("orders: queue ")))
+                .hasSize(1);
+    }
+
     private void assertStopped(
             CapturedOutput output, Class<?> listener, Map<String, String> properties, String... explanation) {
         SQS.send(queue, "{\"orderId\":\"o1\"}");

@@ -101,6 +101,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         WatchedQueue begunOn = watch(queue, sqs, configured.getMessageVisibility());
         Subscription begun = begunOn.current();
         engine.audit().accept(begun);
+        engine.line().log(begun, settings);
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());

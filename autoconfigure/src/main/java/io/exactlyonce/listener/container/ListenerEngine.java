@@ -17,6 +17,7 @@ import java.util.function.Consumer;
  * @param observer learns of subscriptions
  * @param clock monotonic, in nanoseconds
  * @param audit throws if a subscription's queue is not to be received from
+ * @param line tells what a listener that starts will do
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
@@ -26,4 +27,5 @@ public record ListenerEngine(
         DeliveryObserver observer,
         NanoClock clock,
         Consumer<Subscription> audit,
+        StartLine line,
         Runnable readiness) {}

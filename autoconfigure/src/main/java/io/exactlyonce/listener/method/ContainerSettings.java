@@ -119,6 +119,11 @@ public final class ContainerSettings {
         return known;
     }
 
+    /** Returns what the listener's keys are, for people. */
+    public String key() {
+        return handlers.isEmpty() ? "unknown" : handlers.get(0).method().keyText();
+    }
+
     /** Returns the scope of the listener's keys; {@code null} for its queue's. */
     public @Nullable String scope() {
         return scope;

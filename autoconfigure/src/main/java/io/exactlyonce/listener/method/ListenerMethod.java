@@ -90,6 +90,14 @@ final class ListenerMethod {
         return received.delivery().messageId();
     }
 
+    /** Returns what its keys are, for people. */
+    String keyText() {
+        return key != null
+                ? key.toString()
+                : "of the message attribute %s, else the SQS message id, which covers redelivery only (a resend or a redrive has a new id)"
+                        .formatted(ReceivedMessage.KEY_ATTRIBUTE);
+    }
+
     private String payload(ReceivedMessage received) {
         return enveloped ? SnsEnvelope.of(received.body(), results) : received.body();
     }

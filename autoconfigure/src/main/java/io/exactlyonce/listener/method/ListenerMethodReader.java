@@ -6,7 +6,6 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
-import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
@@ -14,18 +13,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
-import org.springframework.util.ClassUtils;
 
 /** Reads {@link ExactlyOnceListener} methods, and refuses those that {@link ListenerMethodValidator} refuses. */
 public final class ListenerMethodReader {
-
-    private static final Logger log = LoggerFactory.getLogger(ListenerMethodReader.class);
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
@@ -92,15 +86,7 @@ public final class ListenerMethodReader {
 
     private @Nullable KeyExpression key(ExactlyOnceListener annotation, KeyArguments arguments) {
         String text = properties.resolveRequiredPlaceholders(annotation.key());
-        if (text.isBlank()) {
-            log.info(
-                    "{} has no key: the message attribute {} is used, else the SQS message id, which covers redelivery "
-                            + "only (a resend or a redrive has a new id)",
-                    ClassUtils.getQualifiedMethodName(arguments.method()),
-                    ReceivedMessage.KEY_ATTRIBUTE);
-            return null;
-        }
-        return KeyExpression.parse(text, arguments);
+        return text.isBlank() ? null : KeyExpression.parse(text, arguments);
     }
 
     /**

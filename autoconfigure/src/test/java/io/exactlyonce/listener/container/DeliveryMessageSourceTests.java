@@ -97,6 +97,7 @@ class DeliveryMessageSourceTests {
                         observer,
                         clock,
                         audited -> {},
+                        ListenerRig.START_LINE,
                         () -> {}),
                 "listener",
                 new ContainerSettings());

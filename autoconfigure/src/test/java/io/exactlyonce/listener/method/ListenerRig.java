@@ -16,6 +16,8 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -128,6 +130,9 @@ public final class ListenerRig {
         return settings;
     }
 
+    public static final StartLine START_LINE =
+            new StartLine(new StartLine.Place("memory"), Duration.ofDays(18), null, new RenewalSchedule(0.5, 0.1, 3));
+
     /** What containers' components are given, with a pipeline on a store that grants everything. */
     public static ListenerEngine engine(Deliveries deliveries) {
         return engine(deliveries, new ScriptedStore(), Runnable::run);
@@ -147,7 +152,14 @@ public final class ListenerRig {
                 () -> 0,
                 Runnable::run);
         return new ListenerEngine(
-                pipeline, deliveries, new StoreCircuitBreakers(noObserver), noObserver, clock, audited -> {}, () -> {});
+                pipeline,
+                deliveries,
+                new StoreCircuitBreakers(noObserver),
+                noObserver,
+                clock,
+                audited -> {},
+                START_LINE,
+                () -> {});
     }
 
     public static Delivery delivery() {

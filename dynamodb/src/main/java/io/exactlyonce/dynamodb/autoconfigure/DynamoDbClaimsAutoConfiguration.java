@@ -19,6 +19,7 @@ import io.exactlyonce.dynamodb.clock.ServiceClock;
 import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
+import io.exactlyonce.listener.container.StartLine;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
@@ -139,6 +140,15 @@ public final class DynamoDbClaimsAutoConfiguration {
                         coalescing.maxWaiting(),
                         coalescing.patience()),
                 System::nanoTime);
+    }
+
+    @Bean
+    StartLine.Place exactlyOnceClaimPlace(
+            @Qualifier(CLIENT) DynamoDbAsyncClient client, DynamoDbClaimProperties properties) {
+        return new StartLine.Place("DynamoDB table %s in %s"
+                .formatted(
+                        properties.tableName(),
+                        client.serviceClientConfiguration().region()));
     }
 
     @Bean

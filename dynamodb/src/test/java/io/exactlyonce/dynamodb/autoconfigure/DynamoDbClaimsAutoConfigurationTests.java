@@ -13,6 +13,7 @@ import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
+import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.UUID;
@@ -50,6 +51,13 @@ class DynamoDbClaimsAutoConfigurationTests {
                 .hasSingleBean(DynamoDbCompletion.class)
                 .hasBean(DynamoDbClaimsAutoConfiguration.CLIENT)
                 .doesNotHaveBean(DynamoDbClaimStore.class));
+    }
+
+    @Test
+    void placeOfClaimsIsToldWithTableAndRegion() {
+        application.run(
+                context -> assertThat(context.getBean(StartLine.Place.class).description())
+                        .isEqualTo("DynamoDB table %s in us-east-1".formatted(table)));
     }
 
     @Test

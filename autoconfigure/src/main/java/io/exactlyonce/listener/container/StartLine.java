@@ -1,0 +1,93 @@
+package io.exactlyonce.listener.container;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One line of the log for each listener that starts, of what it will do with the messages of a queue.
+ *
+ * @param place where claims are kept
+ * @param retention how long a completed key is remembered
+ * @param lease of claims; {@code null} for the window's length
+ * @param renewals when windows and leases are renewed
+ */
+public record StartLine(
+        Place place, Duration retention, @Nullable Duration lease, RenewalSchedule renewals) {
+
+    /**
+     * Where claims are kept, for people.
+     *
+     * @param description server and database, or service and table; no user, no password
+     */
+    public record Place(String description) {}
+
+    private static final Logger log = LoggerFactory.getLogger(StartLine.class);
+
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    void log(Subscription subscription, ContainerSettings settings) {
+        log.info("{}: {}", subscription.listener(), describe(subscription, settings));
+    }
+
+    String describe(Subscription subscription, ContainerSettings settings) {
+        StringJoiner line = new StringJoiner(", ");
+        line.add("queue " + subscription.queue() + (subscription.queue().endsWith(".fifo") ? " (FIFO)" : ""));
+        line.add("key " + settings.key());
+        if (settings.scope() != null) {
+            line.add("scope " + settings.scope());
+        }
+        line.add("window " + renewed(subscription.window().length()));
+        if (lease != null) {
+            line.add("lease " + renewed(lease));
+        }
+        if (subscription.timeout() != null) {
+            line.add("timeout " + text(subscription.timeout()));
+        }
+        if (settings.isBatch()) {
+            line.add("in batches");
+        }
+        if (settings.transaction() != null) {
+            line.add("effects in the claims' transaction");
+        }
+        if (settings.onAbandoned() != AbandonedPolicy.RERUN) {
+            line.add("onAbandoned " + settings.onAbandoned());
+        }
+        line.add(
+                subscription.maxReceiveCount() == null
+                        ? "no dead-letter queue"
+                        : "dead-letter queue after %d receives".formatted(subscription.maxReceiveCount()));
+        line.add("claims on " + place.description());
+        line.add("retention " + text(retention));
+        return line.toString();
+    }
+
+    private String renewed(Duration length) {
+        return renewals.enabled()
+                ? "%s renewed every %s".formatted(text(length), text(renewals.longestInterval(length)))
+                : text(length) + " never renewed";
+    }
+
+    /** Returns a length of time in its largest unit that needs no fraction. */
+    private static String text(Duration length) {
+        if (length.toNanosPart() != 0) {
+            return length.toMillis() + " ms";
+        }
+        long seconds = length.toSeconds();
+        if (seconds % DAY.toSeconds() == 0) {
+            return length.toDays() + " d";
+        }
+        if (seconds % HOUR.toSeconds() == 0) {
+            return length.toHours() + " h";
+        }
+        return seconds % MINUTE.toSeconds() == 0 ? length.toMinutes() + " min" : seconds + " s";
+    }
+}

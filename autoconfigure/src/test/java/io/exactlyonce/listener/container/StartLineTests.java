@@ -1,0 +1,103 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class StartLineTests {
+
+    record Order(String orderId) {}
+
+    static class Listeners {
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")
+        void keyed(Order order) {}
+
+        @ExactlyOnceListener(queueNames = "orders")
+        void unkeyed(Order order) {}
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#payload.orderId",
+                scope = "shop",
+                onAbandoned = AbandonedPolicy.PARK)
+        void special(List<Order> orders) {}
+    }
+
+    private final StartLine usual = new StartLine(
+            new StartLine.Place("db-1:5432/shop (primary)"),
+            Duration.ofDays(14),
+            null,
+            new RenewalSchedule(0.5, 0.1, 3));
+
+    private static ContainerSettings settings(String method) {
+        return ListenerRig.settings(new Listeners(), method);
+    }
+
+    @Test
+    void lineSaysWhatWillHappen() {
+        Subscription orders =
+                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 5);
+
+        assertThat(usual.describe(orders, settings("keyed")))
+                .isEqualTo("queue orders, key #order.orderId, window 30 s renewed every 15 s,"
+                        + " dead-letter queue after 5 receives, claims on db-1:5432/shop (primary), retention 14 d");
+    }
+
+    @Test
+    void lineSaysWhatIsMissing() {
+        Subscription orders =
+                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(43_200), new ScriptedQueue());
+
+        assertThat(usual.describe(orders, settings("unkeyed")))
+                .contains(
+                        "key of the message attribute ExactlyOnce-Key, else the SQS message id, which covers redelivery only")
+                .contains("window 12 h renewed every 6 h")
+                .contains("no dead-letter queue");
+    }
+
+    @Test
+    void lineSaysWhatIsUnusual() {
+        StartLine line = new StartLine(
+                new StartLine.Place("DynamoDB table claims in eu-central-1"),
+                Duration.ofHours(36),
+                Duration.ofSeconds(90),
+                new RenewalSchedule(false, 0.5, 0.1, 3));
+        Subscription orders = new Subscription(
+                "fulfilment",
+                "orders.fifo",
+                VisibilityWindow.ofSeconds(60),
+                Duration.ofMillis(2_500),
+                new ScriptedQueue(),
+                3);
+
+        assertThat(line.describe(orders, settings("special")))
+                .isEqualTo("queue orders.fifo (FIFO), key #payload.orderId, scope shop, window 1 min never renewed,"
+                        + " lease 90 s never renewed, timeout 2500 ms, in batches, onAbandoned PARK,"
+                        + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
+                        + " retention 36 h");
+    }
+
+    @Test
+    void leaseOfItsOwnIsRenewedByItsOwnLength() {
+        StartLine line = new StartLine(
+                new StartLine.Place("db-1"),
+                Duration.ofDays(14),
+                Duration.ofSeconds(20),
+                new RenewalSchedule(0.5, 0.1, 3));
+        Subscription orders =
+                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+
+        assertThat(line.describe(orders, settings("keyed"))).contains("lease 20 s renewed every 10 s");
+    }
+}
