@@ -122,7 +122,7 @@ public final class HandlerRun implements AutoCloseable {
         try {
             future.cancel(true);
         } catch (RuntimeException failure) {
-            log.warn("Cancelling a handler's future failed", failure);
+            log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
         }
     }
 

@@ -84,7 +84,7 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
         try {
             events.publishEvent(event);
         } catch (RuntimeException failure) {
-            log.warn("A listener of {} failed", event, failure);
+            log.warn("A listener of {} failed; the delivery goes on", event, failure);
         }
     }
 }

@@ -79,10 +79,14 @@ final class LeaseRenewer {
             Set<ClaimId> held = store.renew(renewals);
             answer(due, lease -> lease.answered(held, askedAt));
         } catch (ClaimsPartlyAnsweredException some) {
-            log.warn("Renewing {} of {} leases failed", some.unanswered().size(), due.size(), some);
+            log.warn(
+                    "Renewing {} of {} leases failed; they are tried again while they last",
+                    some.unanswered().size(),
+                    due.size(),
+                    some);
             answer(due, lease -> answered(lease, some, askedAt));
         } catch (RuntimeException failure) {
-            log.warn("Renewing {} leases failed", due.size(), failure);
+            log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
             answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
         }
     }
@@ -110,7 +114,8 @@ final class LeaseRenewer {
         Subscription subscription = lease.subscription();
         if (result == Result.LOST) {
             log.error(
-                    "The claim on {} is lost to {}",
+                    "The claim on {} of {} is lost: its handler is interrupted, and its result discarded. Look for a pause or an"
+                            + " outage of the claim store that was longer than the lease",
                     lease.claim().key(),
                     subscription == null ? "a call of ExactlyOnceOperations" : subscription);
             lease.tellLost();

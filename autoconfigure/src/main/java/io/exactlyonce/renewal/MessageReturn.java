@@ -61,7 +61,10 @@ record MessageReturn(RenewedWindow window, CompletableFuture<Void> stopped, Dura
 
     private static void warnUnlessChanged(Subscription subscription, QueueVisibility.@Nullable Result answer) {
         if (answer != QueueVisibility.Result.CHANGED) {
-            log.warn("Returning a message of {}: {}; it will be visible when its window ends", subscription, answer);
+            log.warn(
+                    "Returning a message of {} was answered with {}; it will be visible when its window ends",
+                    subscription,
+                    answer);
         }
     }
 }

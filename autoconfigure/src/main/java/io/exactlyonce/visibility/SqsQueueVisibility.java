@@ -103,7 +103,11 @@ public final class SqsQueueVisibility implements QueueVisibility {
         Map<String, Result> results = new HashMap<>();
         batch.forEach(change -> results.put(change.receiptHandle(), Result.CHANGED));
         if (response == null) {
-            log.warn("Changing the visibility of {} messages of {} failed", batch.size(), queueUrl, failure);
+            log.warn(
+                    "Changing the visibility of {} messages of {} failed; renewals are tried again while their windows last",
+                    batch.size(),
+                    queueUrl,
+                    failure);
             results.replaceAll((handle, result) -> Result.FAILED);
             return results;
         }

@@ -48,7 +48,7 @@ final class Batch {
 
     /** Tells of what went wrong where there is no caller to throw it at. */
     void logFailures() {
-        failures.forEach(failure -> log.warn("{}", failure.getMessage()));
+        failures.forEach(failure -> log.warn("Not handled: {}", failure.getMessage()));
     }
 
     void throwIfAny() throws Throwable {

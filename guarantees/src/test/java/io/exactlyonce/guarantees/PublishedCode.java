@@ -1,0 +1,131 @@
+package io.exactlyonce.guarantees;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.springframework.asm.ClassReader;
+import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.MethodVisitor;
+import org.springframework.asm.Opcodes;
+import org.springframework.asm.SpringAsmInfo;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+import org.springframework.util.ClassUtils;
+
+/** What the published modules' compiled classes log and throw. */
+final class PublishedCode extends ClassVisitor {
+
+    private static final String BASE = "io/exactlyonce/";
+    private static final String OWN = BASE + "guarantees/";
+    private static final String LOGGER = "org/slf4j/Logger";
+
+    /** What stands for a text that is put together as the program runs: a table cannot name it. */
+    static final String UNKNOWN = "(not a constant)";
+
+    private final Set<String> messages = new TreeSet<>();
+    private final Map<String, String> superclasses = new TreeMap<>();
+    private final Set<String> publicClasses = new TreeSet<>();
+    private String visited = "";
+
+    private PublishedCode() {
+        super(SpringAsmInfo.ASM_VERSION);
+    }
+
+    static PublishedCode read() throws IOException {
+        PublishedCode code = new PublishedCode();
+        for (Resource type :
+                new PathMatchingResourcePatternResolver().getResources("classpath*:" + BASE + "**/*.class")) {
+            try (InputStream content = type.getInputStream()) {
+                new ClassReader(content).accept(code, ClassReader.SKIP_FRAMES);
+            }
+        }
+        return code;
+    }
+
+    /** Returns each text that is logged at WARN or ERROR, behind its level. */
+    Set<String> messages() {
+        return messages;
+    }
+
+    /** Returns the simple names of public exceptions, and of all that extend a type. */
+    Set<String> exceptions(Class<?> setup) throws ClassNotFoundException {
+        Set<String> names = new TreeSet<>();
+        for (String type : superclasses.keySet()) {
+            if (extendsType(type, setup) || (publicClasses.contains(type) && extendsType(type, Throwable.class))) {
+                names.add(ClassUtils.getShortName(type.replace('/', '.')).replaceAll(".*\\.", ""));
+            }
+        }
+        return names;
+    }
+
+    private boolean extendsType(String type, Class<?> wanted) throws ClassNotFoundException {
+        String superclass = superclasses.get(type);
+        if (type.replace('/', '.').equals(wanted.getName())) {
+            return true;
+        }
+        return superclass == null
+                ? wanted.isAssignableFrom(ClassUtils.forName(type.replace('/', '.'), null))
+                : extendsType(superclass, wanted);
+    }
+
+    @Override
+    public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
+        visited = name;
+        if (!name.startsWith(OWN) && superName != null) {
+            superclasses.put(name, superName);
+            if ((access & Opcodes.ACC_PUBLIC) != 0) {
+                publicClasses.add(name);
+            }
+        }
+    }
+
+    @Override
+    public MethodVisitor visitMethod(
+            int access, String name, String descriptor, String signature, String[] exceptions) {
+        return visited.startsWith(OWN) ? null : new Calls();
+    }
+
+    /** A logger is put on the stack, then its text, then what is filled in. */
+    private final class Calls extends MethodVisitor {
+
+        private boolean loggerIsLast;
+        private String text = UNKNOWN;
+
+        private Calls() {
+            super(SpringAsmInfo.ASM_VERSION);
+        }
+
+        @Override
+        public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
+            loggerIsLast = descriptor.equals("L" + LOGGER + ";");
+        }
+
+        @Override
+        public void visitLdcInsn(Object value) {
+            if (loggerIsLast && value instanceof String constant) {
+                text = constant.replace('\n', ' ').strip();
+            }
+            loggerIsLast = false;
+        }
+
+        @Override
+        public void visitVarInsn(int opcode, int index) {
+            loggerIsLast = false;
+        }
+
+        @Override
+        public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+            loggerIsLast = false;
+            if (owner.equals(LOGGER) && descriptor.endsWith(")V")) {
+                if (name.equals("warn") || name.equals("error")) {
+                    messages.add(name.toUpperCase(Locale.ROOT) + " " + text);
+                }
+                text = UNKNOWN;
+            }
+        }
+    }
+}
