@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -39,6 +40,13 @@ record PropertyMetadata(List<JsonNode> groups, List<JsonNode> properties, List<J
             throw new UncheckedIOException(unreadable);
         }
         return files;
+    }
+
+    /** Returns the names of all properties that are known, of other libraries, too. */
+    static List<ConfigurationPropertyName> names() {
+        return entries(files(), "properties")
+                .map(property -> ConfigurationPropertyName.of(text(property, "name")))
+                .toList();
     }
 
     private static Stream<JsonNode> entries(List<JsonNode> files, String kind) {
