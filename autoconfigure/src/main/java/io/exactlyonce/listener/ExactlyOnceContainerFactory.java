@@ -27,8 +27,6 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.thread.Threading;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -46,8 +44,6 @@ public final class ExactlyOnceContainerFactory
         implements MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> {
 
     private static final String QUEUE_NOT_FOUND = "spring.cloud.aws.sqs.queue-not-found-strategy";
-
-    private static final Logger log = LoggerFactory.getLogger(ExactlyOnceContainerFactory.class);
 
     private final Supplier<SqsMessageListenerContainerFactory<Object>> original;
     private final Supplier<ListenerEngine> engine;
@@ -85,19 +81,21 @@ public final class ExactlyOnceContainerFactory
         }
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
+        Endpoint prepared = endpoint instanceof SqsEndpoint method ? new ListenerModeEndpoint(method) : endpoint;
         SqsMessageListenerContainer<Object> container;
         try {
-            container = original.get()
-                    .createContainer(
-                            endpoint instanceof SqsEndpoint method ? new ListenerModeEndpoint(method) : endpoint);
+            container = original.get().createContainer(prepared);
         } finally {
             settings.end();
+        }
+        if (prepared instanceof ListenerModeEndpoint own) {
+            own.requireMethod(container);
         }
         if (settings.isBatch()) {
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }
         String listener = Objects.requireNonNull(endpoint.getId());
-        logAcknowledgementMode(container.getContainerOptions(), listener);
+        new ContainerDifferences(container, settings.transaction() != null).tell(listener);
         container.configure(options -> {
             configure(container.getContainerOptions(), options, ready, settings);
             chooseThreads(container.getContainerOptions(), options, listener, settings);
@@ -122,7 +120,10 @@ public final class ExactlyOnceContainerFactory
             ContainerSettings settings) {
         StoreCircuitBreaker breaker = ready.breakers().of(settings.transaction());
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
-                .queueNotFoundStrategy(queueNotFound)
+                .queueNotFoundStrategy(
+                        configured.getQueueNotFoundStrategy() == QueueNotFoundStrategy.FAIL
+                                ? QueueNotFoundStrategy.FAIL
+                                : queueNotFound)
                 .backPressureHandlerFactory(PausingBackPressureHandler.around(
                         configured.getBackPressureHandlerFactory(), breaker, ready.clock()))
                 .queueAttributeNames(plus(
@@ -152,16 +153,6 @@ public final class ExactlyOnceContainerFactory
             SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(listener + "-");
             threads.setVirtualThreads(true);
             options.componentsTaskExecutor(threads);
-        }
-    }
-
-    private static void logAcknowledgementMode(SqsContainerOptions configured, String listener) {
-        if (configured.getAcknowledgementMode() != AcknowledgementMode.ON_SUCCESS) {
-            log.info(
-                    "Listener '{}' does without its container factory's acknowledgement mode {}: each of its messages is "
-                            + "deleted when the completion of its key is recorded, and not before",
-                    listener,
-                    configured.getAcknowledgementMode());
         }
     }
 

@@ -5,14 +5,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
+import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
+import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
+import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
+import io.exactlyonce.listener.container.FifoComponentFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.PlainListenerWarning;
+import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -20,14 +30,18 @@ import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
@@ -91,20 +105,115 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @Test
+    void containerOfTheApplicationsOwnMakingClaimsNothingAndIsWarnedOfOnAQueueOfOneThatDoes(CapturedOutput output) {
+        SqsMessageListenerContainer<Object> manual = SqsMessageListenerContainer.builder()
+                .sqsAsyncClient(new NoClient())
+                .id("manual")
+                .queueNames("orders")
+                .messageListener(message -> {})
+                .build();
+        StaticListableBeanFactory beans =
+                new StaticListableBeanFactory(Map.of("manual", manual, "ours", container(prepare(original -> {}))));
+
+        new PlainListenerWarning(beans).onApplicationEvent(new ContextRefreshedEvent(new GenericApplicationContext()));
+
+        assertThat(output)
+                .contains("Listener 'manual' on queue 'orders' claims no keys, and listener 'fulfilment' does");
+    }
+
+    @Test
     void applicationsFactoryKeepsItsOptionsButForItsAcknowledgementMode(CapturedOutput output) {
-        SqsContainerOptions options = options(
-                configured -> configured.maxConcurrentMessages(50).acknowledgementMode(AcknowledgementMode.ALWAYS));
+        SqsContainerOptions options = options(configured -> configured
+                .maxConcurrentMessages(50)
+                .pollTimeout(Duration.ofSeconds(7))
+                .acknowledgementMode(AcknowledgementMode.ALWAYS));
 
         assertThat(options.getMaxConcurrentMessages()).isEqualTo(50);
+        assertThat(options.getPollTimeout()).isEqualTo(Duration.ofSeconds(7));
         assertThat(options.getAcknowledgementMode()).isEqualTo(AcknowledgementMode.ON_SUCCESS);
-        assertThat(output).contains("'fulfilment' does without its container factory's acknowledgement mode ALWAYS");
+        assertThat(output)
+                .containsPattern(
+                        "WARN .*'fulfilment' .* its acknowledgement mode ALWAYS does not apply: each message is")
+                .doesNotContain("interceptors", "error handler");
+    }
+
+    @Test
+    void settingsOfTheListenerWinOverThoseOfItsFactory() {
+        SqsEndpoint endpoint = prepared(SqsEndpoint.builder()
+                .queueNames(List.of("orders"))
+                .maxConcurrentMessages(5)
+                .maxMessagesPerPoll(4)
+                .pollTimeoutSeconds(3)
+                .messageVisibility(60));
+
+        SqsContainerOptions options = prepare(factory -> factory.configure(
+                        configured -> configured.maxConcurrentMessages(50).pollTimeout(Duration.ofSeconds(7))))
+                .createContainer(endpoint)
+                .getContainerOptions();
+
+        assertThat(options.getMaxConcurrentMessages()).isEqualTo(5);
+        assertThat(options.getMaxMessagesPerPoll()).isEqualTo(4);
+        assertThat(options.getPollTimeout()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(options.getMessageVisibility()).isEqualTo(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void interceptorsErrorHandlerAndExecutorAreKeptAndToldToWorkDifferently(CapturedOutput output) {
+        SqsMessageListenerContainer<?> container = container(prepare(factory -> {
+            factory.messageInterceptor(new MessageInterceptor<>() {});
+            factory.messageInterceptor(new AsyncMessageInterceptor<>() {});
+            factory.errorHandler(new ErrorHandler<>() {});
+            factory.configure(options -> options.componentsTaskExecutor(new SimpleAsyncTaskExecutor()));
+        }));
+
+        assertThat(container.getMessageInterceptors()).hasSize(2);
+        assertThat(container.getErrorHandler()).isNotNull();
+        assertThat(output)
+                .containsPattern(
+                        "INFO .*'fulfilment' takes over the settings .* its interceptors \\(2\\) see no message "
+                                + "whose key is completed.*; its error handler deletes nothing.*; with its own task executor keys")
+                .doesNotContain("acknowledgement mode", "component factories");
+    }
+
+    @Test
+    void componentFactoriesOfTheApplicationsOwnAreReplacedWithAWarning(CapturedOutput output) {
+        SqsMessageListenerContainer<?> container = container(
+                prepare(factory -> factory.containerComponentFactories(List.of(new StandardSqsComponentFactory<>()))));
+
+        assertThat(container.getContainerComponentFactories())
+                .hasOnlyElementsOfTypes(StandardComponentFactory.class, FifoComponentFactory.class);
+        assertThat(output)
+                .containsPattern("WARN .*its component factories \\(.*\\.StandardSqsComponentFactory\\) are replaced");
+    }
+
+    @Test
+    void factoryWhoseOwnListenerWouldTakeTheMethodsPlaceIsRefused() {
+        ExactlyOnceContainerFactory factory = prepare(original -> original.messageListener(message -> {}));
+
+        assertThatThrownBy(() -> container(factory))
+                .isInstanceOfSatisfying(
+                        ExactlyOnceSetupException.class,
+                        refused -> assertThat(refused.remedy()).contains("leave messageListener out"))
+                .hasMessageContaining("'fulfilment'");
     }
 
     @Test
     void factoryThatAcknowledgesAfterSuccessNeedsNoWord(CapturedOutput output) {
         options(configured -> {});
 
-        assertThat(output).doesNotContain("acknowledgement mode");
+        assertThat(output).doesNotContain("with these differences");
+    }
+
+    @Test
+    void queueThatIsMissingIsOnlyCreatedIfPropertyAndFactoryAllowIt() {
+        assertThat(options(configured -> {}).getQueueNotFoundStrategy()).isEqualTo(QueueNotFoundStrategy.FAIL);
+
+        environment.setProperty("spring.cloud.aws.sqs.queue-not-found-strategy", "CREATE");
+
+        assertThat(options(configured -> {}).getQueueNotFoundStrategy()).isEqualTo(QueueNotFoundStrategy.CREATE);
+        assertThat(options(configured -> configured.queueNotFoundStrategy(QueueNotFoundStrategy.FAIL))
+                        .getQueueNotFoundStrategy())
+                .isEqualTo(QueueNotFoundStrategy.FAIL);
     }
 
     @Test
@@ -141,6 +250,18 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     private SqsContainerOptions options(Consumer<SqsContainerOptionsBuilder> configured) {
+        return container(prepare(original -> original.configure(configured))).getContainerOptions();
+    }
+
+    private static SqsMessageListenerContainer<Object> container(ExactlyOnceContainerFactory factory) {
+        return factory.createContainer(endpoint("orders"));
+    }
+
+    private ExactlyOnceContainerFactory prepare(
+            Consumer<SqsMessageListenerContainerFactory.Builder<Object>> configured) {
+        SqsMessageListenerContainerFactory.Builder<Object> original =
+                SqsMessageListenerContainerFactory.builder().sqsAsyncClient(new NoClient());
+        configured.accept(original);
         DeliveryObserver noObserver = new DeliveryObserver() {};
         FakeClock clock = new FakeClock();
         RenewalSupervisor supervisor = new RenewalSupervisor(
@@ -158,20 +279,16 @@ class ExactlyOnceContainerFactoryTests {
                                 queue -> {},
                                 ListenerRig.START_LINE,
                                 readiness))
-                .prepare(SqsMessageListenerContainerFactory.builder()
-                        .sqsAsyncClient(new NoClient())
-                        .configure(configured)
-                        .build())
-                .createContainer(endpoint("orders"))
-                .getContainerOptions();
+                .prepare(original.build());
     }
 
-    private static SqsEndpoint endpoint(String... queues) {
-        SqsEndpoint endpoint = SqsEndpoint.builder()
-                .id("fulfilment")
-                .queueNames(List.of(queues))
-                .factoryBeanName("factory")
-                .build();
+    private static SqsEndpoint endpoint(String queue) {
+        return prepared(SqsEndpoint.builder().queueNames(List.of(queue)));
+    }
+
+    private static SqsEndpoint prepared(SqsEndpoint.SqsEndpointBuilder builder) {
+        SqsEndpoint endpoint =
+                builder.id("fulfilment").factoryBeanName("factory").build();
         endpoint.setBean(new Listener());
         endpoint.setMethod(ListenerRig.method(Listener.class, "handle"));
         endpoint.setHandlerMethodFactory(new DefaultMessageHandlerMethodFactory());

@@ -1,9 +1,11 @@
 package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.listener.method.BatchSignature;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -16,6 +18,21 @@ import org.jspecify.annotations.Nullable;
 public final class ListenerModeEndpoint extends SqsEndpoint {
 
     private final SqsEndpoint original;
+    private @Nullable Object method;
+
+    /** A container factory has a message listener of its own, which takes the annotated method's place. */
+    public static final class ReplacedMethodException extends ExactlyOnceSetupException {
+
+        private static final long serialVersionUID = 1L;
+
+        ReplacedMethodException(@Nullable String listener) {
+            super(
+                    "The container factory of listener '%s' has a message listener of its own, which would be called in the place of the annotated method, and without a claim"
+                            .formatted(listener),
+                    "leave messageListener out of the factory, or make containers for it with a factory of their own",
+                    null);
+        }
+    }
 
     public ListenerModeEndpoint(SqsEndpoint original) {
         super(SqsEndpoint.builder().queueNames(original.getLogicalNames()).id(original.getId()));
@@ -30,6 +47,20 @@ public final class ListenerModeEndpoint extends SqsEndpoint {
     @Override
     public <T> void setupContainer(MessageListenerContainer<T> container) {
         original.setupContainer(container);
+        if (container instanceof AbstractMessageListenerContainer<?, ?, ?> listening) {
+            method = listening.getMessageListener();
+        }
+    }
+
+    /**
+     * Checks that the container, once made, calls the annotated method.
+     *
+     * @throws ReplacedMethodException if it would call something else
+     */
+    public void requireMethod(AbstractMessageListenerContainer<?, ?, ?> container) {
+        if (container.getMessageListener() != method) {
+            throw new ReplacedMethodException(getId());
+        }
     }
 
     @Override
