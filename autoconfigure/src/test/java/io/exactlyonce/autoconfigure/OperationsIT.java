@@ -10,9 +10,15 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.StoredResultException;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.testing.DocumentedCode;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.TestApplication;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -58,6 +64,32 @@ class OperationsIT {
         assertThat(operations.execute("payments", key, "body", Receipt.class, this::charge))
                 .isEqualTo(first);
         assertThat(runs).hasValue(1);
+    }
+
+    private void importCompleted(List<String> completed) {
+        // tag::import
+        for (String id : completed) {
+            operations.execute("orders", id, Void.class, claim -> null);
+        }
+        // end::import
+    }
+
+    @Test
+    void keyThatAnActionCompletedWhichDoesNothingIsADuplicateForAnyMessage() {
+        importCompleted(List.of(key));
+        importCompleted(List.of(key));
+
+        ClaimRequest message = new ClaimRequest(
+                new ClaimKey("orders", key),
+                UUID.randomUUID(),
+                "worker",
+                LEASE,
+                ClaimRequest.InDoubt.TAKE_OVER,
+                ClaimKey.sha256("body"));
+        assertThat(application.bean(ClaimStore.class).claim(List.of(message)))
+                .hasOnlyElementsOfType(AlreadyCompleted.class);
+        assertThat(DocumentedCode.of("migration.md").block("operations"))
+                .isEqualTo(DocumentedCode.example(OperationsIT.class, "import"));
     }
 
     @Test

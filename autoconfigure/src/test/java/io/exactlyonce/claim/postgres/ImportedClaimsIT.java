@@ -1,0 +1,223 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.testing.DocumentedCode;
+import java.io.StringReader;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.integration.jdbc.metadata.JdbcMetadataStore;
+import org.springframework.integration.selector.MetadataStoreSelector;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.messaging.support.GenericMessage;
+
+/** What {@code docs/migration.md} imports as claims: run as it stands there, and asked for by the store. */
+class ImportedClaimsIT {
+
+    private static final DocumentedCode DOCUMENT = DocumentedCode.of("migration.md");
+    private static final int CONNECTIONS = 2;
+    private static final int DONE = 1201;
+
+    private final TestDatabase database = new TestDatabase(CONNECTIONS);
+    private final JdbcTemplate jdbc = database.jdbc();
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(database.pool(), CONNECTIONS, TestDatabase.RETENTION);
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    private void run(String block) {
+        jdbc.execute(DOCUMENT.block(block));
+    }
+
+    private void createTable() {
+        run("table");
+        jdbc.update("INSERT INTO processed_message SELECT 'A-' || n, 'DONE', now() FROM generate_series(1, ?) n", DONE);
+    }
+
+    private static ClaimRequest request(String key) {
+        return TestDatabase.request(new ClaimKey("orders", key));
+    }
+
+    private ClaimOutcome claim(String key) {
+        return store.claim(List.of(request(key))).get(0);
+    }
+
+    private List<Map<String, Object>> rows() {
+        return jdbc.queryForList("SELECT *, xmin::text FROM exactly_once_claim ORDER BY scope, key");
+    }
+
+    @Test
+    void keysThatAreDoneAreImportedInPortionsAndOnce() {
+        createTable();
+        String longKey = "k".repeat(ClaimKey.MAX_LENGTH + 1);
+        jdbc.update("INSERT INTO processed_message VALUES (?, 'DONE', now())", longKey);
+        jdbc.update("INSERT INTO processed_message VALUES ('old', 'DONE', now() - interval '433 hours')");
+        jdbc.update("INSERT INTO processed_message VALUES ('begun', 'IN_PROGRESS', now())");
+
+        run("done");
+
+        assertThat(claim("A-1")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(claim("A-" + DONE)).isInstanceOf(AlreadyCompleted.class);
+        assertThat(claim(KeyRules.toKey("the message", longKey))).isInstanceOf(AlreadyCompleted.class);
+        List<Map<String, Object>> imported = rows();
+        assertThat(imported)
+                .hasSize(DONE + 1)
+                .noneSatisfy(row -> assertThat(row.get("key")).isIn("old", "begun"));
+        assertThat(imported.stream().map(row -> row.get("xmin")).distinct()).hasSize(3);
+
+        run("done");
+
+        assertThat(rows()).isEqualTo(imported);
+        assertThat(claim("begun")).isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void keysInProgressAreInDoubtForTheNextAttempt() {
+        createTable();
+        jdbc.update("INSERT INTO processed_message VALUES ('begun', 'IN_PROGRESS', now() - interval '1 hour')");
+
+        run("in-progress");
+        run("in-progress");
+
+        assertThat(rows()).hasSize(1);
+        assertThat(claim("begun")).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.attempt()).isEqualTo(2);
+            assertThat(acquired.ambiguous()).isTrue();
+        });
+        assertThat(claim("begun")).isInstanceOf(HeldElsewhere.class);
+    }
+
+    @Test
+    void claimsThatListenersHoldAreLeftAsTheyAre() {
+        createTable();
+        jdbc.update("INSERT INTO processed_message VALUES ('begun', 'IN_PROGRESS', now())");
+        ClaimRequest held = request("A-7");
+        ClaimRequest begun = request("begun");
+        store.claim(List.of(held, begun));
+        Map<String, Object> before = database.row(held.key());
+
+        run("done");
+        run("in-progress");
+
+        assertThat(database.row(held.key())).isEqualTo(before);
+        assertThat(store.end(
+                        List.of(new ClaimEnd.Completed(held.id(), null), new ClaimEnd.Completed(begun.id(), null))))
+                .containsExactlyInAnyOrder(held.id(), begun.id());
+        assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
+    }
+
+    /** Each key is either a listener's own or imported, whichever came first. */
+    @Test
+    void importAndListenersClaimTheSameKeysAtTheSameTime() {
+        createTable();
+        CompletableFuture<Void> importing = CompletableFuture.runAsync(() -> run("done"));
+        List<ClaimRequest> requests = IntStream.rangeClosed(1, DONE)
+                .mapToObj(number -> request("A-" + (DONE + 1 - number)))
+                .toList();
+        List<ClaimOutcome> outcomes = new ArrayList<>();
+        for (int from = 0; from < DONE; from += 10) {
+            outcomes.addAll(store.claim(requests.subList(from, Math.min(from + 10, DONE))));
+        }
+        importing.join();
+
+        assertThat(outcomes).hasOnlyElementsOfTypes(Acquired.class, AlreadyCompleted.class);
+        assertThat(jdbc.queryForList("SELECT owner FROM exactly_once_claim ORDER BY owner", String.class))
+                .hasSize(DONE)
+                .filteredOn("worker"::equals)
+                .hasSize((int)
+                        outcomes.stream().filter(Acquired.class::isInstance).count());
+    }
+
+    @Test
+    void keysOfAMetadataStoreAreImported() {
+        new ResourceDatabasePopulator(
+                        new ClassPathResource("org/springframework/integration/jdbc/schema-postgresql.sql"))
+                .execute(database.application());
+        MetadataStoreSelector selector = selector("DEFAULT", "order-");
+        MetadataStoreSelector otherRegion = selector("OTHER", "order-");
+        MetadataStoreSelector otherKeys = selector("DEFAULT", "file-");
+        for (int order = 0; order < DONE; order++) {
+            selector.accept(new GenericMessage<>("A-" + order));
+        }
+        otherRegion.accept(new GenericMessage<>("B-1"));
+        otherKeys.accept(new GenericMessage<>("C-1"));
+        jdbc.update("INSERT INTO int_metadata_store VALUES ('order-D-1', 'a value of its own', 'DEFAULT')");
+        jdbc.update("INSERT INTO int_metadata_store VALUES ('order-E-1', '1500000000000', 'DEFAULT')");
+
+        run("metadata-store");
+        run("metadata-store");
+
+        assertThat(claim("order-A-1")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(claim("order-D-1")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(rows()).hasSize(DONE + 1);
+        assertThat(jdbc.queryForObject(
+                        "SELECT bool_and(completed_at BETWEEN now() - interval '1 minute' AND now()) FROM exactly_once_claim",
+                        Boolean.class))
+                .isTrue();
+    }
+
+    private MetadataStoreSelector selector(String region, String prefix) {
+        JdbcMetadataStore metadata = new JdbcMetadataStore(database.application());
+        metadata.setRegion(region);
+        metadata.afterPropertiesSet();
+        return new MetadataStoreSelector(message -> prefix + message.getPayload(), metadata);
+    }
+
+    @Test
+    void completedItemsOfPowertoolsAreImportedByTheirIdsOrByATableOfKeys() throws Exception {
+        run("load");
+        load(
+                item("fulfilment.process#70c24d88041893f7fbab4105b76fd9e1", "COMPLETED"),
+                item("fulfilment.process#00000000000000000000000000000000", "INPROGRESS"),
+                item("fulfilment.other#70c24d88041893f7fbab4105b76fd9e1", "COMPLETED"));
+        jdbc.execute("CREATE TABLE shop_order (order_id text PRIMARY KEY)");
+        jdbc.execute("INSERT INTO shop_order VALUES ('Lambda rocks'), ('another order')");
+
+        run("powertools");
+        run("powertools-joined");
+        run("powertools-joined");
+
+        assertThat(claim("fulfilment.process#70c24d88041893f7fbab4105b76fd9e1")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(claim("Lambda rocks")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(rows()).hasSize(2);
+    }
+
+    /** As {@code psql} does, with the options that the document gives it. */
+    private void load(String... lines) throws Exception {
+        try (Connection connection = database.newConnection()) {
+            connection
+                    .unwrap(PGConnection.class)
+                    .getCopyAPI()
+                    .copyIn(
+                            "COPY powertools_export FROM STDIN " + DOCUMENT.part("zcat [^']*' (WITH \\([^)]*\\))"),
+                            new StringReader(String.join("\n", lines)));
+        }
+    }
+
+    private static String item(String id, String status) {
+        return "{\"Item\":{\"id\":{\"S\":\"%s\"},\"status\":{\"S\":\"%s\"},\"expiration\":{\"N\":\"1795353600\"},"
+                        .formatted(id, status)
+                + "\"data\":{\"S\":\"{\\\"text\\\":\\\"a \\\\\\\"quote\\\\\\\"\\\"}\"}}}";
+    }
+}
