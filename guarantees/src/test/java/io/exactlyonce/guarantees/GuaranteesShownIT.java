@@ -8,7 +8,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every test that {@code docs/guarantees.md} names ran and passed in this build. Runs after all modules, and not where tests
+ * Every test that {@code docs/guarantees.md} and the other documents of {@link ShownGuarantees} name ran and passed in this build. Runs after all modules, and not where tests
  * were chosen or skipped ({@code -Dtest}, {@code -Dit.test}, {@code -DskipTests}, {@code -Pchaos}).
  */
 class GuaranteesShownIT {
@@ -23,7 +23,7 @@ class GuaranteesShownIT {
         assertThat(guarantees.count()).isGreaterThan(50);
         assertThat(guarantees.notShown())
                 .as(
-                        "named by docs/guarantees.md, but failed or not run since %s; run all modules together (./mvnw"
+                        "named by docs/guarantees.md or its like, but failed or not run since %s; run all modules together (./mvnw"
                                 + " verify), or pass -Dguarantees.skip",
                         started)
                 .isEmpty();

@@ -13,13 +13,15 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The tests that {@code docs/guarantees.md} names, and how each of them ended in this build. */
+/** The tests that the documents of what holds name, and how each of them ended in this build. */
 final class ShownGuarantees {
+
+    private static final List<String> DOCUMENTS = List.of("guarantees.md", "awspring-features.md", "migration.md");
 
     private final Map<String, Verdict> verdicts = new TreeMap<>();
 
     /**
-     * Reads the document, all test sources and all reports.
+     * Reads the documents, all test sources and all reports.
      *
      * @param root of all modules
      * @param started when the build began
@@ -27,9 +29,10 @@ final class ShownGuarantees {
     ShownGuarantees(Path root, Instant started) throws IOException {
         Reports reports = new Reports(root, started);
         Subtypes subtypes = new Subtypes(sources(root));
-        String document = Files.readString(root.resolve("docs").resolve("guarantees.md"));
-        for (NamedTest test : NamedTest.in(document)) {
-            verdicts.put(test.toString(), reports.of(subtypes.of(test.type()), test.method()));
+        for (String document : DOCUMENTS) {
+            for (NamedTest test : NamedTest.in(read(root.resolve("docs").resolve(document)))) {
+                verdicts.put(test.toString(), reports.of(subtypes.of(test.type()), test.method()));
+            }
         }
     }
 

@@ -22,7 +22,9 @@ class ShownGuaranteesTests {
 
     @BeforeEach
     void write() throws IOException {
-        write("docs/guarantees.md", "P1: `ClaimTests#oneHolds`, P2: `StoreContract#staleClaimChangesNothing`");
+        write("docs/guarantees.md", "P1: `ClaimTests#oneHolds`");
+        write("docs/awspring-features.md", "| works | `StoreContract#staleClaimChangesNothing` |");
+        write("docs/migration.md", "`ClaimTests#oneHolds`");
         write("engine/src/main/java/ClaimTests.java", "class ClaimTests {\n    void oneHolds() {}\n}");
         write(
                 "engine/src/main/java/StoreContract.java",

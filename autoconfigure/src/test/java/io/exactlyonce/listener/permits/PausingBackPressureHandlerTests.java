@@ -2,6 +2,7 @@ package io.exactlyonce.listener.permits;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.awspring.cloud.sqs.listener.BackPressureMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
@@ -18,6 +19,8 @@ import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PausingBackPressureHandlerTests {
 
@@ -56,6 +59,26 @@ class PausingBackPressureHandlerTests {
         handler.release(10, ReleaseReason.PROCESSED);
 
         assertThat(handler.drain(Duration.ofMillis(10))).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"AUTO, 6", "FIXED_HIGH_THROUGHPUT, 6", "ALWAYS_POLL_MAX_MESSAGES, 0"})
+    void modesOfAwspringsOwnLimitPermitsAsTheyAreConfigured(BackPressureMode mode, int permitsForLessThanAPoll)
+            throws Exception {
+        SqsContainerOptions options = SqsContainerOptions.builder()
+                .maxConcurrentMessages(10)
+                .maxDelayBetweenPolls(Duration.ofMillis(10))
+                .backPressureMode(mode)
+                .build();
+        var limited = (BatchAwareBackPressureHandler)
+                PausingBackPressureHandler.around(options.getBackPressureHandlerFactory(), breaker, System::nanoTime)
+                        .createBackPressureHandler(options);
+
+        assertThat(limited.request(6)).isEqualTo(permitsForLessThanAPoll);
+
+        limited.release(permitsForLessThanAPoll, ReleaseReason.NONE_FETCHED);
+        assertThat(limited.requestBatch()).isEqualTo(10);
+        assertThat(limited.requestBatch()).isZero();
     }
 
     @Test
