@@ -4,6 +4,7 @@ import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
+import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.foresight.Latencies;
 import io.exactlyonce.window.watch.WindowWatch;
@@ -58,7 +59,7 @@ class AuditConfiguration {
     }
 
     @Bean
-    TickLifecycle exactlyOnceAuditLifecycle(QueueAudit audit) {
-        return new TickLifecycle("exactly-once-audit-", audit::tick, INTERVAL);
+    TickLifecycle exactlyOnceAuditLifecycle(Clockwork clockwork, QueueAudit audit) {
+        return new TickLifecycle(clockwork, "exactly-once-audit-1", audit::tick, INTERVAL);
     }
 }

@@ -19,10 +19,12 @@ final class ClaimWriters {
 
     private final ClaimStore store;
     private final AsyncClaimStore async;
+    private final Timer timer;
 
     /** @param threads most that wait for a store that makes its callers wait */
-    ClaimWriters(ClaimStore store, int threads) {
+    ClaimWriters(ClaimStore store, int threads, Timer timer) {
         this.store = store;
+        this.timer = timer;
         this.async = store instanceof AsyncClaimStore own ? own : new ExecutorClaimStore(store, executor(threads));
     }
 
@@ -38,11 +40,11 @@ final class ClaimWriters {
 
     /** Returns one that tells no circuit breaker of answers. */
     ClaimWriter plain() {
-        return new ClaimWriter(store, async, Timer.SYSTEM);
+        return new ClaimWriter(store, async, timer);
     }
 
     /** Returns one whose claims tell the claim store's circuit breaker whether they are answered. */
     ClaimWriter guarded(StoreCircuitBreakers breakers) {
-        return new ClaimWriter(store, breakers.guard(async), Timer.SYSTEM);
+        return new ClaimWriter(store, breakers.guard(async), timer);
     }
 }

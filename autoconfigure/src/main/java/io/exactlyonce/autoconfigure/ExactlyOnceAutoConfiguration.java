@@ -18,6 +18,8 @@ import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.property.PropertyNameCheck;
+import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.window.watch.WindowLog;
 import io.exactlyonce.window.watch.WindowObserver;
 import io.exactlyonce.window.watch.WindowWatch;
@@ -62,6 +64,12 @@ public final class ExactlyOnceAutoConfiguration {
         return new PropertyNameCheck(environment);
     }
 
+    @Bean
+    @ConditionalOnMissingBean
+    Clockwork exactlyOnceClockwork() {
+        return new SystemClockwork();
+    }
+
     /** No candidate for injection: it is no observer for itself. */
     @Bean(name = OBSERVERS, defaultCandidate = false)
     CompositeDeliveryObserver exactlyOnceObservers(ObjectProvider<DeliveryObserver> observers) {
@@ -72,14 +80,16 @@ public final class ExactlyOnceAutoConfiguration {
     RenewalLifecycle exactlyOnceRenewals(
             ClaimStore store,
             ExactlyOnceProperties properties,
+            Clockwork clockwork,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        return new RenewalLifecycle(store, properties.renewal().schedule(), observers);
+        return new RenewalLifecycle(store, properties.renewal().schedule(), observers, clockwork);
     }
 
     @Bean
-    WindowWatch exactlyOnceWindowWatch(ExactlyOnceProperties properties, ObjectProvider<WindowObserver> observers) {
+    WindowWatch exactlyOnceWindowWatch(
+            ExactlyOnceProperties properties, Clockwork clockwork, ObjectProvider<WindowObserver> observers) {
         return new WindowWatch(
-                properties.renewal().enabled(), observers.orderedStream().toList(), System::nanoTime);
+                properties.renewal().enabled(), observers.orderedStream().toList(), clockwork);
     }
 
     @Bean
@@ -97,24 +107,26 @@ public final class ExactlyOnceAutoConfiguration {
             ClaimWriters writers,
             Deliveries deliveries,
             StoreCircuitBreakers breakers,
+            Clockwork clockwork,
             ExactlyOnceProperties properties) {
         SimpleAsyncTaskExecutor probes = new SimpleAsyncTaskExecutor("exactly-once-probe-");
         probes.setDaemon(true);
-        KeyWatcher watch = new KeyWatcher(
-                writers.plain(), deliveries.waiters(), breakers, terms(properties), probes, System::nanoTime);
-        return new TickLifecycle("exactly-once-watch-", watch::tick, KeyWatcher.INTERVAL);
+        KeyWatcher watch =
+                new KeyWatcher(writers.plain(), deliveries.waiters(), breakers, terms(properties), probes, clockwork);
+        return new TickLifecycle(clockwork, "exactly-once-watch-1", watch::tick, KeyWatcher.INTERVAL);
     }
 
     @Bean
     Deliveries exactlyOnceDeliveries(
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
+            Clockwork clockwork,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new Deliveries(
                 renewals.supervisor(),
                 observers,
                 backoff(properties),
-                System::nanoTime,
+                clockwork,
                 ExactlyOnceAutoConfiguration::random,
                 properties.retry().maxWaiting());
     }
@@ -139,9 +151,10 @@ public final class ExactlyOnceAutoConfiguration {
             RenewalLifecycle renewals,
             ExactlyOnceProperties properties,
             StoredResults results,
+            Clockwork clockwork,
             ObjectProvider<ClaimDatabase> database) {
-        ActionExecutor executions = new ActionExecutor(
-                writers.plain(), terms(properties), renewals.supervisor(), results, System::nanoTime);
+        ActionExecutor executions =
+                new ActionExecutor(writers.plain(), terms(properties), renewals.supervisor(), results, clockwork);
         return new DefaultExactlyOnceOperations(executions, parked, results, () -> requireReady(database));
     }
 
@@ -163,6 +176,7 @@ public final class ExactlyOnceAutoConfiguration {
             StoreCircuitBreakers breakers,
             ExactlyOnceProperties properties,
             StoredResults results,
+            Clockwork clockwork,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new DeliveryPipeline(
                 writers.guarded(breakers),
@@ -170,14 +184,14 @@ public final class ExactlyOnceAutoConfiguration {
                 backoff(properties),
                 results,
                 observers,
-                System::nanoTime,
+                clockwork,
                 ExactlyOnceAutoConfiguration::random,
                 new SimpleAsyncTaskExecutor("exactly-once-cancellation-"));
     }
 
     @Bean
-    ClaimWriters exactlyOnceClaimWriters(ClaimStore store, ExactlyOnceProperties properties) {
-        return new ClaimWriters(store, properties.datasource().maximumPoolSize());
+    ClaimWriters exactlyOnceClaimWriters(ClaimStore store, ExactlyOnceProperties properties, Clockwork clockwork) {
+        return new ClaimWriters(store, properties.datasource().maximumPoolSize(), clockwork);
     }
 
     private static double random() {

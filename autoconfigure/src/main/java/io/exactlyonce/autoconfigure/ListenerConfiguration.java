@@ -19,6 +19,7 @@ import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.time.Clockwork;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
@@ -55,6 +56,7 @@ class ListenerConfiguration {
             ObjectProvider<StartLine.Place> place,
             ClaimStore store,
             ExactlyOnceProperties properties,
+            Clockwork clockwork,
             @Qualifier(ExactlyOnceAutoConfiguration.OBSERVERS) CompositeDeliveryObserver observers) {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
@@ -63,7 +65,7 @@ class ListenerConfiguration {
                         deliveries,
                         breakers,
                         observers,
-                        System::nanoTime,
+                        clockwork,
                         audit::require,
                         new StartLine(
                                 place.getIfAvailable(() ->

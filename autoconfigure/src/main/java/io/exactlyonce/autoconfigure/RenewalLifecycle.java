@@ -5,14 +5,12 @@ import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.renewal.RenewalTicker;
+import io.exactlyonce.time.Clockwork;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * The supervisor and its two threads. It starts before listener containers and stops after them, so that deliveries are
@@ -27,17 +25,19 @@ final class RenewalLifecycle implements SmartLifecycle {
      */
     static final int PHASE = DEFAULT_PHASE - 4096;
 
+    private final Clockwork clockwork;
     private final RenewalSupervisor supervisor;
     private volatile @Nullable ExecutorService leaseThread;
     private volatile @Nullable RenewalTicker ticker;
 
-    RenewalLifecycle(ClaimStore store, RenewalSchedule schedule, RenewalObserver observer) {
+    RenewalLifecycle(ClaimStore store, RenewalSchedule schedule, RenewalObserver observer, Clockwork clockwork) {
+        this.clockwork = clockwork;
         this.supervisor = new RenewalSupervisor(
                 store,
                 schedule,
                 observer,
                 this::onLeaseThread,
-                System::nanoTime,
+                clockwork,
                 () -> ThreadLocalRandom.current().nextDouble());
     }
 
@@ -55,8 +55,8 @@ final class RenewalLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
-        leaseThread = Executors.newSingleThreadExecutor(threads("exactly-once-leases-"));
-        ticker = new RenewalTicker(supervisor, threads("exactly-once-renewal-"));
+        leaseThread = clockwork.thread("exactly-once-leases-1");
+        ticker = new RenewalTicker(supervisor, clockwork, "exactly-once-renewal-1");
     }
 
     @Override
@@ -81,11 +81,5 @@ final class RenewalLifecycle implements SmartLifecycle {
     @Override
     public int getPhase() {
         return PHASE;
-    }
-
-    private static ThreadFactory threads(String prefix) {
-        CustomizableThreadFactory threads = new CustomizableThreadFactory(prefix);
-        threads.setDaemon(true);
-        return threads;
     }
 }

@@ -1,49 +1,43 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
-/**
- * Does something again and again, from before the first container starts until after the last has stopped. Its scheduler is no
- * bean, since Boot would take it for the application's.
- */
+/** Does something again and again, from before the first container starts until after the last has stopped. */
 final class TickLifecycle implements SmartLifecycle {
 
-    private final String threadPrefix;
+    private final Clockwork clockwork;
+    private final String thread;
     private final Runnable tick;
     private final Duration interval;
-    private volatile @Nullable ThreadPoolTaskScheduler scheduler;
+    private volatile Clockwork.@Nullable Ticks ticks;
 
-    TickLifecycle(String threadPrefix, Runnable tick, Duration interval) {
-        this.threadPrefix = threadPrefix;
+    TickLifecycle(Clockwork clockwork, String thread, Runnable tick, Duration interval) {
+        this.clockwork = clockwork;
+        this.thread = thread;
         this.tick = tick;
         this.interval = interval;
     }
 
     @Override
     public void start() {
-        ThreadPoolTaskScheduler started = new ThreadPoolTaskScheduler();
-        started.setThreadNamePrefix(threadPrefix);
-        started.setDaemon(true);
-        started.initialize();
-        var unused = started.scheduleWithFixedDelay(tick, interval);
-        scheduler = started;
+        ticks = clockwork.every(interval, thread, tick);
     }
 
     @Override
     public void stop() {
-        ThreadPoolTaskScheduler running = scheduler;
+        Clockwork.Ticks running = ticks;
         if (running != null) {
-            running.shutdown();
-            scheduler = null;
+            running.close();
+            ticks = null;
         }
     }
 
     @Override
     public boolean isRunning() {
-        return scheduler != null;
+        return ticks != null;
     }
 
     @Override

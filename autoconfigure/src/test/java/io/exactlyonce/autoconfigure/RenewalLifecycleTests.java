@@ -8,6 +8,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.Renewal;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -23,8 +24,8 @@ class RenewalLifecycleTests {
 
     private final ScriptedStore store = new ScriptedStore();
     private final ScriptedQueue queue = new ScriptedQueue();
-    private final RenewalLifecycle lifecycle =
-            new RenewalLifecycle(store, new RenewalSchedule(0.05, 0, 3), new RenewalObserver() {});
+    private final RenewalLifecycle lifecycle = new RenewalLifecycle(
+            store, new RenewalSchedule(0.05, 0, 3), new RenewalObserver() {}, new SystemClockwork());
 
     @AfterEach
     void stop() {

@@ -3,6 +3,7 @@ package io.exactlyonce.renewal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
@@ -29,7 +30,7 @@ class RenewalTickerTests {
                 },
                 () -> 0);
 
-        try (var ticker = new RenewalTicker(broken, Thread::new)) {
+        try (var ticker = new RenewalTicker(broken, new SystemClockwork(), "ticker")) {
             await().until(() -> ticker != null && looks.get() >= 2);
         }
     }
@@ -57,7 +58,7 @@ class RenewalTickerTests {
                 () -> 0);
         clock.advance(Duration.ofMinutes(1));
 
-        try (var ticker = new RenewalTicker(stopped, Thread::new)) {
+        try (var ticker = new RenewalTicker(stopped, new SystemClockwork(), "ticker")) {
             await().until(() -> ticker != null && looks.get() >= 4);
         }
         assertThat(pauses).hasValue(0);

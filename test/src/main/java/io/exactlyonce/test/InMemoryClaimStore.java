@@ -10,6 +10,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * takes the place of the store that the starter brings, and of its parked claims. It keeps the same contracts; each write is
  * conditional on the record that was read, as it would be in a key-value store.
  *
- * <p>Its clock runs with the JVM's, and jumps when told to: {@link #advance} and {@link #endLease} end leases without waiting.
+ * <p>Its clock runs with the JVM's, or another one, and jumps when told to: {@link #advance} and {@link #endLease} end leases without waiting.
  *
  * <p>Not for production: nothing survives the JVM, other JVMs do not see its claims, and records are never removed.
  */
@@ -37,8 +38,23 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
             .thenComparing(ParkedClaim::scope)
             .thenComparing(ParkedClaim::key);
 
-    private final StoreClock clock = new StoreClock();
-    private final ClaimRecords records = new ClaimRecords(clock);
+    private final StoreClock clock;
+    private final ClaimRecords records;
+
+    /** Makes a store without claims, whose leases end by the JVM's clock. */
+    public InMemoryClaimStore() {
+        this(System::nanoTime);
+    }
+
+    /**
+     * Makes a store without claims.
+     *
+     * @param clock by which leases end
+     */
+    public InMemoryClaimStore(NanoClock clock) {
+        this.clock = new StoreClock(clock);
+        this.records = new ClaimRecords(this.clock);
+    }
 
     /**
      * Sets the clock forward, as if this much time had passed without a renewal.

@@ -1,19 +1,26 @@
 package io.exactlyonce.test;
 
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Runs with the JVM's clock, and jumps forward when told to. */
+/** Runs with a clock, and jumps forward when told to. */
 final class StoreClock {
 
-    private final long start = System.nanoTime();
+    private final NanoClock clock;
+    private final long start;
     private final Duration atStart = Duration.between(Instant.EPOCH, Instant.now());
     private final AtomicReference<Duration> jumps = new AtomicReference<>(Duration.ZERO);
 
+    StoreClock(NanoClock clock) {
+        this.clock = clock;
+        this.start = clock.nanoTime();
+    }
+
     /** Returns the time since 1970. */
     Duration now() {
-        return atStart.plusNanos(System.nanoTime() - start).plus(jumps.get());
+        return atStart.plusNanos(clock.nanoTime() - start).plus(jumps.get());
     }
 
     void advance(Duration time) {
