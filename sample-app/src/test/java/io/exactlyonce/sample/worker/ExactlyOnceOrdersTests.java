@@ -1,0 +1,89 @@
+package io.exactlyonce.sample.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Answers.RETURNS_DEEP_STUBS;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+
+import io.exactlyonce.test.kit.CrashPoint;
+import io.exactlyonce.test.kit.Delivered;
+import io.exactlyonce.test.kit.ExactlyOnceDriver;
+import io.exactlyonce.test.kit.ExactlyOnceTest;
+import io.exactlyonce.test.kit.TestMessage;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.mockito.ArgumentCaptor;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+
+/** The order handler against duplicates, a crash and a lost claim: an example of the kit for such tests. */
+@ExactlyOnceTest(ExactlyOnceOrders.class)
+@EnableConfigurationProperties(OrdersProperties.class)
+@ActiveProfiles("exactly-once")
+class ExactlyOnceOrdersTests {
+
+    private static final Order ORDER = new Order("A-1", 4_990);
+
+    @Autowired
+    private ExactlyOnceDriver driver;
+
+    @MockitoBean
+    private Provider provider;
+
+    @MockitoBean(answers = RETURNS_DEEP_STUBS)
+    private JdbcClient database;
+
+    @BeforeEach
+    void charge() {
+        given(provider.charge(any(), any())).willReturn("charge-1");
+    }
+
+    @Test
+    void redeliveredOrderIsChargedOnce() {
+        Delivered first = driver.deliver(ORDER);
+
+        assertThat(first).wasHandled();
+        assertThat(driver.redeliver(first)).wasSuppressed();
+        verify(provider, times(1)).charge(eq(ORDER), any());
+    }
+
+    @Test
+    void orderIsChargedWithTheSameKeyAfterACrash() {
+        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.AFTER_HANDLER));
+
+        assertThat(driver.redeliver(first)).wasHandled().wasAttempt(2);
+        ArgumentCaptor<String> keys = ArgumentCaptor.forClass(String.class);
+        verify(provider, times(2)).charge(eq(ORDER), keys.capture());
+        List<String> used = keys.getAllValues();
+        assertThat(used.get(0)).isNotBlank().isEqualTo(used.get(1));
+    }
+
+    @Test
+    void orderWhoseClaimIsLostIsNotCharged() {
+        Delivered lost = driver.deliver(TestMessage.of(ORDER).losingItsClaim());
+
+        assertThat(lost).wasAbandoned();
+        verify(provider, never()).charge(any(), any());
+    }
+
+    @Test
+    void handlerThatIsStoppedWhileItChargesSendsNoConfirmation() {
+        given(provider.charge(any(), any())).willAnswer(call -> {
+            driver.loseClaim();
+            new CountDownLatch(1).await();
+            return "never";
+        });
+
+        assertThat(driver.deliver(ORDER)).wasAbandoned();
+        verify(provider, never()).sendConfirmation(any());
+    }
+}

@@ -1,0 +1,251 @@
+package io.exactlyonce.test.kit;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.assertj.core.api.AssertProvider;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.sqs.model.Message;
+
+/**
+ * One delivery of a message, and what has become of it until now: what was waiting, for example, may be deleted later.
+ *
+ * <p>{@code assertThat(delivered)} of AssertJ has assertions for it: {@link DeliveredAssert}.
+ */
+public final class Delivered implements AssertProvider<DeliveredAssert> {
+
+    private final Letter letter;
+    private final String receiptHandle;
+    private final int receiveCount;
+    private final boolean mayFail;
+
+    private @Nullable Delivery delivery;
+    private @Nullable ClaimOutcome answer;
+    private @Nullable ClaimId claim;
+    private @Nullable Throwable failure;
+    private List<Delivered> call = List.of(this);
+    private Duration delay = Duration.ZERO;
+    private int attempt;
+    private int handlerCalls;
+    private boolean running;
+    private boolean waits;
+    private boolean parked;
+    private boolean lost;
+    private boolean crashed;
+    private boolean gone;
+
+    /** @param mayFail whether what the message says of crashes and lost claims is meant for this delivery */
+    Delivered(Letter letter, boolean mayFail) {
+        this.letter = letter;
+        this.receiveCount = letter.receive();
+        this.receiptHandle = letter.id() + "#" + receiveCount;
+        this.mayFail = mayFail;
+    }
+
+    /** Returns what has become of it. */
+    public synchronized Outcome outcome() {
+        if (crashed) {
+            return Outcome.CRASHED;
+        }
+        if (running) {
+            return Outcome.RUNNING;
+        }
+        Delivery known = delivery;
+        DeliveryState state = known == null ? DeliveryState.RECEIVED : known.state();
+        return switch (state) {
+            case RECEIVED, CLAIMING, CLAIMED -> Outcome.RUNNING;
+            case RECORDED, DELETING, GONE -> handlerCalls > 0 ? Outcome.HANDLED : Outcome.SUPPRESSED;
+            case WAITING -> Outcome.WAITING;
+            case ABANDONED -> Outcome.ABANDONED;
+            case HANDLING, HANDLED -> Outcome.UNRECORDED;
+            default -> returned();
+        };
+    }
+
+    private Outcome returned() {
+        if (lost) {
+            return Outcome.ABANDONED;
+        }
+        if (parked || answer instanceof ClaimOutcome.Parked) {
+            return Outcome.PARKED;
+        }
+        return answer instanceof ClaimOutcome.Mismatch ? Outcome.MISMATCHED : Outcome.RETURNED;
+    }
+
+    /** Returns whether its message is deleted, be it by another delivery of it. */
+    public boolean isDeleted() {
+        return letter.isDeleted();
+    }
+
+    /** Returns for how long the message was to stay invisible when that was said last. Zero means that it comes again at once. */
+    public synchronized Duration delay() {
+        return delay;
+    }
+
+    /** Returns how often the handler was called with it: 0 or 1, but for transactions that are repeated. */
+    public synchronized int handlerCalls() {
+        return handlerCalls;
+    }
+
+    /** Returns the number of this attempt at its key, from 1; 0 if the handler was not called. */
+    public synchronized int attempt() {
+        return attempt;
+    }
+
+    /** Returns what the handler failed with. */
+    public synchronized Optional<Throwable> failure() {
+        return Optional.ofNullable(failure);
+    }
+
+    /** Returns the message's id, the same for each of its deliveries. */
+    public String messageId() {
+        return letter.id();
+    }
+
+    /** Returns how often the message has been delivered by then, this delivery included. */
+    public int receiveCount() {
+        return receiveCount;
+    }
+
+    @Override
+    public DeliveredAssert assertThat() {
+        return new DeliveredAssert(this);
+    }
+
+    Letter letter() {
+        return letter;
+    }
+
+    String receiptHandle() {
+        return receiptHandle;
+    }
+
+    Message received() {
+        return letter.received(receiptHandle, receiveCount);
+    }
+
+    boolean crashesAt(CrashPoint point) {
+        return mayFail && letter.message().crashesAt(point);
+    }
+
+    boolean losesItsClaim() {
+        return mayFail && letter.message().losesItsClaim();
+    }
+
+    synchronized void met(Delivery seen) {
+        delivery = seen;
+    }
+
+    synchronized Optional<Delivery> delivery() {
+        return Optional.ofNullable(delivery);
+    }
+
+    synchronized void answered(ClaimOutcome outcome) {
+        answer = outcome;
+    }
+
+    synchronized void begun(ClaimId held, int number) {
+        claim = held;
+        attempt = number;
+        handlerCalls++;
+        running = true;
+    }
+
+    /** Says which deliveries its handler was called with, itself included: they have one worker. */
+    synchronized void calledWith(List<Delivered> all) {
+        call = all;
+    }
+
+    synchronized void ended(@Nullable Throwable thrown) {
+        running = false;
+        failure = thrown;
+    }
+
+    synchronized Optional<ClaimId> claim() {
+        return Optional.ofNullable(claim);
+    }
+
+    synchronized void park() {
+        parked = true;
+    }
+
+    /** The store has said that its claim does not hold the key. */
+    synchronized void lose() {
+        lost = true;
+    }
+
+    synchronized void waits() {
+        waits = true;
+    }
+
+    synchronized void gone() {
+        gone = true;
+    }
+
+    /** Its worker does nothing any more. */
+    void crash() {
+        mates().forEach(Delivered::end);
+    }
+
+    private synchronized List<Delivered> mates() {
+        return call;
+    }
+
+    private synchronized void end() {
+        crashed = true;
+    }
+
+    synchronized boolean isCrashed() {
+        return crashed;
+    }
+
+    synchronized boolean isRunning() {
+        return running;
+    }
+
+    /** Returns whether nothing more happens to it before time passes, or its handler ends. */
+    synchronized boolean isAtRest(boolean storeIsAway) {
+        if (running) {
+            return false;
+        }
+        return gone || (waits && outcome() == Outcome.WAITING) || (storeIsAway && outcome() == Outcome.UNRECORDED);
+    }
+
+    /** Returns whether its worker may still say anything about its message. */
+    synchronized boolean hide(Duration length, long now) {
+        if (crashed) {
+            return false;
+        }
+        delay = length;
+        letter.hideUntil(now + length.toNanos());
+        return true;
+    }
+
+    synchronized boolean delete() {
+        if (crashed) {
+            return false;
+        }
+        letter.delete();
+        return true;
+    }
+
+    String name() {
+        return "message %s (receive %d) of queue '%s'".formatted(letter.id(), receiveCount, letter.queue());
+    }
+
+    @Override
+    public synchronized String toString() {
+        return "%s: %s; the handler was called %s, and %s; its claim was answered with %s; the message is %s"
+                .formatted(
+                        name(),
+                        outcome(),
+                        handlerCalls == 0 ? "not at all" : "for attempt " + attempt,
+                        failure == null ? "has not failed" : "has failed with " + failure,
+                        answer == null ? "nothing" : answer.getClass().getSimpleName(),
+                        isDeleted() ? "deleted" : "not deleted");
+    }
+}

@@ -1,0 +1,101 @@
+package io.exactlyonce.test.kit;
+
+import java.time.Duration;
+import org.assertj.core.api.AbstractAssert;
+
+/** Asserts what has become of a delivery. What fails names the delivery, its outcome, its claim and its handler's failure. */
+public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Delivered> {
+
+    DeliveredAssert(Delivered delivered) {
+        super(delivered, DeliveredAssert.class);
+    }
+
+    /** Verifies that the handler was called, its completion is on record, and the message is deleted. */
+    public DeliveredAssert wasHandled() {
+        return has(Outcome.HANDLED).isDeleted();
+    }
+
+    /** Verifies that the message was deleted as a duplicate, and the handler was not called. */
+    public DeliveredAssert wasSuppressed() {
+        return has(Outcome.SUPPRESSED).isDeleted();
+    }
+
+    /** Verifies that it waits, for the holder of its key or for the store. */
+    public DeliveredAssert isWaiting() {
+        return has(Outcome.WAITING).isNotDeleted();
+    }
+
+    /** Verifies that its key is parked. */
+    public DeliveredAssert isParked() {
+        return has(Outcome.PARKED).isNotDeleted();
+    }
+
+    /** Verifies that it comes again, after a delay or at once. */
+    public DeliveredAssert wasReturned() {
+        return has(Outcome.RETURNED).isNotDeleted();
+    }
+
+    /** Verifies that it comes again, after a delay that is not longer. */
+    public DeliveredAssert wasReturnedWithin(Duration longest) {
+        wasReturned();
+        if (actual.delay().compareTo(longest) > 0) {
+            failWithMessage("Expected a delay of %s at most, but it is %s: %s", longest, actual.delay(), actual);
+        }
+        return this;
+    }
+
+    /** Verifies that what its handler did was not recorded, and the message not deleted: its claim was lost. */
+    public DeliveredAssert wasAbandoned() {
+        return has(Outcome.ABANDONED).isNotDeleted();
+    }
+
+    /** Verifies that its worker has crashed. */
+    public DeliveredAssert hasCrashed() {
+        return has(Outcome.CRASHED);
+    }
+
+    /** Verifies its outcome. */
+    public DeliveredAssert has(Outcome expected) {
+        isNotNull();
+        if (actual.outcome() != expected) {
+            failWithMessage("Expected %s, but it is %s", expected, actual);
+        }
+        return this;
+    }
+
+    /** Verifies that the handler was called with it, for this attempt at its key. */
+    public DeliveredAssert wasAttempt(int number) {
+        isNotNull();
+        if (actual.attempt() != number) {
+            failWithMessage("Expected attempt %s, but it was %s: %s", number, actual.attempt(), actual);
+        }
+        return this;
+    }
+
+    /** Verifies that the handler was not called with it. */
+    public DeliveredAssert didNotReachItsHandler() {
+        isNotNull();
+        if (actual.handlerCalls() != 0) {
+            failWithMessage("Expected that the handler was not called, but it was: %s", actual);
+        }
+        return this;
+    }
+
+    /** Verifies that the message is deleted. */
+    public DeliveredAssert isDeleted() {
+        isNotNull();
+        if (!actual.isDeleted()) {
+            failWithMessage("Expected a message that is deleted, but it is not: %s", actual);
+        }
+        return this;
+    }
+
+    /** Verifies that the message is not deleted. */
+    public DeliveredAssert isNotDeleted() {
+        isNotNull();
+        if (actual.isDeleted()) {
+            failWithMessage("Expected a message that is not deleted, but it is: %s", actual);
+        }
+        return this;
+    }
+}

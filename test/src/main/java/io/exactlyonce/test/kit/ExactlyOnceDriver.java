@@ -1,0 +1,257 @@
+package io.exactlyonce.test.kit;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.Delivery;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Drives the application's own {@link io.exactlyonce.ExactlyOnceListener} methods: delivers messages to them through the real
+ * containers, pipeline and aspect, lets workers crash, claims be lost and the store fail, and tells what became of each delivery.
+ * A bean of tests with {@link ExactlyOnceTest} or {@link AutoConfigureExactlyOnceDriver}.
+ *
+ * <p>Time stands still unless {@link #advance} lets it pass, or a method here says that it does. Queues hand out what the test
+ * says, when it says so. Before each test method all messages and claims are forgotten.
+ *
+ * <p>Its methods may be called by the test, and by what the handler calls, such as an answer of a mock. They wait ten seconds of
+ * the JVM's time, and fail then.
+ */
+public final class ExactlyOnceDriver {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TICK = Duration.ofMillis(100);
+
+    /** The engine asks a store that is away once in four seconds at least. */
+    private static final Duration UNTIL_STORE_IS_ASKED = Duration.ofSeconds(10);
+
+    private final TestClock clock;
+    private final TestQueues queues;
+    private final TestStore store;
+    private final Journal journal;
+    private final JsonMapper json;
+
+    ExactlyOnceDriver(TestClock clock, TestQueues queues, TestStore store, Journal journal, JsonMapper json) {
+        this.clock = clock;
+        this.queues = queues;
+        this.store = store;
+        this.journal = journal;
+        this.json = json;
+    }
+
+    /**
+     * Delivers a message, and waits until nothing more happens to it: see {@link Outcome}.
+     *
+     * @param payload a {@link TestMessage}, or the payload of one
+     */
+    public Delivered deliver(Object payload) {
+        return awaitEnd(handOut(List.of(first(payload)))).get(0);
+    }
+
+    /**
+     * Delivers messages with one poll, as a batch is, and waits until nothing more happens to them.
+     *
+     * @param payloads {@link TestMessage}s, or payloads
+     */
+    public List<Delivered> deliverTogether(Object... payloads) {
+        return awaitEnd(handOut(Stream.of(payloads).map(this::first).toList()));
+    }
+
+    /**
+     * Delivers a message, and waits only until its handler is called, or will not be: for handlers that wait for what the test
+     * does. That it has come to a point is waited for there: by {@code verify(mock, timeout(1_000))} of Mockito, for example.
+     *
+     * @param payload a {@link TestMessage}, or the payload of one
+     */
+    public Delivered begin(Object payload) {
+        Delivered begun = handOut(List.of(first(payload))).get(0);
+        await(begun, "to begin", () -> begun.isRunning() || begun.isAtRest(store.isAway()));
+        return begun;
+    }
+
+    /** Waits until nothing more happens to a delivery. */
+    public Delivered awaitEnd(Delivered delivered) {
+        await(delivered, "to end", () -> delivered.isAtRest(store.isAway()));
+        return delivered;
+    }
+
+    private List<Delivered> awaitEnd(List<Delivered> all) {
+        all.forEach(this::awaitEnd);
+        return all;
+    }
+
+    /**
+     * Delivers the same message again, with the same id and a receive more, and waits until nothing more happens to it. If the
+     * worker has crashed that had it, its window and its lease are over by then, as they would be; else no time passes.
+     */
+    public Delivered redeliver(Delivered earlier) {
+        if (earlier.isCrashed()) {
+            advance(earlier.letter().hiddenAt(clock.nanoTime()));
+            earlier.claim().map(store::leaseLeft).ifPresent(this::advance);
+        }
+        return awaitEnd(handOut(List.of(new Delivered(earlier.letter(), false))))
+                .get(0);
+    }
+
+    /** Delivers another message that says the same, as after a resend, and waits until nothing more happens to it. */
+    public Delivered duplicate(Delivered earlier) {
+        Letter letter = earlier.letter();
+        Letter copy = new Letter(letter.message().withoutFaults(), letter.queue(), letter.body());
+        return awaitEnd(handOut(List.of(new Delivered(copy, false)))).get(0);
+    }
+
+    /** Has the lease of a delivery's claim end, as after a long pause that its worker has not noticed: its key can be taken over. */
+    public void endLease(Delivered delivered) {
+        store.endLease(claim(delivered));
+    }
+
+    /** Does that to the claim of the handler that calls this, on its own thread. */
+    public void endLease() {
+        current().forEach(this::endLease);
+    }
+
+    /**
+     * Has another worker take over the key of a delivery whose handler runs, and the engine notice: the handler is interrupted, or
+     * its future cancelled, and {@link io.exactlyonce.Claim#ensureHeld()} throws. Time passes until the next renewal.
+     */
+    public OtherWorker loseClaim(Delivered delivered) {
+        ClaimId lost = claim(delivered);
+        Duration longest = store.leaseLeft(lost).plus(TICK);
+        store.endLease(lost);
+        OtherWorker other = holdElsewhere(lost.key().scope(), lost.key().key());
+        Delivery delivery = delivered.delivery().orElseThrow();
+        for (Duration passed = Duration.ZERO;
+                delivery.renewal().isHeld() && passed.compareTo(longest) < 0;
+                passed = passed.plus(TICK)) {
+            advance(TICK);
+        }
+        return other;
+    }
+
+    /** Does that to the claim of the handler that calls this, on its own thread. */
+    public OtherWorker loseClaim() {
+        return current().stream().map(this::loseClaim).toList().get(0);
+    }
+
+    /**
+     * Has another worker hold a key.
+     *
+     * @param scope of the key: the listener's, or the name of its queue
+     * @throws IllegalStateException if the key is not free
+     */
+    public OtherWorker holdElsewhere(String scope, String key) {
+        ClaimRequest request =
+                new ClaimRequest(new ClaimKey(scope, key), UUID.randomUUID(), "another worker", OtherWorker.LEASE);
+        if (!(store.claims().claim(List.of(request)).get(0) instanceof Acquired)) {
+            throw new IllegalStateException(
+                    "Another worker cannot claim key '%s' of scope '%s': it is held or completed"
+                            .formatted(key, scope));
+        }
+        return new OtherWorker(this, store, request.id());
+    }
+
+    /**
+     * Has the worker crash whose handler calls this, on its own thread: for a crash in its midst.
+     *
+     * @return never: declared so that a mock's answer can be this call alone
+     */
+    public Object crash() {
+        List<Delivered> called = current();
+        called.get(0).crash();
+        throw new SimulatedCrash(called.get(0));
+    }
+
+    /** Has the store answer no call from now on. Three claims without an answer pause listeners. */
+    public void failStore() {
+        store.setAway(true);
+    }
+
+    /** Has the store answer again, and time pass until the engine has noticed. */
+    public void restoreStore() {
+        store.setAway(false);
+        advance(UNTIL_STORE_IS_ASKED);
+    }
+
+    /** Lets time pass: windows and leases are renewed, or end, and handlers run into their timeouts. */
+    public void advance(Duration time) {
+        clock.advance(time);
+    }
+
+    /** Forgets all messages and claims, and has the store answer. Handlers that run are stopped. */
+    void reset() {
+        Collection<Delivered> known = journal.all();
+        known.forEach(Delivered::crash);
+        known.forEach(delivered -> delivered.delivery().ifPresent(Delivery::stopHandler));
+        known.forEach(delivered -> await(delivered, "to stop", () -> !delivered.isRunning()));
+        if (store.isAway()) {
+            restoreStore();
+        }
+        journal.forgetAll();
+        store.forgetAll();
+    }
+
+    private Delivered first(Object payload) {
+        TestMessage message = payload instanceof TestMessage built ? built : TestMessage.of(payload);
+        String body = message.payload() instanceof String text ? text : json.writeValueAsString(message.payload());
+        return new Delivered(new Letter(message, queue(message), body), true);
+    }
+
+    private String queue(TestMessage message) {
+        Set<String> read = journal.queues();
+        String queue = message.queue()
+                .orElseGet(() -> read.size() == 1 ? read.iterator().next() : "");
+        if (!read.contains(queue)) {
+            throw new IllegalArgumentException(
+                    read.isEmpty()
+                            ? "No listener has started; have the test's context contain the class with the @ExactlyOnceListener"
+                            : "The message is for %s, and listeners read %s; say which of them by TestMessage.to(queue)"
+                                    .formatted(queue.isEmpty() ? "no queue" : "queue '" + queue + "'", read));
+        }
+        return queue;
+    }
+
+    private List<Delivered> handOut(List<Delivered> messages) {
+        String queue = messages.get(0).letter().queue();
+        journal.expect(messages);
+        if (!queues.handOut(queue, messages, PATIENCE)) {
+            throw new IllegalStateException("No listener has polled queue '%s' for %d messages: %s"
+                    .formatted(
+                            queue,
+                            messages.size(),
+                            store.isAway()
+                                    ? "the store is away, so that listeners are paused; call restoreStore()"
+                                    : "its handlers are all busy, or a poll of it takes fewer"));
+        }
+        return messages;
+    }
+
+    private void await(Delivered delivered, String end, BooleanSupplier condition) {
+        if (!journal.await(condition, PATIENCE, clock::endPause)) {
+            throw new AssertionError("Waited for %s %s, in vain: %s".formatted(PATIENCE, end, delivered));
+        }
+    }
+
+    private static ClaimId claim(Delivered delivered) {
+        return delivered
+                .claim()
+                .orElseThrow(() -> new IllegalStateException("It has no claim that could be lost: " + delivered));
+    }
+
+    private List<Delivered> current() {
+        List<Delivered> called = journal.current();
+        if (called.isEmpty()) {
+            throw new IllegalStateException(
+                    "No handler runs on thread '%s'; name the delivery, as Delivered of begin(...)"
+                            .formatted(Thread.currentThread().getName()));
+        }
+        return called;
+    }
+}

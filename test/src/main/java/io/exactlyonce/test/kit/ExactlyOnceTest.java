@@ -1,0 +1,78 @@
+package io.exactlyonce.test.kit;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.autoconfigure.OverrideAutoConfiguration;
+import org.springframework.boot.test.context.filter.annotation.TypeExcludeFilters;
+import org.springframework.context.annotation.ComponentScan.Filter;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.test.context.BootstrapWith;
+import org.springframework.test.context.junit.jupiter.SpringExtension;
+
+/**
+ * Tests {@link io.exactlyonce.ExactlyOnceListener} methods against duplicates, crashes and lost claims, in milliseconds, without SQS
+ * and without a database:
+ *
+ * <pre>{@code
+ * @ExactlyOnceTest(Orders.class)
+ * class OrdersTests {
+ *
+ *     @Autowired ExactlyOnceDriver driver;
+ *     @MockitoBean Payments payments;
+ *
+ *     @Test
+ *     void redeliveredOrderIsChargedOnce() {
+ *         Delivered first = driver.deliver(new Order("A-1", 500));
+ *
+ *         assertThat(driver.redeliver(first)).wasSuppressed();
+ *         verify(payments, times(1)).charge(any(), any());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>It is a slice as {@code @WebMvcTest} is: of the application's components only those with listener methods are found, and
+ * only the configuration that they need is made. What they call is brought by {@code @MockitoBean}, {@code @Import} or a
+ * nested {@code @TestConfiguration}. For all of the application see {@link AutoConfigureExactlyOnceDriver}.
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Inherited
+@BootstrapWith(ListenerSlice.Bootstrapper.class)
+@ExtendWith(SpringExtension.class)
+@OverrideAutoConfiguration(enabled = false)
+@TypeExcludeFilters(ListenerSlice.Components.class)
+@ImportAutoConfiguration
+@AutoConfigureExactlyOnceDriver
+public @interface ExactlyOnceTest {
+
+    /** Classes with listener methods to test. Default: all of the application's. */
+    @AliasFor("listeners")
+    Class<?>[] value() default {};
+
+    /** Classes with listener methods to test. Default: all of the application's. */
+    @AliasFor("value")
+    Class<?>[] listeners() default {};
+
+    /** Properties in the form {@code name=value}. */
+    String[] properties() default {};
+
+    /** Whether classes with listener methods, reconcilers and the like are found without a filter of {@link #includeFilters}. */
+    boolean useDefaultFilters() default true;
+
+    /** Filters for further components. */
+    Filter[] includeFilters() default {};
+
+    /** Filters for components that are left out. */
+    Filter[] excludeFilters() default {};
+
+    /** Auto-configurations to leave out. */
+    @AliasFor(annotation = ImportAutoConfiguration.class, attribute = "exclude")
+    Class<?>[] excludeAutoConfiguration() default {};
+}

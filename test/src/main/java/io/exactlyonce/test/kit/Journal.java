@@ -1,0 +1,192 @@
+package io.exactlyonce.test.kit;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Writes down what the engine tells of deliveries, and lets a test wait for it. */
+final class Journal implements DeliveryObserver {
+
+    private static final ThreadLocal<@Nullable List<Delivered>> CURRENT = new ThreadLocal<>();
+
+    private static final Duration SHORT = Duration.ofMillis(5);
+
+    private final Map<String, Delivered> receipts = new ConcurrentHashMap<>();
+    private final Map<ClaimId, Delivered> claims = new ConcurrentHashMap<>();
+    private final Set<Subscription> subscriptions = ConcurrentHashMap.newKeySet();
+
+    void expect(Collection<Delivered> messages) {
+        messages.forEach(each -> receipts.put(each.receiptHandle(), each));
+    }
+
+    /** Returns what the handler on this thread was called with; nothing on another thread. */
+    List<Delivered> current() {
+        List<Delivered> called = CURRENT.get();
+        return called == null ? List.of() : called;
+    }
+
+    Optional<Delivered> of(ClaimId claim) {
+        return Optional.ofNullable(claims.get(claim));
+    }
+
+    Collection<Delivered> all() {
+        return List.copyOf(receipts.values());
+    }
+
+    void forgetAll() {
+        receipts.clear();
+        claims.clear();
+    }
+
+    /** Returns the names of the queues that listeners read. */
+    Set<String> queues() {
+        return subscriptions.stream().map(Subscription::queue).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /**
+     * Waits until something is so.
+     *
+     * @return whether it is
+     */
+    boolean await(BooleanSupplier condition, Duration patience, Runnable meanwhile) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (!condition.getAsBoolean()) {
+            meanwhile.run();
+            if (System.nanoTime() - deadline > 0) {
+                return condition.getAsBoolean();
+            }
+            awaitChange(condition);
+        }
+        return true;
+    }
+
+    /** Not for long: a change that no call here tells of may be what is waited for. */
+    private synchronized void awaitChange(BooleanSupplier condition) {
+        if (!condition.getAsBoolean()) {
+            wait(this, SHORT.toNanos());
+        }
+    }
+
+    /** Waits on a monitor that this thread has, once, also on a handler's thread that has been interrupted: it goes on so. */
+    static void wait(Object monitor, long nanos) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            TimeUnit.NANOSECONDS.timedWait(monitor, nanos);
+        } catch (InterruptedException again) {
+            interrupted = true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private synchronized void tellChange() {
+        notifyAll();
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        subscriptions.remove(subscription);
+        subscriptions.add(subscription);
+    }
+
+    @Override
+    public void unsubscribed(Subscription subscription) {
+        subscriptions.remove(subscription);
+    }
+
+    @Override
+    public ClaimScope claiming(List<ClaimCall> calls) {
+        List<Optional<Delivered>> asked =
+                calls.stream().map(call -> meet(call.delivery())).toList();
+        return (outcomes, failure) -> {
+            for (int index = 0; index < outcomes.size(); index++) {
+                ClaimOutcome outcome = outcomes.get(index);
+                asked.get(index).ifPresent(delivered -> delivered.answered(outcome));
+            }
+        };
+    }
+
+    @Override
+    public HandlerScope handling(List<HandlerCall> calls) {
+        List<Delivered> called =
+                calls.stream().flatMap(call -> begin(call).stream()).toList();
+        called.forEach(delivered -> delivered.calledWith(called));
+        CURRENT.set(called);
+        tellChange();
+        return new HandlerScope() {
+            @Override
+            public void leave() {
+                CURRENT.remove();
+            }
+
+            @Override
+            public void end(@Nullable Throwable failure) {
+                called.forEach(delivered -> delivered.ended(failure));
+                tellChange();
+            }
+        };
+    }
+
+    private Optional<Delivered> begin(HandlerCall call) {
+        Optional<Delivered> met = meet(call.delivery());
+        met.ifPresent(delivered -> {
+            claims.put(call.claim(), delivered);
+            delivered.begun(call.claim(), call.attempt());
+        });
+        return met;
+    }
+
+    @Override
+    public void parked(Subscription subscription, ClaimKey key) {
+        receipts.values().stream()
+                .filter(delivered ->
+                        delivered.claim().map(ClaimId::key).filter(key::equals).isPresent())
+                .filter(delivered -> delivered
+                        .delivery()
+                        .filter(delivery -> delivery.state() == DeliveryState.FAILED)
+                        .isPresent())
+                .forEach(Delivered::park);
+    }
+
+    @Override
+    public void settled(Delivery delivery, DeliveryState state) {
+        meet(delivery).ifPresent(delivered -> {
+            var unused = delivery.gone().thenRun(() -> {
+                delivered.gone();
+                tellChange();
+            });
+        });
+    }
+
+    @Override
+    public void waiting(Subscription subscription, int deliveries) {
+        receipts.values().stream()
+                .filter(delivered -> delivered.outcome() == Outcome.WAITING)
+                .forEach(Delivered::waits);
+        tellChange();
+    }
+
+    private Optional<Delivered> meet(Delivery delivery) {
+        Optional<Delivered> known = Optional.ofNullable(receipts.get(delivery.receiptHandle()));
+        known.ifPresent(delivered -> delivered.met(delivery));
+        return known;
+    }
+}

@@ -1,0 +1,43 @@
+package io.exactlyonce.test.kit;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import java.time.Duration;
+import java.util.List;
+
+/** A worker elsewhere that holds a key. It does nothing by itself, and its lease is an hour. */
+public final class OtherWorker {
+
+    static final Duration LEASE = Duration.ofHours(1);
+
+    /** The engine looks four times a second for waits that are over. */
+    private static final Duration UNTIL_NOTICED = Duration.ofSeconds(1);
+
+    private final ExactlyOnceDriver driver;
+    private final TestStore store;
+    private final ClaimId claim;
+
+    OtherWorker(ExactlyOnceDriver driver, TestStore store, ClaimId claim) {
+        this.driver = driver;
+        this.store = store;
+        this.claim = claim;
+    }
+
+    /** Its handler succeeds: the key is completed, and deliveries that wait for it are deleted. */
+    public void completes() {
+        store.claims().end(List.of(new ClaimEnd.Completed(claim, null)));
+        driver.advance(UNTIL_NOTICED);
+    }
+
+    /** Its handler fails: the key is free, and a delivery that waits for it comes again at once. */
+    public void fails() {
+        store.claims().end(List.of(new ClaimEnd.Released(claim, "the other worker's handler has failed", false)));
+        driver.advance(UNTIL_NOTICED);
+    }
+
+    /** It crashes: the key is free, and in doubt. */
+    public void crashes() {
+        store.endLease(claim);
+        driver.advance(UNTIL_NOTICED);
+    }
+}

@@ -1,0 +1,157 @@
+package io.exactlyonce.test.kit;
+
+import io.exactlyonce.time.Clockwork;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Time that stands still until it is advanced. What is due by then is done one after the other, on the thread that advances it,
+ * each at its time: renewals are asked for and answered before time goes on.
+ */
+final class TestClock implements Clockwork {
+
+    private static final Comparator<Due> FIRST =
+            Comparator.comparingLong(Due::at).thenComparingLong(Due::number);
+
+    private final ReentrantLock advancing = new ReentrantLock();
+    private final PriorityQueue<Due> dues = new PriorityQueue<>(FIRST);
+    private volatile long now;
+    private long count;
+
+    /** @param once whether it is a pause that ends, and no tick of many */
+    private record Due(long at, long number, Runnable task, boolean once) {}
+
+    @Override
+    public long nanoTime() {
+        return now;
+    }
+
+    /** Lets time pass. */
+    void advance(Duration time) {
+        advancing.lock();
+        try {
+            long end = now + time.toNanos();
+            for (Optional<Due> due = next(end); due.isPresent(); due = next(end)) {
+                now = Math.max(now, due.get().at());
+                due.get().task().run();
+            }
+            now = Math.max(now, end);
+        } finally {
+            advancing.unlock();
+        }
+    }
+
+    /** Lets the next pause of the engine end, if there is one; returns whether there was. */
+    boolean endPause() {
+        Optional<Long> end;
+        synchronized (dues) {
+            end = dues.stream().filter(Due::once).map(Due::at).min(Comparator.naturalOrder());
+        }
+        end.ifPresent(at -> advance(Duration.ofNanos(Math.max(0, at - now))));
+        return end.isPresent();
+    }
+
+    private Optional<Due> next(long end) {
+        synchronized (dues) {
+            Due first = dues.peek();
+            return first == null || first.at() > end ? Optional.empty() : Optional.ofNullable(dues.poll());
+        }
+    }
+
+    private Due add(Duration delay, Runnable task, boolean once) {
+        synchronized (dues) {
+            Due due = new Due(now + delay.toNanos(), count++, task, once);
+            dues.add(due);
+            return due;
+        }
+    }
+
+    @Override
+    public void after(Duration delay, Runnable task) {
+        add(delay, task, true);
+    }
+
+    @Override
+    public Ticks every(Duration interval, String thread, Runnable task) {
+        return new Repeated(interval, task);
+    }
+
+    @Override
+    public ExecutorService thread(String name) {
+        return new CallersThread();
+    }
+
+    private final class Repeated implements Ticks {
+
+        private final Duration interval;
+        private final Runnable task;
+        private volatile boolean closed;
+
+        Repeated(Duration interval, Runnable task) {
+            this.interval = interval;
+            this.task = task;
+            addNext();
+        }
+
+        private void addNext() {
+            add(interval, this::tick, false);
+        }
+
+        private void tick() {
+            if (!closed) {
+                task.run();
+                addNext();
+            }
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    /** Does everything at once. */
+    private static final class CallersThread extends AbstractExecutorService {
+
+        private volatile boolean shutdown;
+
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+
+        @Override
+        public void shutdown() {
+            shutdown = true;
+        }
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            shutdown = true;
+            return new ArrayList<>();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return shutdown;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return shutdown;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return shutdown;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package io.exactlyonce.test.kit;
+
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.test.InMemoryClaimStore;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Claims in memory, which can be away, and which hear nothing of workers that have crashed. It answers at once. */
+final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
+
+    private final TestClock clock;
+    private final Journal journal;
+    private final Map<ClaimId, Long> leaseEnds = new ConcurrentHashMap<>();
+    private volatile InMemoryClaimStore claims;
+    private volatile boolean away;
+
+    TestStore(TestClock clock, Journal journal) {
+        this.clock = clock;
+        this.journal = journal;
+        this.claims = new InMemoryClaimStore(clock);
+    }
+
+    void forgetAll() {
+        leaseEnds.clear();
+        claims = new InMemoryClaimStore(clock);
+        away = false;
+    }
+
+    void setAway(boolean away) {
+        this.away = away;
+    }
+
+    boolean isAway() {
+        return away;
+    }
+
+    /** Returns the claims themselves, also while they are away. */
+    InMemoryClaimStore claims() {
+        return claims;
+    }
+
+    void endLease(ClaimId claim) {
+        leaseEnds.put(claim, clock.nanoTime());
+        claims.endLease(claim);
+    }
+
+    /** Returns the time until a claim's lease ends if it is not renewed. */
+    Duration leaseLeft(ClaimId claim) {
+        return Duration.ofNanos(Math.max(0, leaseEnds.getOrDefault(claim, 0L) - clock.nanoTime()));
+    }
+
+    private InMemoryClaimStore present() {
+        if (away) {
+            throw new ClaimStoreUnavailableException("The test has made the claim store fail", null);
+        }
+        return claims;
+    }
+
+    private boolean isAlive(ClaimId claim) {
+        return journal.of(claim).filter(Delivered::isCrashed).isEmpty();
+    }
+
+    @Override
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        List<ClaimOutcome> outcomes = present().claim(requests);
+        requests.forEach(request ->
+                leaseEnds.put(request.id(), clock.nanoTime() + request.lease().toNanos()));
+        return outcomes;
+    }
+
+    @Override
+    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+        List<LeaseRenewal> alive =
+                renewals.stream().filter(renewal -> isAlive(renewal.claim())).toList();
+        Set<ClaimId> renewed = present().renew(alive);
+        tellLost(alive.stream().map(LeaseRenewal::claim), renewed);
+        alive.stream()
+                .filter(renewal -> renewed.contains(renewal.claim()))
+                .forEach(renewal -> leaseEnds.put(
+                        renewal.claim(), clock.nanoTime() + renewal.lease().toNanos()));
+        return renewed;
+    }
+
+    @Override
+    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        InMemoryClaimStore store = present();
+        ends.forEach(end -> crash(end.claim(), CrashPoint.AFTER_HANDLER));
+        List<? extends ClaimEnd> alive =
+                ends.stream().filter(end -> isAlive(end.claim())).toList();
+        Set<ClaimId> recorded = alive.isEmpty() ? Set.of() : store.end(alive);
+        tellLost(alive.stream().map(ClaimEnd::claim), recorded);
+        ends.stream()
+                .filter(end -> end instanceof ClaimEnd.Completed && recorded.contains(end.claim()))
+                .forEach(end -> crash(end.claim(), CrashPoint.AFTER_COMPLETION));
+        return recorded;
+    }
+
+    private void tellLost(Stream<ClaimId> asked, Set<ClaimId> held) {
+        asked.filter(claim -> !held.contains(claim))
+                .forEach(claim -> journal.of(claim).ifPresent(Delivered::lose));
+    }
+
+    private void crash(ClaimId claim, CrashPoint here) {
+        journal.of(claim).filter(each -> each.crashesAt(here)).ifPresent(Delivered::crash);
+    }
+
+    @Override
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+        return answer(() -> claim(requests));
+    }
+
+    @Override
+    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
+        return answer(() -> end(ends));
+    }
+
+    private static <T> CompletableFuture<T> answer(Supplier<T> call) {
+        try {
+            return CompletableFuture.completedFuture(call.get());
+        } catch (RuntimeException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    @Override
+    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+        return present().look(keys);
+    }
+
+    @Override
+    public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+        return present().list(after, limit);
+    }
+
+    @Override
+    public Optional<ParkedClaim> find(ClaimKey key) {
+        return present().find(key);
+    }
+
+    @Override
+    public boolean release(ClaimId claim) {
+        return present().release(claim);
+    }
+
+    @Override
+    public boolean complete(ClaimEnd.Completed completion) {
+        return present().complete(completion);
+    }
+}

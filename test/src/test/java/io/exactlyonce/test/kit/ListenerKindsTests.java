@@ -1,0 +1,166 @@
+package io.exactlyonce.test.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.inOrder;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.test.kit.Till.Order;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import org.mockito.InOrder;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.messaging.Message;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+
+/** Batches, futures and the groups of FIFO queues. */
+@ExactlyOnceTest
+class ListenerKindsTests {
+
+    @Autowired
+    private ExactlyOnceDriver driver;
+
+    @Autowired
+    private Shop shop;
+
+    @MockitoBean
+    private Till till;
+
+    static class Shop {
+
+        private final Till till;
+        private final Map<String, CompletableFuture<String>> promises = new ConcurrentHashMap<>();
+
+        Shop(Till till) {
+            this.till = till;
+        }
+
+        CompletableFuture<String> promise(String orderId) {
+            return promises.computeIfAbsent(orderId, unknown -> new CompletableFuture<>());
+        }
+
+        @ExactlyOnceListener(queueNames = "batches", key = "#payload.orderId")
+        void sellAll(List<Message<Order>> orders, List<Claim> claims) throws InterruptedException, BatchItemFailures {
+            BatchItemFailures failures = new BatchItemFailures();
+            for (int index = 0; index < orders.size(); index++) {
+                try {
+                    till.charge(orders.get(index).getPayload().orderId(), claims.get(index));
+                } catch (IllegalStateException failure) {
+                    failures.add(index, failure);
+                }
+            }
+            failures.throwIfAny();
+        }
+
+        @ExactlyOnceListener(queueNames = "promises", key = "#order.orderId")
+        CompletableFuture<String> sellSoon(Order order) {
+            return promise(order.orderId());
+        }
+
+        @ExactlyOnceListener(queueNames = "groups.fifo", key = "#order.orderId")
+        void sellInOrder(Order order, Claim claim) throws InterruptedException {
+            till.charge(order.orderId(), claim);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Shop.class)
+    static class Application {}
+
+    private static TestMessage order(String orderId, String queue) {
+        return TestMessage.of(new Order(orderId, 100)).to(queue);
+    }
+
+    @Test
+    void batchIsHandledWithoutItsDuplicates() throws InterruptedException {
+        Delivered earlier = driver.deliver(order("B-1", "batches"));
+
+        List<Delivered> batch =
+                driver.deliverTogether(order("B-1", "batches"), order("B-2", "batches"), order("B-3", "batches"));
+
+        assertThat(earlier).wasHandled();
+        assertThat(batch.get(0)).wasSuppressed();
+        assertThat(batch.get(1)).wasHandled();
+        assertThat(batch.get(2)).wasHandled();
+        verify(till, times(3)).charge(any(), any());
+    }
+
+    @Test
+    void batchFailsInPart() throws InterruptedException {
+        doThrow(new IllegalStateException("closed")).when(till).charge(eq("B-2"), any());
+
+        List<Delivered> batch = driver.deliverTogether(order("B-1", "batches"), order("B-2", "batches"));
+
+        assertThat(batch.get(0)).wasHandled();
+        assertThat(batch.get(1)).wasReturned();
+        assertThat(driver.redeliver(batch.get(0))).wasSuppressed();
+    }
+
+    @Test
+    void batchOfAWorkerThatCrashesComesAgain() throws InterruptedException {
+        List<Delivered> batch = driver.deliverTogether(
+                order("B-1", "batches").crashing(CrashPoint.AFTER_HANDLER), order("B-2", "batches"));
+
+        assertThat(batch).allSatisfy(each -> assertThat(each).hasCrashed().isNotDeleted());
+        assertThat(driver.redeliver(batch.get(0))).wasHandled().wasAttempt(2);
+        verify(till, times(2)).charge(eq("B-1"), any());
+    }
+
+    @Test
+    void futureIsHandledWhenItHasEnded() {
+        Delivered begun = driver.begin(order("P-1", "promises"));
+        assertThat(begun).has(Outcome.RUNNING).isNotDeleted();
+
+        shop.promise("P-1").complete("sold");
+
+        assertThat(driver.awaitEnd(begun)).wasHandled();
+        assertThat(driver.redeliver(begun)).wasSuppressed();
+    }
+
+    @Test
+    void futureIsCancelledWhenItsClaimIsLost() {
+        Delivered begun = driver.begin(order("P-2", "promises"));
+
+        driver.loseClaim(begun);
+
+        assertThat(driver.awaitEnd(begun)).wasAbandoned();
+        assertThat(shop.promise("P-2")).isCancelled();
+    }
+
+    @Test
+    void groupIsHandledInOrder() throws InterruptedException {
+        List<Delivered> group = driver.deliverTogether(
+                order("G-1", "groups.fifo").group("a"),
+                order("G-2", "groups.fifo").group("a"));
+
+        assertThat(group).allSatisfy(each -> assertThat(each).wasHandled());
+        InOrder order = inOrder(till);
+        order.verify(till).charge(eq("G-1"), any());
+        order.verify(till).charge(eq("G-2"), any());
+    }
+
+    @Test
+    void groupStopsBehindAMessageThatFails() throws InterruptedException {
+        doThrow(new IllegalStateException("closed")).when(till).charge(eq("G-1"), any());
+
+        List<Delivered> group = driver.deliverTogether(
+                order("G-1", "groups.fifo").group("a"),
+                order("G-2", "groups.fifo").group("a"),
+                order("G-3", "groups.fifo").group("b"));
+
+        assertThat(group.get(0)).wasReturned();
+        assertThat(group.get(1)).wasReturned().didNotReachItsHandler();
+        assertThat(group.get(2)).wasHandled();
+    }
+}

@@ -1,0 +1,35 @@
+package io.exactlyonce.test.kit.slice;
+
+import io.exactlyonce.ExactlyOnceListener;
+import org.springframework.stereotype.Component;
+
+/** What a scan finds beside {@link SliceApplication}. */
+final class Components {
+
+    private Components() {}
+
+    record Greeting(String name) {}
+
+    @Component
+    static class Greeter {
+
+        @ExactlyOnceListener(queueNames = "greetings", key = "#greeting.name")
+        void greet(Greeting greeting) {}
+    }
+
+    @Component
+    static class Farewells {
+
+        @ExactlyOnceListener(queueNames = "farewells", key = "#farewell.name")
+        void say(Greeting farewell) {}
+    }
+
+    /** It would not start in a test: what it needs is not there. */
+    @Component
+    static class Elsewhere {
+
+        Elsewhere(Runnable notThere) {
+            notThere.run();
+        }
+    }
+}

@@ -1,0 +1,7 @@
+package io.exactlyonce.test.kit.slice;
+
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+/** An application as a user has it, found by its tests. */
+@SpringBootApplication
+class SliceApplication {}
