@@ -101,6 +101,7 @@ class ArchitectureTests {
                             "listener.message",
                             "listener.method",
                             "listener.permits")),
+            entry("listener.aot", List.of("", "listener.method")),
             entry("window.foresight", List.of()),
             entry("window", List.of("visibility", "window.foresight")),
             entry("window.watch", List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),

@@ -343,6 +343,20 @@ class StartUpIT {
     }
 
     @Test
+    void tableThatIsNotThereThoughBeansAreLazy(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of(
+                        "exactly-once.claim.initialize-schema",
+                        "never",
+                        "spring.main.lazy-initialization",
+                        "true"),
+                "Table exactly_once_claim is missing",
+                "exactly-once.claim.initialize-schema=always");
+    }
+
+    @Test
     void replicaInsteadOfAPrimary(CapturedOutput output) throws Exception {
         EmbeddedDatabase primary = EmbeddedDatabase.shared();
         try (StreamingReplica replica = new StreamingReplica(primary.dataSource(database), primary.port())) {

@@ -4,20 +4,32 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** Loads this project's classes once more, with their static state; not those that tests share, such as servers. */
+/** Loads classes once more, with their static state. */
 public final class ReloadingClassLoader extends ClassLoader {
 
     private static final String SHARED = ReloadingClassLoader.class.getPackageName() + ".";
     private static final String OURS = SHARED.substring(0, SHARED.indexOf('.', SHARED.indexOf('.') + 1) + 1);
 
-    /** Makes one whose parent has all else. */
+    private final String prefix;
+
+    /** Makes one of this project's classes, but for those that tests share, such as servers. Its parent has all else. */
     public ReloadingClassLoader() {
+        this(OURS);
+    }
+
+    /** Makes one of a class and those within it, as a developer's restart loads an application's. Its parent has all else. */
+    public ReloadingClassLoader(Class<?> application) {
+        this(application.getName());
+    }
+
+    private ReloadingClassLoader(String prefix) {
         super(ReloadingClassLoader.class.getClassLoader());
+        this.prefix = prefix;
     }
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        if (!name.startsWith(OURS) || name.startsWith(SHARED)) {
+        if (!name.startsWith(prefix) || name.startsWith(SHARED)) {
             return super.loadClass(name, resolve);
         }
         synchronized (getClassLoadingLock(name)) {

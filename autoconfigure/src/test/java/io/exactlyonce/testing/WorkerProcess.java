@@ -21,11 +21,21 @@ public final class WorkerProcess implements AutoCloseable {
      * @param directory where its output goes
      */
     public static WorkerProcess start(Class<?> main, Path directory, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                main.getName()));
+        return start(List.of("-cp", System.getProperty("java.class.path")), main, directory, arguments);
+    }
+
+    /**
+     * Starts a class's main method.
+     *
+     * @param options of the JVM, the class path among them
+     * @param directory where its output goes
+     */
+    public static WorkerProcess start(List<String> options, Class<?> main, Path directory, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.add(main.getName());
         command.addAll(List.of(arguments));
         return new WorkerProcess(new ProcessBuilder(command)
                 .redirectErrorStream(true)

@@ -1,0 +1,22 @@
+package io.exactlyonce.listener.aot;
+
+import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.ExactlyOnceListener;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+
+/** What is done by reflection, or read from the class path, whatever the application's listeners are. */
+final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        hints.resources().registerPattern("io/exactlyonce/claim/postgres/schema/*/exactly_once_claim.sql");
+        // Annotations with aliases are read through proxies of them.
+        hints.proxies()
+                .registerJdkProxy(ExactlyOnceListener.class)
+                .registerJdkProxy(SqsListener.class)
+                .registerJdkProxy(SqsHandler.class);
+    }
+}

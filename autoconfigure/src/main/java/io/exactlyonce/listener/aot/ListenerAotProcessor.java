@@ -1,0 +1,88 @@
+package io.exactlyonce.listener.aot;
+
+import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.generate.GenerationContext;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.aot.BeanRegistrationCode;
+import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ReflectionUtils.MethodFilter;
+
+/**
+ * Tells ahead of time what is done with listeners by reflection: awspring calls their methods, converters make their payloads, key
+ * expressions read those, and results are written as JSON and read again.
+ */
+final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
+
+    /** What is not an application's own is neither converted to nor read by keys. */
+    private static final List<String> OTHERS = List.of(
+            "java.", "javax.", "org.springframework.", "io.awspring.", "software.amazon.", "io.exactlyonce.Claim");
+
+    @Override
+    public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+        Class<?> type = bean.getBeanClass();
+        if (!ExactlyOnceAdvisor.isListener(type)) {
+            return null;
+        }
+        Set<Method> methods = MethodIntrospector.selectMethods(type, (MethodFilter) ListenerAotProcessor::isHandler);
+        return methods.isEmpty() ? null : new Contribution(methods);
+    }
+
+    private static boolean isHandler(Method method) {
+        return AnnotatedElementUtils.hasAnnotation(method, ExactlyOnceListener.class)
+                || AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class);
+    }
+
+    private record Contribution(Set<Method> methods) implements BeanRegistrationAotContribution {
+
+        @Override
+        public void applyTo(GenerationContext context, BeanRegistrationCode code) {
+            ReflectionHints hints = context.getRuntimeHints().reflection();
+            for (Method method : methods) {
+                hints.registerMethod(method, ExecutableMode.INVOKE);
+                Stream.concat(
+                                Arrays.stream(method.getGenericParameterTypes()),
+                                Stream.of(method.getGenericReturnType()))
+                        .forEach(type -> register(hints, type));
+            }
+        }
+
+        /** A key may call any public method of a payload. */
+        private static void register(ReflectionHints hints, Type type) {
+            Set<Class<?>> own = new HashSet<>();
+            collect(ResolvableType.forType(type), own);
+            own.forEach(each -> {
+                new BindingReflectionHintsRegistrar().registerReflectionHints(hints, each);
+                hints.registerType(each, MemberCategory.INVOKE_PUBLIC_METHODS);
+            });
+        }
+
+        /** Goes into lists, messages and futures. */
+        private static void collect(ResolvableType type, Set<Class<?>> own) {
+            Class<?> raw = type.isArray() ? type.getComponentType().toClass() : type.toClass();
+            if (!raw.isPrimitive() && OTHERS.stream().noneMatch(raw.getName()::startsWith)) {
+                own.add(raw);
+            }
+            for (ResolvableType generic : type.getGenerics()) {
+                collect(generic, own);
+            }
+        }
+    }
+}

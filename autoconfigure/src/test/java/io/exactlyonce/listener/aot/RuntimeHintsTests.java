@@ -1,0 +1,150 @@
+package io.exactlyonce.listener.aot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.springframework.aot.generate.GenerationContext;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.beans.factory.aot.AotServices;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.aot.BeanRegistrationCode;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.messaging.Message;
+
+class RuntimeHintsTests {
+
+    record Order(Customer customer) {
+
+        public String reference() {
+            return customer.name();
+        }
+    }
+
+    record Customer(String name) {}
+
+    record Receipt(int number) {}
+
+    record Placed(String orderId) {}
+
+    static class Listeners {
+
+        @ExactlyOnceListener(queueNames = "one", key = "#order.reference()")
+        CompletableFuture<Receipt> one(Order order, Claim claim) {
+            return CompletableFuture.completedFuture(new Receipt(1));
+        }
+
+        void other(Receipt receipt) {}
+    }
+
+    static class Batches {
+
+        @ExactlyOnceListener(queueNames = "many", key = "#payload.customer.name")
+        void many(List<Message<Order>> orders, List<Claim> claims) {}
+    }
+
+    @ExactlyOnceListener(queueNames = "class", key = "#payload.orderId")
+    static class OfClass {
+
+        @SqsHandler
+        void placed(Placed placed) {}
+    }
+
+    static class NoListener {
+
+        void handle(Order order) {}
+    }
+
+    @Test
+    void schemaIsFound() {
+        RuntimeHints hints = new RuntimeHints();
+
+        one(RuntimeHintsRegistrar.class, ExactlyOnceRuntimeHints.class).registerHints(hints, null);
+
+        assertThat(hints)
+                .matches(RuntimeHintsPredicates.resource()
+                        .forResource("io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql"))
+                .matches(RuntimeHintsPredicates.resource()
+                        .forResource("io/exactlyonce/claim/postgres/schema/v2/exactly_once_claim.sql"))
+                .matches(RuntimeHintsPredicates.proxies().forInterfaces(ExactlyOnceListener.class));
+    }
+
+    @Test
+    void listenersPayloadsAndResultsAreReflectedUpon() throws NoSuchMethodException {
+        RuntimeHints hints = hints(Listeners.class);
+
+        assertThat(hints)
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Listeners.class.getDeclaredMethod("one", Order.class, Claim.class)))
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onConstructorInvocation(Order.class.getDeclaredConstructors()[0]))
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Customer.class.getDeclaredMethod("name")))
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Receipt.class.getDeclaredMethod("number")));
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Listeners.class.getDeclaredMethod("other", Receipt.class)))
+                .rejects(hints);
+    }
+
+    @Test
+    void payloadsOfBatchesAreReflectedUpon() throws NoSuchMethodException {
+        assertThat(hints(Batches.class))
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Batches.class.getDeclaredMethod("many", List.class, List.class)))
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Customer.class.getDeclaredMethod("name")));
+    }
+
+    @Test
+    void handlersOfAClassAreReflectedUpon() throws NoSuchMethodException {
+        assertThat(hints(OfClass.class))
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(OfClass.class.getDeclaredMethod("placed", Placed.class)))
+                .matches(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Placed.class.getDeclaredMethod("orderId")));
+    }
+
+    @Test
+    void otherBeansAreLeftAlone() {
+        assertThat(contribution(NoListener.class)).isNull();
+    }
+
+    private static RuntimeHints hints(Class<?> listener) {
+        RuntimeHints hints = new RuntimeHints();
+        GenerationContext context = mock(GenerationContext.class);
+        when(context.getRuntimeHints()).thenReturn(hints);
+        contribution(listener).applyTo(context, mock(BeanRegistrationCode.class));
+        return hints;
+    }
+
+    private static BeanRegistrationAotContribution contribution(Class<?> type) {
+        DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+        beans.registerBeanDefinition("bean", new RootBeanDefinition(type));
+        BeanRegistrationAotProcessor processor =
+                one(BeanRegistrationAotProcessor.class, ListenerAotProcessor.class);
+        return processor.processAheadOfTime(RegisteredBean.of(beans, "bean"));
+    }
+
+    /** Others' may need what is not there. */
+    private static <T> T one(Class<T> kind, Class<? extends T> own) {
+        return SpringFactoriesLoader.forResourceLocation(AotServices.FACTORIES_RESOURCE_LOCATION)
+                .load(kind, (factory, name, failure) -> {})
+                .stream()
+                .filter(own::isInstance)
+                .findFirst()
+                .orElseThrow();
+    }
+}
