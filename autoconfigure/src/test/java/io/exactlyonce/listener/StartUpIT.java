@@ -347,11 +347,7 @@ class StartUpIT {
         assertStopped(
                 output,
                 Good.class,
-                Map.of(
-                        "exactly-once.claim.initialize-schema",
-                        "never",
-                        "spring.main.lazy-initialization",
-                        "true"),
+                Map.of("exactly-once.claim.initialize-schema", "never", "spring.main.lazy-initialization", "true"),
                 "Table exactly_once_claim is missing",
                 "exactly-once.claim.initialize-schema=always");
     }

@@ -56,7 +56,8 @@ class AheadOfTimeIT {
             SqsServer.shared().send(queue, "{\"customer\":{\"name\":\"Ada\"}}");
             SqsServer.shared().send(queue, "{\"customer\":{\"name\":\"Ada\"}}");
 
-            await().atMost(LONGEST).failFast(() -> assertThat(application.isAlive()).as(log()).isTrue())
+            await().atMost(LONGEST)
+                    .failFast(() -> assertThat(application.isAlive()).as(log()).isTrue())
                     .ignoreExceptions()
                     .until(() -> results(url).equals(List.of("{\"customer\":\"Ada\",\"attempt\":1}")));
             await().until(() -> SqsServer.shared().size(queue) == 0);

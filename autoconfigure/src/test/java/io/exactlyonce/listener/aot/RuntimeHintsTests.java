@@ -133,8 +133,7 @@ class RuntimeHintsTests {
     private static BeanRegistrationAotContribution contribution(Class<?> type) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
         beans.registerBeanDefinition("bean", new RootBeanDefinition(type));
-        BeanRegistrationAotProcessor processor =
-                one(BeanRegistrationAotProcessor.class, ListenerAotProcessor.class);
+        BeanRegistrationAotProcessor processor = one(BeanRegistrationAotProcessor.class, ListenerAotProcessor.class);
         return processor.processAheadOfTime(RegisteredBean.of(beans, "bean"));
     }
 
