@@ -17,6 +17,9 @@ final class ContainerDifferences {
 
     private static final Logger log = LoggerFactory.getLogger(ContainerDifferences.class);
 
+    private static final String DIFFERENCES =
+            "Listener '{}' takes over the settings of its container factory with these differences: {}";
+
     /** What the application asks for and does not get. */
     private final List<String> overridden = new ArrayList<>();
 
@@ -71,11 +74,10 @@ final class ContainerDifferences {
     /** Logs the differences of a listener: as a warning if it does without something. */
     void tell(String listener) {
         String all = Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
-        String text = "Listener '{}' takes over the settings of its container factory with these differences: {}";
         if (!overridden.isEmpty()) {
-            log.warn(text, listener, all);
+            log.warn(DIFFERENCES, listener, all);
         } else if (!changed.isEmpty()) {
-            log.info(text, listener, all);
+            log.info(DIFFERENCES, listener, all);
         }
     }
 }
