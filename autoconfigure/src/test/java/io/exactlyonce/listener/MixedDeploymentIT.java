@@ -23,8 +23,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class MixedDeploymentIT {
 
     private static final SqsServer SQS = SqsServer.shared();
-    private static final int WINDOW_SECONDS = 3;
-    private static final int ORDERS = 30;
+    private static final int WINDOW_SECONDS = 2;
+    private static final int ORDERS = 20;
     private static final DocumentedCode DOCUMENT = DocumentedCode.of("migration.md");
 
     record Order(String orderId) {}

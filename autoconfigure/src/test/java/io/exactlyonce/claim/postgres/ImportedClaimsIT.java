@@ -157,9 +157,12 @@ class ImportedClaimsIT {
         MetadataStoreSelector selector = selector("DEFAULT", "order-");
         MetadataStoreSelector otherRegion = selector("OTHER", "order-");
         MetadataStoreSelector otherKeys = selector("DEFAULT", "file-");
-        for (int order = 0; order < DONE; order++) {
-            selector.accept(new GenericMessage<>("A-" + order));
-        }
+        selector.accept(new GenericMessage<>("A-1"));
+        // What the selector writes, many times.
+        jdbc.update(
+                "INSERT INTO int_metadata_store SELECT 'order-A-' || n, metadata_value, region "
+                        + "FROM generate_series(2, ?) n, int_metadata_store",
+                DONE);
         otherRegion.accept(new GenericMessage<>("B-1"));
         otherKeys.accept(new GenericMessage<>("C-1"));
         jdbc.update("INSERT INTO int_metadata_store VALUES ('order-D-1', 'a value of its own', 'DEFAULT')");
@@ -169,6 +172,7 @@ class ImportedClaimsIT {
         run("metadata-store");
 
         assertThat(claim("order-A-1")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(claim("order-A-" + DONE)).isInstanceOf(AlreadyCompleted.class);
         assertThat(claim("order-D-1")).isInstanceOf(AlreadyCompleted.class);
         assertThat(rows()).hasSize(DONE + 1);
         assertThat(jdbc.queryForObject(
