@@ -11,9 +11,21 @@ import org.jspecify.annotations.Nullable;
  * @param retention for how long a completed key is remembered
  * @param initialDelay until a message is visible again after its first failure
  * @param maxDelay the longest such time
+ * @param connectionTimeout how long the application's pool makes claims wait for a connection; {@code null} if claims have their own
  */
 public record AuditTerms(
-        boolean renews, @Nullable Duration lease, Duration retention, Duration initialDelay, Duration maxDelay) {
+        boolean renews,
+        @Nullable Duration lease,
+        Duration retention,
+        Duration initialDelay,
+        Duration maxDelay,
+        @Nullable Duration connectionTimeout) {
+
+    /** Terms of claims that have their own pool, or need none. */
+    public AuditTerms(
+            boolean renews, @Nullable Duration lease, Duration retention, Duration initialDelay, Duration maxDelay) {
+        this(renews, lease, retention, initialDelay, maxDelay, null);
+    }
 
     /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */
     Duration retriesLast(int maxReceiveCount) {

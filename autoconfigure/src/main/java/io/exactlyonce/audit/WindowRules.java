@@ -17,7 +17,8 @@ final class WindowRules {
             new AuditRule("static-window", WindowRules::staticWindow),
             new AuditRule("window-latency", WindowRules::windowLatency),
             new AuditRule("renewal-permission", WindowRules::renewalPermission),
-            new AuditRule("lease", WindowRules::lease));
+            new AuditRule("lease", WindowRules::lease),
+            new AuditRule("connection-timeout", WindowRules::connectionTimeout));
 
     private WindowRules() {}
 
@@ -73,6 +74,20 @@ final class WindowRules {
                         "sqs:ChangeMessageVisibility is denied: no window can be renewed, and no message returned",
                         bound,
                         "allow sqs:ChangeMessageVisibility on the queue"));
+    }
+
+    /** A renewal that waits for a connection of a pool that is used up, or whose server is away, is told too late. */
+    private static Optional<Finding> connectionTimeout(AuditRule rule, QueueFacts facts, AuditTerms terms) {
+        Duration timeout = terms.connectionTimeout();
+        Duration lease = terms.lease() == null ? facts.subscription().window().length() : terms.lease();
+        return timeout == null || timeout.compareTo(lease) < 0
+                ? Optional.empty()
+                : Optional.of(rule.finding(
+                        WARNING,
+                        "the pool marked @ExactlyOnceDataSource lets a renewal wait for a connection for %s, the lease is %s"
+                                .formatted(AuditRule.text(timeout), AuditRule.text(lease)),
+                        "connectionTimeout shorter than the lease",
+                        "set the connectionTimeout of that pool to about 3s, or raise the window or exactly-once.claim.lease"));
     }
 
     /** A lease that ends before the window leaves the key open while its message is still hidden. */

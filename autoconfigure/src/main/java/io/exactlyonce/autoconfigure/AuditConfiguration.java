@@ -8,9 +8,12 @@ import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.foresight.Latencies;
 import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -27,11 +30,14 @@ class AuditConfiguration {
     @Bean
     @ConditionalOnMissingBean
     QueueAudit exactlyOnceQueueAudit(
-            ExactlyOnceProperties properties, WindowWatch windows, ObjectProvider<QueueObserver> observers) {
+            ExactlyOnceProperties properties,
+            WindowWatch windows,
+            ObjectProvider<QueueObserver> observers,
+            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
         return new QueueAudit(
                 properties.audit().mode(),
                 properties.audit().silence(),
-                terms(properties),
+                terms(properties, claims.getIfAvailable()),
                 subscription -> p99(windows, subscription),
                 (subscription, levels) ->
                         observers.orderedStream().forEach(observer -> observer.observed(subscription, levels)));
@@ -44,13 +50,14 @@ class AuditConfiguration {
                 .map(Latencies::p99);
     }
 
-    private static AuditTerms terms(ExactlyOnceProperties properties) {
+    private static AuditTerms terms(ExactlyOnceProperties properties, @Nullable PrimaryPinnedDataSource claims) {
         return new AuditTerms(
                 properties.renewal().enabled(),
                 properties.claim().lease(),
                 properties.claim().retention(),
                 properties.retry().initialDelay(),
-                properties.retry().maxDelay());
+                properties.retry().maxDelay(),
+                claims == null ? null : claims.foreignTimeout().orElse(null));
     }
 
     @Bean

@@ -26,7 +26,7 @@ final class ClaimPool {
         var synchronousCommit = properties.claim().synchronousCommit();
         if (marked != null) {
             var pool = PrimaryPinnedDataSource.around(marked, own.maximumPoolSize(), synchronousCommit);
-            pool.connectionTimeout()
+            pool.foreignTimeout()
                     .ifPresent(timeout ->
                             requireShorter(timeout, properties.claim().lease()));
             return pool;
@@ -39,7 +39,7 @@ final class ClaimPool {
         return new PrimaryPinnedDataSource(target, connections, synchronousCommit);
     }
 
-    /** Our own pool waits for 3 s. */
+    /** Where the window is the lease, the audit looks at it. Our own pool waits for 3 s. */
     private static void requireShorter(Duration timeout, @Nullable Duration lease) {
         if (lease != null && timeout.compareTo(lease) >= 0) {
             String property = "exactly-once.claim.lease";

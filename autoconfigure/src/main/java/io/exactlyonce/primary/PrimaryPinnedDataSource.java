@@ -102,11 +102,11 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return maximumPoolSize;
     }
 
-    /** Returns how long it waits for a connection; empty if that is a pool of the application's that does not tell. */
-    public Optional<Duration> connectionTimeout() {
-        return hikari(ownPool == null ? unproved : ownPool)
-                .map(HikariDataSource::getConnectionTimeout)
-                .map(Duration::ofMillis);
+    /** Returns how long a pool of the application's waits for a connection; empty if it does not tell, or if the pool is ours. */
+    public Optional<Duration> foreignTimeout() {
+        return ownPool == null
+                ? hikari(unproved).map(HikariDataSource::getConnectionTimeout).map(Duration::ofMillis)
+                : Optional.empty();
     }
 
     /** Returns who chose the database, and so what has to be changed for another one. */

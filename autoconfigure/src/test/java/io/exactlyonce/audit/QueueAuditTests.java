@@ -106,6 +106,24 @@ class QueueAuditTests {
         assertThat(findings()).hasSize(2);
     }
 
+    /** HikariCP's default on SQS's default. */
+    @Test
+    void poolThatLetsRenewalsWaitForAsLongAsALease() {
+        terms = new AuditTerms(
+                true,
+                null,
+                DAY.multipliedBy(18),
+                Duration.ofSeconds(16),
+                Duration.ofMinutes(5),
+                Duration.ofSeconds(30));
+
+        assertThat(only("connection-timeout").severity()).isEqualTo(Severity.WARNING);
+        assertThat(only("connection-timeout").found()).contains("for 30s, the lease is 30s");
+        assertThat(only("connection-timeout").remedy()).contains("about 3s");
+        window = 31;
+        assertThat(findings()).isEmpty();
+    }
+
     /** The third incident: poison messages in the queue for days. */
     @Test
     void queueWithoutADeadLetterQueue(CapturedOutput output) {

@@ -18,9 +18,9 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /** An SQS whose queues' attributes, and the rights on them, are what a test says. */
-final class ScriptedSqs implements SqsAsyncClient {
+public final class ScriptedSqs implements SqsAsyncClient {
 
-    static final String ORDERS = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders";
+    public static final String ORDERS = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders";
     static final String DEAD = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders-dead";
 
     final Map<String, Map<String, String>> queues = new HashMap<>();
@@ -30,7 +30,7 @@ final class ScriptedSqs implements SqsAsyncClient {
 
     SqsException renewalAnswer = failure(400, "ReceiptHandleIsInvalid");
 
-    ScriptedSqs() {
+    public ScriptedSqs() {
         queues.put(ORDERS, new HashMap<>(Map.of("VisibilityTimeout", "30", "MessageRetentionPeriod", "345600")));
         queues.put(
                 DEAD, new HashMap<>(Map.of("MessageRetentionPeriod", "1209600", "ApproximateNumberOfMessages", "2")));

@@ -3,12 +3,19 @@ package io.exactlyonce.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.audit.Finding;
+import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.audit.ScriptedSqs;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.PrimaryUnavailableException;
+import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
@@ -117,6 +124,24 @@ class ClaimPoolTests {
         runner.withUserConfiguration(Marked.class)
                 .withPropertyValues("exactly-once.claim.lease=31s")
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void windowThatIsTheLeaseIsHeldAgainstTheWaitForAConnectionOfAMarkedPoolOnly() {
+        runner.withUserConfiguration(Marked.class)
+                .run(context -> assertThat(rulesThatFindSomething(context)).contains("connection-timeout"));
+        runner.run(context -> assertThat(rulesThatFindSomething(context)).doesNotContain("connection-timeout"));
+    }
+
+    private static List<String> rulesThatFindSomething(ApplicationContext context) {
+        VisibilityWindow window = VisibilityWindow.ofSeconds(2);
+        QueueAudit audit = context.getBean(QueueAudit.class);
+        audit.subscribed(new Subscription(
+                "fulfilment",
+                "orders",
+                window,
+                new SqsQueueVisibility(new ScriptedSqs(), ScriptedSqs.ORDERS, window)));
+        return audit.reports().get(0).findings().stream().map(Finding::rule).toList();
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -93,6 +94,7 @@ class MarkedDataSourceIT {
             try (var claims = marked(pool)) {
                 new PrimaryProbe(claims).verify();
                 assertThat(claims.maximumPoolSize()).isEqualTo(SIZE);
+                assertThat(claims.foreignTimeout()).hasValue(Duration.ofMillis(pool.getConnectionTimeout()));
             }
 
             assertThat(pool.isClosed()).isFalse();
@@ -104,8 +106,10 @@ class MarkedDataSourceIT {
 
     @Test
     void sizeOfAnUnknownPoolIsWhatIsConfigured() {
-        assertThat(marked(new UnknownPool(SERVER.dataSource(url))).maximumPoolSize())
-                .isEqualTo(10);
+        PrimaryPinnedDataSource claims = marked(new UnknownPool(SERVER.dataSource(url)));
+
+        assertThat(claims.maximumPoolSize()).isEqualTo(10);
+        assertThat(claims.foreignTimeout()).isEmpty();
     }
 
     @Test
