@@ -82,12 +82,13 @@ final class WindowRules {
         Duration lease = terms.lease() == null ? facts.subscription().window().length() : terms.lease();
         return timeout == null || timeout.compareTo(lease) < 0
                 ? Optional.empty()
-                : Optional.of(rule.finding(
-                        WARNING,
-                        "the pool marked @ExactlyOnceDataSource lets a renewal wait for a connection for %s, the lease is %s"
-                                .formatted(AuditRule.text(timeout), AuditRule.text(lease)),
-                        "connectionTimeout shorter than the lease",
-                        "set the connectionTimeout of that pool to about 3s, or raise the window or exactly-once.claim.lease"));
+                : Optional.of(
+                        rule.finding(
+                                WARNING,
+                                "the pool marked @ExactlyOnceDataSource lets a renewal wait for a connection for %s, the lease is %s"
+                                        .formatted(AuditRule.text(timeout), AuditRule.text(lease)),
+                                "connectionTimeout shorter than the lease",
+                                "set the connectionTimeout of that pool to about 3s, or raise the window or exactly-once.claim.lease"));
     }
 
     /** A lease that ends before the window leaves the key open while its message is still hidden. */

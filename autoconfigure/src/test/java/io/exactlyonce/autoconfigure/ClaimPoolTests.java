@@ -137,10 +137,7 @@ class ClaimPoolTests {
         VisibilityWindow window = VisibilityWindow.ofSeconds(2);
         QueueAudit audit = context.getBean(QueueAudit.class);
         audit.subscribed(new Subscription(
-                "fulfilment",
-                "orders",
-                window,
-                new SqsQueueVisibility(new ScriptedSqs(), ScriptedSqs.ORDERS, window)));
+                "fulfilment", "orders", window, new SqsQueueVisibility(new ScriptedSqs(), ScriptedSqs.ORDERS, window)));
         return audit.reports().get(0).findings().stream().map(Finding::rule).toList();
     }
 
