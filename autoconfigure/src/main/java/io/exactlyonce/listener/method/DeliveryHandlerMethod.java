@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.method;
 
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
@@ -28,7 +29,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         CurrentDeliveries current = CurrentDeliveries.of(message, method);
         current.bind();
         try {
-            return original.invoke(message, providedArguments);
+            return withoutResult(original.invoke(message, providedArguments));
         } catch (RuntimeException failure) {
             throw CurrentDeliveries.take() == null || !UnfitArguments.mayQuoteContent(failure)
                     ? failure
@@ -36,5 +37,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         } finally {
             CurrentDeliveries.unbind();
         }
+    }
+
+    /** Awspring takes every future for one of {@code Void}, and fails over any other result, of which it has no use. */
+    private static @Nullable Object withoutResult(@Nullable Object returned) {
+        return returned instanceof CompletableFuture<?> future ? future.thenApply(result -> null) : returned;
     }
 }

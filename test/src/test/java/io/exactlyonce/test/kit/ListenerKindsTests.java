@@ -17,8 +17,11 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.InOrder;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.messaging.Message;
@@ -26,6 +29,7 @@ import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
 /** Batches, futures and the groups of FIFO queues. */
 @ExactlyOnceTest
+@ExtendWith(OutputCaptureExtension.class)
 class ListenerKindsTests {
 
     @Autowired
@@ -126,6 +130,16 @@ class ListenerKindsTests {
 
         assertThat(driver.awaitEnd(begun)).wasHandled();
         assertThat(driver.redeliver(begun)).wasSuppressed();
+    }
+
+    /** Awspring would log the result as a failure of its own. */
+    @Test
+    void futureWithAResultIsNoFailure(CapturedOutput output) {
+        shop.promise("P-3").complete("sold");
+
+        assertThat(driver.deliver(order("P-3", "promises"))).wasHandled();
+
+        assertThat(output).doesNotContain("ClassCastException");
     }
 
     @Test
