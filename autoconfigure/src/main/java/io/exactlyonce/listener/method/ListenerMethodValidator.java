@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.springframework.aop.framework.Advised;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
@@ -54,6 +55,13 @@ public final class ListenerMethodValidator {
 
     /** @throws InvalidListenerException if a claim would be completed before the work is done */
     static void requireTellingWhenDone(Method method, Class<?> returned) {
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            throw new InvalidListenerException(
+                    method,
+                    "it is a suspending function, which awspring cannot call",
+                    "return a CompletableFuture of the work, such as that of future { ... } in kotlinx-coroutines, or return when the "
+                            + "work is done");
+        }
         if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
                 || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class)) {
             throw new InvalidListenerException(

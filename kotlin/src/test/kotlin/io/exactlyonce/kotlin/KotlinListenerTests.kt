@@ -1,0 +1,70 @@
+package io.exactlyonce.kotlin
+
+import io.exactlyonce.Claim
+import io.exactlyonce.ExactlyOnceListener
+import io.exactlyonce.test.kit.ExactlyOnceDriver
+import io.exactlyonce.test.kit.ExactlyOnceTest
+import io.exactlyonce.test.kit.Outcome
+import io.exactlyonce.test.kit.TestMessage
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CopyOnWriteArrayList
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.future.future
+import kotlinx.coroutines.yield
+import org.assertj.core.api.Assertions.assertThat
+import org.junit.jupiter.api.Test
+import org.springframework.beans.factory.annotation.Autowired
+import org.springframework.context.annotation.Configuration
+import org.springframework.context.annotation.Import
+
+data class Order(val orderId: String, val cents: Int = 100)
+
+/** Open, as every class that Spring makes a proxy of; Kotlin's Spring plugin does so for components. */
+open class Shop {
+
+    private val scope = CoroutineScope(Dispatchers.Default)
+    private val sold = CopyOnWriteArrayList<String>()
+
+    open fun sold(): List<String> = sold
+
+    @ExactlyOnceListener(queueNames = ["orders"], key = "#order.orderId")
+    open fun sell(order: Order, claim: Claim): String {
+        sold += "${order.orderId} for ${order.cents} at attempt ${claim.attempt()}"
+        return "receipt"
+    }
+
+    @ExactlyOnceListener(queueNames = ["coroutines"], key = "#order.orderId")
+    open fun sellSoon(order: Order): CompletableFuture<String> = scope.future {
+        yield()
+        sold += order.orderId
+        "receipt"
+    }
+}
+
+/** Handlers in Kotlin, whose payloads are data classes. */
+@ExactlyOnceTest
+class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnceDriver, private val shop: Shop) {
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Shop::class)
+    open class Application
+
+    @Test
+    fun dataClassIsReadAndHandledOnce() {
+        val first = driver.deliver(TestMessage.of("""{"orderId":"A-1"}""").to("orders"))
+
+        assertThat(first.outcome()).isEqualTo(Outcome.HANDLED)
+        assertThat(driver.redeliver(first).outcome()).isEqualTo(Outcome.SUPPRESSED)
+        assertThat(shop.sold().filter { it.startsWith("A-1") }).containsExactly("A-1 for 100 at attempt 1")
+    }
+
+    @Test
+    fun coroutineThatIsAFutureIsHandledOnce() {
+        val first = driver.deliver(TestMessage.of(Order("A-2")).to("coroutines"))
+
+        assertThat(first.outcome()).isEqualTo(Outcome.HANDLED)
+        assertThat(driver.redeliver(first).outcome()).isEqualTo(Outcome.SUPPRESSED)
+        assertThat(shop.sold().filter { it == "A-2" }).hasSize(1)
+    }
+}
