@@ -125,6 +125,12 @@ public @interface ExactlyOnceListener {
     Effects effects() default Effects.EXTERNAL;
 
     /**
+     * {@code observe} for handlers that run as they would without this library, with claims recorded beside them and all
+     * counted that enforcing would have prevented; or {@code enforce}. Default: {@code exactly-once.mode}.
+     */
+    String mode() default "";
+
+    /**
      * Bean name of the transaction manager for {@link Effects#DATABASE}. Default: the only one, or the primary one.
      * Refused for {@link Effects#EXTERNAL}, which takes none.
      */

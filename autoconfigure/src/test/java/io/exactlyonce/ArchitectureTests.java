@@ -41,7 +41,7 @@ class ArchitectureTests {
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
 
     private static final String[] ENGINE =
-            rooms("claim..", "visibility", "renewal", "delivery..", "operations", "listener..");
+            rooms("claim..", "visibility", "renewal", "delivery..", "sighting", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
     /** Which of our packages each of our packages may use; only the wiring may use all. The base package's name is empty. */
@@ -69,11 +69,19 @@ class ArchitectureTests {
                     "delivery.pipeline",
                     List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
+            entry("sighting", List.of("", "claim", "delivery", "visibility", "time")),
             entry("listener.permits", List.of("delivery", "delivery.waiting", "visibility", "time")),
             entry("listener.message", List.of("delivery", "delivery.pipeline", "listener.permits", "visibility")),
             entry(
                     "listener.method",
-                    List.of("", "claim", "delivery", "delivery.pipeline", "listener.message", "visibility")),
+                    List.of(
+                            "",
+                            "claim",
+                            "delivery",
+                            "delivery.pipeline",
+                            "listener.message",
+                            "sighting",
+                            "visibility")),
             entry("listener.acknowledgement", List.of("delivery", "delivery.pipeline", "listener.message")),
             entry(
                     "listener.container",
@@ -91,6 +99,9 @@ class ArchitectureTests {
                             "visibility",
                             "time")),
             entry(
+                    "listener.observed",
+                    List.of("", "listener.container", "listener.message", "listener.method", "sighting", "visibility")),
+            entry(
                     "listener",
                     List.of(
                             "",
@@ -100,7 +111,9 @@ class ArchitectureTests {
                             "listener.container",
                             "listener.message",
                             "listener.method",
-                            "listener.permits")),
+                            "listener.observed",
+                            "listener.permits",
+                            "sighting")),
             entry("listener.aot", List.of("", "listener.method")),
             entry("window.foresight", List.of()),
             entry("window", List.of("visibility", "window.foresight")),
@@ -113,6 +126,7 @@ class ArchitectureTests {
                             "claim",
                             "delivery",
                             "renewal",
+                            "sighting",
                             "visibility",
                             "window",
                             "window.foresight",
@@ -137,6 +151,7 @@ class ArchitectureTests {
                             "delivery",
                             "primary.replica",
                             "renewal",
+                            "sighting",
                             "visibility",
                             "window",
                             "window.foresight",

@@ -6,6 +6,7 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
 import java.security.Principal;
 import java.util.List;
@@ -34,6 +35,7 @@ public final class ExactlyOnceEndpoint {
     private final ListenerStates listeners;
     private final WindowWatch windows;
     private final QueueAudit audit;
+    private final Sightings sightings;
     private final DeadLetterRedrive redrives;
     private final @Nullable ParkedClaims claims;
     private final @Nullable ExactlyOnceOperations operations;
@@ -41,6 +43,7 @@ public final class ExactlyOnceEndpoint {
     /**
      * Makes the endpoint.
      *
+     * @param sightings of listeners that are only observed
      * @param claims {@code null} for a store that shows none
      * @param operations decide on parked claims; {@code null} with a store that shows none
      */
@@ -48,20 +51,32 @@ public final class ExactlyOnceEndpoint {
             ListenerStates listeners,
             WindowWatch windows,
             QueueAudit audit,
+            Sightings sightings,
             @Nullable ParkedClaims claims,
             @Nullable ExactlyOnceOperations operations) {
         this.listeners = listeners;
         this.windows = windows;
         this.audit = audit;
+        this.sightings = sightings;
         this.redrives = new DeadLetterRedrive(audit);
         this.claims = claims;
         this.operations = operations;
     }
 
-    /** Returns what runs, under {@code listeners}. */
+    /**
+     * What runs.
+     *
+     * @param listeners those that are enforced
+     * @param observed those that are only observed
+     */
+    public record Listeners(List<ListenerDescription> listeners, List<ObservedDescription> observed) {}
+
+    /** Returns what runs. */
     @ReadOperation
-    public Map<String, List<ListenerDescription>> listeners() {
-        return Map.of("listeners", listeners.all().stream().map(this::describe).toList());
+    public Listeners listeners() {
+        return new Listeners(
+                listeners.all().stream().map(this::describe).toList(),
+                sightings.all().stream().map(ObservedDescription::of).toList());
     }
 
     private ListenerDescription describe(ListenerStates.State state) {

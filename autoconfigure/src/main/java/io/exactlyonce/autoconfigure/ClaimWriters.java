@@ -43,6 +43,11 @@ final class ClaimWriters {
         return new ClaimWriter(store, async, timer);
     }
 
+    /** Returns the store itself, asked without waiting. */
+    AsyncClaimStore async() {
+        return async;
+    }
+
     /** Returns one whose claims tell the claim store's circuit breaker whether they are answered. */
     ClaimWriter guarded(StoreCircuitBreakers breakers) {
         return new ClaimWriter(store, breakers.guard(async), timer);

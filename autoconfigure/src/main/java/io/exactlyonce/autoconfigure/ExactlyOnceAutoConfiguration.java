@@ -53,7 +53,8 @@ import tools.jackson.databind.json.JsonMapper;
     RetentionConfiguration.class,
     ListenerConfiguration.class,
     AuditConfiguration.class,
-    ObserveConfiguration.class
+    ObserveConfiguration.class,
+    SightingConfiguration.class
 })
 public final class ExactlyOnceAutoConfiguration {
 
@@ -162,7 +163,7 @@ public final class ExactlyOnceAutoConfiguration {
         database.ifAvailable(ClaimDatabase::requireReady);
     }
 
-    private static ClaimSettings terms(ExactlyOnceProperties properties) {
+    static ClaimSettings terms(ExactlyOnceProperties properties) {
         return new ClaimSettings(
                 ManagementFactory.getRuntimeMXBean().getName(),
                 properties.claim().lease(),

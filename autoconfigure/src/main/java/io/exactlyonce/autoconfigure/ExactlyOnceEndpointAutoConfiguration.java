@@ -5,6 +5,7 @@ import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -27,8 +28,10 @@ public final class ExactlyOnceEndpointAutoConfiguration {
             ListenerStates listeners,
             WindowWatch windows,
             QueueAudit audit,
+            Sightings sightings,
             ObjectProvider<ParkedClaims> claims,
             ObjectProvider<ExactlyOnceOperations> operations) {
-        return new ExactlyOnceEndpoint(listeners, windows, audit, claims.getIfAvailable(), operations.getIfAvailable());
+        return new ExactlyOnceEndpoint(
+                listeners, windows, audit, sightings, claims.getIfAvailable(), operations.getIfAvailable());
     }
 }

@@ -5,6 +5,7 @@ import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
+import io.exactlyonce.metrics.SightingMetrics;
 import io.exactlyonce.metrics.WindowMetrics;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -52,5 +53,11 @@ public final class ExactlyOnceMetricsAutoConfiguration {
     @ConditionalOnBean(RetentionLifecycle.class)
     RetentionMetrics exactlyOnceRetentionMetrics(MeterRegistry registry) {
         return new RetentionMetrics(registry);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SightingMetrics exactlyOnceSightingMetrics(MeterRegistry registry) {
+        return new SightingMetrics(registry);
     }
 }

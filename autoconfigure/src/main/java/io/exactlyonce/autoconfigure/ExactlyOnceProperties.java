@@ -1,5 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
+import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditRule;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
@@ -20,6 +21,8 @@ import org.springframework.util.unit.DataSize;
 /**
  * Settings of exactly-once listeners.
  *
+ * @param mode Whether listeners that do not say it themselves are enforced, or only observed: 'enforce', or 'observe' for
+ *     handlers that run as they would anyway, while all is counted that enforcing would have prevented.
  * @param claim Claims on idempotency keys.
  * @param datasource Connection pool for claims.
  * @param renewal Renewal of visibility windows and leases.
@@ -29,6 +32,7 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("exactly-once")
 public record ExactlyOnceProperties(
+        @DefaultValue("enforce") Mode mode,
         @DefaultValue Claim claim,
         @DefaultValue Datasource datasource,
         @DefaultValue Renewal renewal,

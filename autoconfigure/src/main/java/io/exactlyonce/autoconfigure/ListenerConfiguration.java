@@ -1,6 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Mode;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
@@ -15,10 +16,13 @@ import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.ListenerEngine.Readiness;
 import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
+import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.sighting.ListenerModes;
 import io.exactlyonce.time.Clockwork;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +35,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -57,6 +62,7 @@ class ListenerConfiguration {
             ClaimStore store,
             ExactlyOnceProperties properties,
             Clockwork clockwork,
+            ObservedContainers observing,
             @Qualifier(ExactlyOnceAutoConfiguration.OBSERVERS) CompositeDeliveryObserver observers) {
         return new ExactlyOnceContainerFactoryConfigurer(
                 environment,
@@ -73,17 +79,27 @@ class ListenerConfiguration {
                                 properties.claim().retention(),
                                 properties.claim().lease(),
                                 properties.renewal().schedule()),
-                        beginCheck(database)));
+                        readiness(database)),
+                observing);
     }
 
-    /** Returns what awaits the check's end. There is none to make for a store of the application's own. */
-    private static Runnable beginCheck(ObjectProvider<ClaimDatabase> database) {
+    /** There is no check to make for a store of the application's own. */
+    private static Readiness readiness(ObjectProvider<ClaimDatabase> database) {
         ClaimDatabase claims = database.getIfAvailable();
         if (claims == null) {
             return () -> {};
         }
-        claims.beginCheck();
-        return claims::awaitCheck;
+        return new Readiness() {
+            @Override
+            public void begin() {
+                claims.beginCheck();
+            }
+
+            @Override
+            public void run() {
+                claims.awaitCheck();
+            }
+        };
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
@@ -101,7 +117,8 @@ class ListenerConfiguration {
             ObjectProvider<StoreCircuitBreakers> breakers,
             ObjectProvider<ClaimDatabase> database,
             @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
-        return new ExactlyOnceListenerConfigurer(beans, environment, results, (manager, named) -> {
+        ListenerModes modes = new ListenerModes(environment, properties.mode());
+        return new ExactlyOnceListenerConfigurer(beans, modes, results, (manager, named) -> {
             // A transaction proves itself on the table, which may have to be created first.
             database.ifAvailable(ClaimDatabase::awaitCheck);
             ClaimTransaction transaction =
@@ -146,9 +163,15 @@ class ListenerConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans) {
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(
+            ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans, Environment environment) {
+        // Advice is made before properties are bound for beans.
+        Mode mode =
+                Binder.get(environment).bind("exactly-once.mode", Mode.class).orElse(Mode.ENFORCE);
         return new ExactlyOnceAdvisor(
-                pipeline, () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class));
+                pipeline,
+                () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class),
+                new ListenerModes(environment, mode));
     }
 
     /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */

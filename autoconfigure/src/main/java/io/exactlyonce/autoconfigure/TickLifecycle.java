@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
@@ -12,18 +13,28 @@ final class TickLifecycle implements SmartLifecycle {
     private final String thread;
     private final Runnable tick;
     private final Duration interval;
+    private final BooleanSupplier wanted;
     private volatile Clockwork.@Nullable Ticks ticks;
 
     TickLifecycle(Clockwork clockwork, String thread, Runnable tick, Duration interval) {
+        this(clockwork, thread, tick, interval, () -> true);
+    }
+
+    /** @param wanted whether there is anything to do, when all beans are made */
+    TickLifecycle(
+            Clockwork clockwork, String thread, Runnable tick, Duration interval, BooleanSupplier wanted) {
         this.clockwork = clockwork;
         this.thread = thread;
         this.tick = tick;
         this.interval = interval;
+        this.wanted = wanted;
     }
 
     @Override
     public void start() {
-        ticks = clockwork.every(interval, thread, tick);
+        if (wanted.getAsBoolean()) {
+            ticks = clockwork.every(interval, thread, tick);
+        }
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
 import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
-import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
@@ -20,6 +19,7 @@ import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerMethodValidator;
+import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.listener.permits.PausingBackPressureHandler;
 import java.util.List;
 import java.util.Objects;
@@ -50,6 +50,7 @@ public final class ExactlyOnceContainerFactory
     private final QueueNotFoundStrategy queueNotFound;
     private final boolean virtualThreads;
     private final ScopeConflicts scopes;
+    private final ObservedContainers observing;
 
     /**
      * Makes a factory.
@@ -58,20 +59,23 @@ public final class ExactlyOnceContainerFactory
      * @param environment says whether the application asks for missing queues to be created, and for virtual threads.
      *     Awspring creates queues by default, with a window of 30 s and no dead-letter queue; here a missing queue stops
      *     the start
-     * @param engine resolved with each container; it begins to prove the database ready, which each message
-     *     source awaits before it polls
+     * @param engine resolved with each container, which has it begin to prove the database ready; each message
+     *     source awaits that before it polls
+     * @param observing for listeners that are only observed, whose containers stay as they are made
      */
     ExactlyOnceContainerFactory(
             Supplier<SqsMessageListenerContainerFactory<Object>> original,
             Environment environment,
             Supplier<ListenerEngine> engine,
-            ScopeConflicts scopes) {
+            ScopeConflicts scopes,
+            ObservedContainers observing) {
         this.original = original;
         this.engine = engine;
         this.queueNotFound =
                 environment.getProperty(QUEUE_NOT_FOUND, QueueNotFoundStrategy.class, QueueNotFoundStrategy.FAIL);
         this.virtualThreads = Threading.VIRTUAL.isActive(environment);
         this.scopes = scopes;
+        this.observing = observing;
     }
 
     @Override
@@ -81,16 +85,21 @@ public final class ExactlyOnceContainerFactory
         }
         ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
-        Endpoint prepared = endpoint instanceof SqsEndpoint method ? new ListenerModeEndpoint(method) : endpoint;
+        Endpoint prepared = observing.prepare(endpoint, settings);
         SqsMessageListenerContainer<Object> container;
         try {
             container = original.get().createContainer(prepared);
         } finally {
             settings.end();
         }
+        if (settings.isObserved()) {
+            scopes.add(container.getId(), endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
+            return container;
+        }
         if (prepared instanceof ListenerModeEndpoint own) {
             own.requireMethod(container);
         }
+        ready.readiness().begin();
         if (settings.isBatch()) {
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }

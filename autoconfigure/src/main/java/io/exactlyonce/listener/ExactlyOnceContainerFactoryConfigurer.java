@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ScopeConflicts;
+import io.exactlyonce.listener.observed.ObservedContainers;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
@@ -25,22 +26,26 @@ public final class ExactlyOnceContainerFactoryConfigurer {
 
     private final Environment environment;
     private final Supplier<ListenerEngine> engine;
+    private final ObservedContainers observing;
     private final ScopeConflicts scopes = new ScopeConflicts();
 
     /**
      * Makes a configurer.
      *
      * @param environment says whether the application asks for missing queues to be created, and for virtual threads
-     * @param engine resolved with each container; it begins to prove the database ready
+     * @param engine resolved with each container, which has it begin to prove the database ready
+     * @param observing for listeners that are only observed
      */
-    public ExactlyOnceContainerFactoryConfigurer(Environment environment, Supplier<ListenerEngine> engine) {
+    public ExactlyOnceContainerFactoryConfigurer(
+            Environment environment, Supplier<ListenerEngine> engine, ObservedContainers observing) {
         this.environment = environment;
         this.engine = engine;
+        this.observing = observing;
     }
 
     /**
      * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter; only their
-     * component factories and their acknowledgement mode are exchanged.
+     * component factories and their acknowledgement mode are exchanged; of listeners that are only observed, nothing is.
      *
      * @param original makes the containers
      * @return what is to be a bean
@@ -48,12 +53,12 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     public ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original) {
         @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
         SqsMessageListenerContainerFactory<Object> any = (SqsMessageListenerContainerFactory<Object>) original;
-        return new ExactlyOnceContainerFactory(() -> any, environment, engine, scopes);
+        return new ExactlyOnceContainerFactory(() -> any, environment, engine, scopes, observing);
     }
 
     /** Prepares the factory that plain {@code @SqsListener} methods use. */
     public ExactlyOnceContainerFactory prepareDefault(BeanFactory beans) {
-        return new ExactlyOnceContainerFactory(() -> original(beans), environment, engine, scopes);
+        return new ExactlyOnceContainerFactory(() -> original(beans), environment, engine, scopes, observing);
     }
 
     /** Returns awspring's default factory, or the application's own. */

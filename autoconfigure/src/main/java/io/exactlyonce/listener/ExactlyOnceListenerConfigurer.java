@@ -7,8 +7,8 @@ import io.exactlyonce.listener.method.ClaimArgumentResolver;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
 import io.exactlyonce.listener.method.ListenerBeans;
 import io.exactlyonce.listener.method.ListenerMethodReader;
+import io.exactlyonce.sighting.ListenerModes;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.core.env.Environment;
 
 /** Adds our argument resolver and our handler methods to those that the application has configured. */
 public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigurer {
@@ -19,17 +19,17 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      * Makes a configurer.
      *
      * @param beans where container factories and reconcilers are
-     * @param environment resolves {@code ${...}} in the annotation's text attributes
+     * @param modes say which listeners are only observed, and resolve {@code ${...}} in the annotation's text attributes
      * @param results reads stored results
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
     public ExactlyOnceListenerConfigurer(
             BeanFactory beans,
-            Environment environment,
+            ListenerModes modes,
             ResultSerializer results,
             ListenerBeans.ClaimTransactionFactory transactions) {
         this.methods = new ListenerMethodReader(
-                environment, new ListenerBeans(beans, ExactlyOnceContainerFactory.class, transactions), results);
+                modes, new ListenerBeans(beans, ExactlyOnceContainerFactory.class, transactions), results);
     }
 
     @Override

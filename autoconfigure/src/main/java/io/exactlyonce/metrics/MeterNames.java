@@ -41,6 +41,8 @@ final class MeterNames {
     static final String RECEIVES_LEFT = "exactly.once.receives.left";
     static final String RECEIVES_RUN_OUT = "exactly.once.receives.run.out";
     static final String LISTENER_PAUSED = "exactly.once.listener.paused";
+    static final String OBSERVED = "exactly.once.observed";
+    static final String UNOBSERVED = "exactly.once.unobserved";
 
     static final String REPLICA_LAG = "exactly.once.replica.lag";
     static final String REPLICA_LAG_BYTES = "exactly.once.replica.lag.bytes";
@@ -56,6 +58,7 @@ final class MeterNames {
     static final String RECEIVE = "receive";
     static final String STATE = "state";
     static final String RULE = "rule";
+    static final String REASON = "reason";
 
     private static final String ACQUIRED = "acquired";
     private static final String ALREADY_COMPLETED = "already_completed";

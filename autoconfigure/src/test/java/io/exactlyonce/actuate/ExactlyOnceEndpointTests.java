@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.sighting.ObservedQueue;
+import io.exactlyonce.sighting.Sighting;
+import io.exactlyonce.sighting.Sightings;
+import io.exactlyonce.sighting.Unobserved;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -32,7 +37,9 @@ class ExactlyOnceEndpointTests {
             new AuditTerms(true, null, Duration.ofDays(14), Duration.ofSeconds(1), Duration.ofMinutes(5)),
             subscription -> Optional.empty(),
             (subscription, levels) -> {});
-    private final ExactlyOnceEndpoint endpoint = new ExactlyOnceEndpoint(listeners, windows, audit, null, null);
+    private final Sightings sightings = new Sightings(clock);
+    private final ExactlyOnceEndpoint endpoint =
+            new ExactlyOnceEndpoint(listeners, windows, audit, sightings, null, null);
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
@@ -49,13 +56,13 @@ class ExactlyOnceEndpointTests {
     };
 
     private ListenerDescription only() {
-        assertThat(endpoint.listeners().get("listeners")).hasSize(1);
-        return endpoint.listeners().get("listeners").get(0);
+        assertThat(endpoint.listeners().listeners()).hasSize(1);
+        return endpoint.listeners().listeners().get(0);
     }
 
     @Test
     void listenerIsDescribedFromItsStartUntilItsStop() {
-        assertThat(endpoint.listeners().get("listeners")).isEmpty();
+        assertThat(endpoint.listeners().listeners()).isEmpty();
         listeners.subscribed(orders);
         listeners.inFlight(orders, 1);
         listeners.inFlight(orders, 1);
@@ -81,7 +88,7 @@ class ExactlyOnceEndpointTests {
         assertThat(only().pausedBy()).isEmpty();
         listeners.unsubscribed(orders);
         listeners.inFlight(orders, -1);
-        assertThat(endpoint.listeners().get("listeners")).isEmpty();
+        assertThat(endpoint.listeners().listeners()).isEmpty();
     }
 
     @Test
@@ -103,6 +110,30 @@ class ExactlyOnceEndpointTests {
         assertThat(window.advice().recommended()).isBetween(38.0, 42.0);
         assertThat(window.advice().terraform()).contains("aws_sqs_queue").contains("\"orders\"");
         assertThat(window.advice().cli()).startsWith("aws sqs set-queue-attributes");
+    }
+
+    @Test
+    void observedListenerIsShownWithWhatItWouldHaveBeenSparedAndTheHashesOfTheKeys() {
+        ObservedQueue queue = new ObservedQueue("fulfilment", "orders");
+        ClaimKey key = new ClaimKey("orders", "o1");
+        sightings.observing(queue);
+        sightings.sighted(queue, key, Sighting.ALONE);
+        sightings.sighted(queue, key, Sighting.OVERLAP);
+        sightings.sighted(queue, key, Sighting.DUPLICATE);
+        sightings.sighted(queue, key, Sighting.MISMATCH);
+        sightings.unobserved(queue, Unobserved.STORE, null);
+        clock.advance(Duration.ofSeconds(2));
+
+        assertThat(endpoint.listeners().listeners()).isEmpty();
+        ObservedDescription observed = endpoint.listeners().observed().get(0);
+
+        assertThat(observed.summary()).isEqualTo("would have prevented 2 double effects in the last 24 hours");
+        assertThat(observed.lastDay())
+                .containsEntry("alone", 1L)
+                .containsEntry("mismatch", 1L)
+                .containsEntry("unobserved", 1L);
+        assertThat(observed.unobserved()).containsEntry("store", 1L).containsEntry("key", 0L);
+        assertThat(observed.keys()).containsExactly(new Sightings.SeenKey(key.shortHash(), "mismatch", 3, 2.0));
     }
 
     @Test

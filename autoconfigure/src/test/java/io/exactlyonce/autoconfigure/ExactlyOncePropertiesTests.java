@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -77,6 +78,7 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.renewal.enabled=false",
                         "exactly-once.datasource.replica-lag-interval=0",
+                        "exactly-once.mode=observe",
                         "exactly-once.claim.store=dynamodb",
                         "exactly-once.renewal.at=0.8",
                         "exactly-once.renewal.jitter=0.5",
@@ -89,6 +91,7 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.observation.opentelemetry-names=true")
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
+                                Mode.OBSERVE,
                                 new ExactlyOnceProperties.Claim(
                                         ExactlyOnceProperties.Store.DYNAMODB,
                                         Duration.ofSeconds(45),

@@ -15,6 +15,8 @@ import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -24,9 +26,13 @@ import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.sighting.SightingObserver;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
@@ -66,9 +72,11 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     private final ExactlyOnceContainerFactory factory = new ExactlyOnceContainerFactoryConfigurer(
-                    new StandardEnvironment(), () -> {
+                    new StandardEnvironment(),
+                    () -> {
                         throw new IllegalStateException("the database was asked");
-                    })
+                    },
+                    observing())
             .prepareDefault(new DefaultListableBeanFactory());
     private final MockEnvironment environment = new MockEnvironment();
     private Runnable readiness = () -> {};
@@ -278,8 +286,20 @@ class ExactlyOnceContainerFactoryTests {
                                 clock,
                                 queue -> {},
                                 ListenerRig.START_LINE,
-                                readiness))
+                                readiness::run),
+                        observing())
                 .prepare(original.build());
+    }
+
+    private static ObservedContainers observing() {
+        ScriptedStore store = new ScriptedStore();
+        return new ObservedContainers(new ObservedClaims(
+                new ExecutorClaimStore(store, Runnable::run),
+                new ClaimSettings("worker", null),
+                new SightingObserver() {},
+                Runnable::run,
+                new FakeTimer(),
+                1));
     }
 
     private static SqsEndpoint endpoint(String queue) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.audit.QueueLevels;
 import io.exactlyonce.primary.replica.ReplicaLag;
+import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -33,6 +34,7 @@ class MetersTableTests {
         new WindowMetrics(registry, watch).subscribed(orders);
         new RetentionMetrics(registry).surveyed(null, 0);
         new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0, true)));
+        new SightingMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));
         return MetersTable.of(registry.scrape());
     }
 

@@ -28,4 +28,13 @@ public record ListenerEngine(
         NanoClock clock,
         Consumer<Subscription> audit,
         StartLine line,
-        Runnable readiness) {}
+        Readiness readiness) {
+
+    /** Whether claims are known to be kept: running it returns then, however long that takes, or throws why they cannot be. */
+    @FunctionalInterface
+    public interface Readiness extends Runnable {
+
+        /** Begins to find out, and does not wait. */
+        default void begin() {}
+    }
+}

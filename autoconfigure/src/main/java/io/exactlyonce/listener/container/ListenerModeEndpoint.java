@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class ListenerModeEndpoint extends SqsEndpoint {
 
     private final SqsEndpoint original;
+    private final Consumer<MessageListenerContainer<?>> setUp;
     private @Nullable Object method;
 
     /** A container factory has a message listener of its own, which takes the annotated method's place. */
@@ -34,9 +35,11 @@ public final class ListenerModeEndpoint extends SqsEndpoint {
         }
     }
 
-    public ListenerModeEndpoint(SqsEndpoint original) {
+    /** @param setUp gets the container when it has its listener, and nothing that its factory adds yet */
+    public ListenerModeEndpoint(SqsEndpoint original, Consumer<MessageListenerContainer<?>> setUp) {
         super(SqsEndpoint.builder().queueNames(original.getLogicalNames()).id(original.getId()));
         this.original = original;
+        this.setUp = setUp;
     }
 
     @Override
@@ -50,6 +53,7 @@ public final class ListenerModeEndpoint extends SqsEndpoint {
         if (container instanceof AbstractMessageListenerContainer<?, ?, ?> listening) {
             method = listening.getMessageListener();
         }
+        setUp.accept(container);
     }
 
     /**

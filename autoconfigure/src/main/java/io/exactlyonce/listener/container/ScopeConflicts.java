@@ -31,7 +31,7 @@ public final class ScopeConflicts {
     }
 
     /** Returns a queue's name, of which listeners may give the URL or the ARN. */
-    static String name(String queue) {
+    public static String name(String queue) {
         return queue.substring(Math.max(queue.lastIndexOf('/'), queue.lastIndexOf(':')) + 1);
     }
 

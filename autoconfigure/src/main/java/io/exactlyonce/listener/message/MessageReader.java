@@ -8,13 +8,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.MessageHeaders;
-import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.model.Message;
-import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
@@ -78,8 +75,9 @@ public final class MessageReader<T> {
             org.springframework.messaging.Message<T> converted = convert(message);
             MessageHeaders headers = converted.getHeaders();
             delivery.sentWith(name -> headers.get(name) instanceof String text ? text : null);
-            return Optional.of(new ReceivedMessage(delivery, keyAttribute(message), group, message.body(), origin)
-                    .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
+            return Optional.of(
+                    new ReceivedMessage(delivery, PolledMessage.keyAttribute(message), group, message.body(), origin)
+                            .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
@@ -133,16 +131,5 @@ public final class MessageReader<T> {
     /** By text: to answer by enum constant, the message copies all of its attributes each time. */
     private static String attribute(Message message, MessageSystemAttributeName name, String absent) {
         return message.attributesAsStrings().getOrDefault(name.toString(), absent);
-    }
-
-    /** An attribute without text, such as a binary one, counts as blank, so that it fails the delivery. */
-    private static @Nullable String keyAttribute(Message message) {
-        MessageAttributeValue attribute = message.messageAttributes().get(ReceivedMessage.KEY_ATTRIBUTE);
-        if (attribute == null) {
-            return null;
-        }
-        return Optional.ofNullable(attribute.stringValue())
-                .filter(StringUtils::hasText)
-                .orElse("");
     }
 }

@@ -66,6 +66,11 @@ public final class ReceivedMessage {
         return body;
     }
 
+    /** Returns what SQS itself says of the message. */
+    public PolledMessage polled() {
+        return new PolledMessage(delivery.subscription().queue(), delivery.messageId(), keyAttribute, body);
+    }
+
     public MessageOrigin origin() {
         return origin;
     }

@@ -37,8 +37,25 @@ public record BatchSignature(int list, int claims, int visibility, Class<?> payl
                 && ResolvableType.forMethodParameter(parameter).getGeneric(0).toClass() == Claim.class;
     }
 
-    /** @throws InvalidListenerException if the method cannot be called with batches */
+    /** Returns where a method takes what, as far as that can be told; {@code -1} for what it does not take. */
     static BatchSignature of(Method method) {
+        int list = -1;
+        int claims = -1;
+        int visibility = -1;
+        for (MethodParameter parameter : parameters(method)) {
+            if (isClaims(parameter)) {
+                claims = parameter.getParameterIndex();
+            } else if (parameter.getParameterType() == List.class) {
+                list = parameter.getParameterIndex();
+            } else if (parameter.getParameterType() == BatchVisibility.class) {
+                visibility = parameter.getParameterIndex();
+            }
+        }
+        return new BatchSignature(list, claims, visibility, list < 0 ? Object.class : payloadType(method, list));
+    }
+
+    /** @throws InvalidListenerException if the method cannot be called with batches */
+    static void requireFit(Method method) {
         int list = -1;
         int claims = -1;
         int visibility = -1;
@@ -55,7 +72,6 @@ public record BatchSignature(int list, int claims, int visibility, Class<?> payl
             }
         }
         requireUsable(method, list);
-        return new BatchSignature(list, claims, visibility, payloadType(method, list));
     }
 
     private static List<MethodParameter> parameters(Method method) {
@@ -107,21 +123,21 @@ public record BatchSignature(int list, int claims, int visibility, Class<?> payl
                     "it takes batches, and its result is asynchronous: the claims would be completed before the work is done",
                     "return when the work is done");
         }
-    }
-
-    private static Class<?> payloadType(Method method, int list) {
-        ResolvableType type = ResolvableType.forMethodParameter(method, list);
-        Class<?> element = type.getNested(2).toClass();
-        Class<?> payload = Message.class.isAssignableFrom(element)
-                ? type.getNested(MESSAGE_LEVEL).toClass()
-                : element;
-        if (payload == Object.class) {
+        if (payloadType(method, list) == Object.class) {
             throw new InvalidListenerException(
                     method,
                     "its list does not say what the messages carry",
                     "take a List<T> or a List<Message<T>> with a type in the place of T");
         }
-        return payload;
+    }
+
+    /** Returns {@code Object} where the list does not say. */
+    private static Class<?> payloadType(Method method, int list) {
+        ResolvableType type = ResolvableType.forMethodParameter(method, list);
+        Class<?> element = type.getNested(2).toClass();
+        return Message.class.isAssignableFrom(element)
+                ? type.getNested(MESSAGE_LEVEL).toClass()
+                : element;
     }
 
     /** Returns what an item of the resolved list carries. */

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
 import org.springframework.messaging.Message;
@@ -24,10 +25,25 @@ public final class ClaimArgumentResolver implements HandlerMethodArgumentResolve
         called.add(method);
     }
 
+    /** @throws InvalidListenerException if a method that is only observed takes a claim, of which there is none */
+    static void requireNoClaim(Method observed) {
+        if (IntStream.range(0, observed.getParameterCount())
+                .mapToObj(index -> new MethodParameter(observed, index))
+                .anyMatch(ClaimArgumentResolver::isClaim)) {
+            throw new InvalidListenerException(
+                    observed,
+                    "its mode is 'observe', and it takes a Claim: no claim is held while it runs, and no fencing token known",
+                    "leave the parameter out while it is observed, or set mode = \"enforce\" for this listener");
+        }
+    }
+
+    private static boolean isClaim(MethodParameter parameter) {
+        return parameter.getParameterType() == Claim.class || BatchSignature.isClaims(parameter);
+    }
+
     @Override
     public boolean supportsParameter(MethodParameter parameter) {
-        boolean claim = parameter.getParameterType() == Claim.class || BatchSignature.isClaims(parameter);
-        return claim && isOurs(Objects.requireNonNull(parameter.getMethod()));
+        return isClaim(parameter) && isOurs(Objects.requireNonNull(parameter.getMethod()));
     }
 
     private boolean isOurs(Method method) {

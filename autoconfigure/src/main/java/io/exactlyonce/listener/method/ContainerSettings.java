@@ -7,7 +7,10 @@ import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.sighting.ObservedMessage;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +36,8 @@ public final class ContainerSettings {
     private volatile @Nullable Choice choice;
     private volatile Set<Class<?>> payloadTypesOfClass = Set.of();
     private volatile boolean hasOwnExecutor;
+    private volatile boolean isObserved;
+    private volatile boolean tellsItsEnd = true;
     private volatile @Nullable Duration timeout;
     private volatile @Nullable String scope;
     private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
@@ -57,6 +62,43 @@ public final class ContainerSettings {
             latest.scope = scope;
             latest.onAbandoned = onAbandoned;
         }
+    }
+
+    /**
+     * Sets what an observed method of the container that is being made says.
+     *
+     * @param tellsItsEnd whether its handler's end tells that its work is done
+     */
+    static void observe(
+            DeliveryHandlerMethod handler, @Nullable String scope, AbandonedPolicy onAbandoned, boolean tellsItsEnd) {
+        complete(handler, null, scope, onAbandoned);
+        ContainerSettings latest = LATEST.get();
+        if (latest != null) {
+            latest.isObserved = true;
+            latest.tellsItsEnd = latest.tellsItsEnd && tellsItsEnd;
+        }
+    }
+
+    /** Returns whether the end of an observed listener's handlers, of all of them, tells that their work is done. */
+    public boolean tellsItsEnd() {
+        return tellsItsEnd;
+    }
+
+    /** Returns whether the listener is only observed. */
+    public boolean isObserved() {
+        return isObserved;
+    }
+
+    /**
+     * Returns what is to be observed of a message of an observed listener.
+     *
+     * @param polled what SQS itself says of it
+     * @param lease of its claim, unless leases are configured
+     * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
+     */
+    public ObservedMessage observed(Message<?> message, PolledMessage polled, VisibilityWindow lease) {
+        ListenerMethod method = made().of(message);
+        return new ObservedMessage(method.key(message, polled), () -> method.payload(polled), lease);
     }
 
     /** The container is made, or could not be. */

@@ -59,6 +59,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         if (declared == null) {
             return original.createInvocableHandlerMethod(bean, method);
         }
+        if (methods.isObserved(declared)) {
+            return observed(bean, declared);
+        }
         Method callable = callable(bean, method);
         claims.addListener(callable);
         InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, callable);
@@ -74,6 +77,20 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 methods.scope(declared),
                 declared.annotation().onAbandoned());
         return made;
+    }
+
+    /** Returns what awspring would call without us; the container's settings learn how to read the keys of its messages. */
+    private InvocableHandlerMethod observed(Object bean, ListenerDeclaration declared) {
+        Method method = declared.method();
+        InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, method);
+        ListenerMethod read =
+                methods.readObserved(declared, new KeyArguments(method, handler.getMethodParameters(), resolvers));
+        ContainerSettings.observe(
+                new DeliveryHandlerMethod(handler, read),
+                methods.scope(declared),
+                declared.annotation().onAbandoned(),
+                methods.tellRefusals(declared, handler.getReturnType().getParameterType()));
+        return handler;
     }
 
     /**

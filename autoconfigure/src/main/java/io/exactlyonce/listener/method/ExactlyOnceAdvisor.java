@@ -3,10 +3,12 @@ package io.exactlyonce.listener.method;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.sighting.ListenerModes;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.MethodMatcher;
 import org.springframework.aop.Pointcut;
@@ -38,9 +40,11 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
      * @param pipeline takes deliveries to handlers; resolved at the first message
      * @param proxies says whether proxies are subclasses, also of beans with interfaces; resolved at the first bean of a class
      *     that is final
+     * @param modes say which listeners are only observed: they get no proxy
      */
-    public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ObjectFactory<ProxyConfig> proxies) {
-        super(new ListenerPointcut(proxies), new ExactlyOnceInterceptor(pipeline));
+    public ExactlyOnceAdvisor(
+            ObjectFactory<DeliveryPipeline> pipeline, ObjectFactory<ProxyConfig> proxies, ListenerModes modes) {
+        super(new ListenerPointcut(proxies, modes), new ExactlyOnceInterceptor(pipeline));
         setOrder(ORDER);
     }
 
@@ -68,9 +72,11 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
                 .union((Pointcut) new AnnotationMatchingPointcut(ExactlyOnceListener.class, SqsHandler.class, true));
 
         private final ObjectFactory<ProxyConfig> proxies;
+        private final ListenerModes modes;
 
-        ListenerPointcut(ObjectFactory<ProxyConfig> proxies) {
+        ListenerPointcut(ObjectFactory<ProxyConfig> proxies, ListenerModes modes) {
             this.proxies = proxies;
+            this.modes = modes;
         }
 
         @Override
@@ -88,8 +94,12 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
             if (!methods.getMethodMatcher().matches(method, type)) {
                 return false;
             }
+            ListenerDeclaration declared = ListenerDeclaration.find(type, method);
+            if (declared != null && declared.isObserved(modes)) {
+                return false;
+            }
             requireProxyable(method, type);
-            requireQueue(method, type);
+            requireQueue(method, declared);
             return true;
         }
 
@@ -108,8 +118,7 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
             return !proxies.getObject().isProxyTargetClass() && ClassUtils.getAllInterfacesForClass(type).length > 0;
         }
 
-        private static void requireQueue(Method method, Class<?> type) {
-            ListenerDeclaration declared = ListenerDeclaration.find(type, method);
+        private static void requireQueue(Method method, @Nullable ListenerDeclaration declared) {
             if (declared != null && declared.seen().value().length == 0) {
                 throw new InvalidListenerException(method, "it names no queue", "set queueNames");
             }

@@ -118,7 +118,7 @@ final class KeyExpressionValidator {
 
     /** Of a batch, the expression is evaluated for each message: the method's arguments are not there yet. */
     private KeyArguments.Value item(String name, BatchSignature shape) {
-        if (name.equals(KeyExpression.PAYLOAD)) {
+        if (name.equals(KeyExpression.PAYLOAD) && shape.list() >= 0) {
             return arguments.item(shape.list(), reading(name));
         }
         if (!ALWAYS_THERE.containsKey(name) && isOfWholeBatch(name)) {

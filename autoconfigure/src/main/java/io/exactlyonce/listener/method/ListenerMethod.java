@@ -9,6 +9,7 @@ import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.reflect.Array;
@@ -75,19 +76,27 @@ final class ListenerMethod {
      * @throws InvalidKeyException if the message has no usable key
      */
     ClaimSpec spec(Message<?> message) {
-        ReceivedMessage received = ReceivedMessage.require(message);
-        String name = scope == null ? received.delivery().subscription().queue() : scope;
-        return new ClaimSpec(new ClaimKey(name, key(received, message)), payload(received), doubt, transaction);
+        PolledMessage polled = ReceivedMessage.require(message).polled();
+        return new ClaimSpec(key(message, polled), payload(polled), doubt, transaction);
     }
 
-    private String key(ReceivedMessage received, Message<?> message) {
+    /**
+     * Returns a message's key.
+     *
+     * @throws InvalidKeyException if the message has no usable one
+     */
+    ClaimKey key(Message<?> message, PolledMessage polled) {
+        return new ClaimKey(scope == null ? polled.queue() : scope, text(message, polled));
+    }
+
+    private String text(Message<?> message, PolledMessage polled) {
         if (key != null) {
             return KeyRules.toKey("The key expression '%s'".formatted(key), key.evaluate(message));
         }
-        if (received.keyAttribute() != null) {
-            return KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, received.keyAttribute());
+        if (polled.keyAttribute() != null) {
+            return KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, polled.keyAttribute());
         }
-        return received.delivery().messageId();
+        return polled.messageId();
     }
 
     /** Returns what its keys are, for people. */
@@ -98,8 +107,9 @@ final class ListenerMethod {
                         .formatted(ReceivedMessage.KEY_ATTRIBUTE);
     }
 
-    private String payload(ReceivedMessage received) {
-        return enveloped ? SnsEnvelope.of(received.body(), results) : received.body();
+    /** Returns what a message says, without the envelope around it. */
+    String payload(PolledMessage polled) {
+        return enveloped ? SnsEnvelope.of(polled.body(), results) : polled.body();
     }
 
     /** Returns in what the method runs together with its claim; {@code null} if its effects are elsewhere. */

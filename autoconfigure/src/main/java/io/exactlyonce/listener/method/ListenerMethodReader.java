@@ -3,17 +3,17 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Mode;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.sighting.ListenerModes;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
@@ -21,23 +21,59 @@ import org.springframework.core.env.PropertyResolver;
 /** Reads {@link ExactlyOnceListener} methods, and refuses those that {@link ListenerMethodValidator} refuses. */
 public final class ListenerMethodReader {
 
-    private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
     private final PropertyResolver properties;
     private final ListenerBeans beans;
     private final ResultSerializer results;
+    private final ListenerModes modes;
 
     /**
      * Makes a reader.
      *
-     * @param properties resolve {@code ${...}}
+     * @param modes say which listeners are only observed, and resolve {@code ${...}}
      * @param beans finds what listeners name
      * @param results reads stored results
      */
-    public ListenerMethodReader(PropertyResolver properties, ListenerBeans beans, ResultSerializer results) {
-        this.properties = properties;
+    public ListenerMethodReader(ListenerModes modes, ListenerBeans beans, ResultSerializer results) {
+        this.properties = modes.properties();
         this.beans = beans;
         this.results = results;
+        this.modes = modes;
+    }
+
+    /** Makes a reader of listeners that are enforced unless they say otherwise. */
+    ListenerMethodReader(PropertyResolver properties, ListenerBeans beans, ResultSerializer results) {
+        this(new ListenerModes(properties, Mode.ENFORCE), beans, results);
+    }
+
+    /** As {@link ListenerMethodValidator#tellRefusals} does. */
+    boolean tellRefusals(ListenerDeclaration declared, Class<?> returned) {
+        return ListenerMethodValidator.tellRefusals(declared, returned, properties);
+    }
+
+    /** Returns whether a listener is only observed. */
+    boolean isObserved(ListenerDeclaration declared) {
+        return declared.isObserved(modes);
+    }
+
+    /**
+     * Reads a method that is only observed.
+     *
+     * @param arguments what its key may name
+     * @throws InvalidListenerException if its key cannot be read, or if it takes a claim
+     */
+    ListenerMethod readObserved(ListenerDeclaration declared, KeyArguments arguments) {
+        Method method = declared.method();
+        ClaimArgumentResolver.requireNoClaim(method);
+        requirePreparedContainer(declared);
+        return new ListenerMethod(
+                method,
+                null,
+                key(declared.annotation(), arguments),
+                scope(declared),
+                InDoubtPolicy.RERUN,
+                null,
+                results);
     }
 
     /** Returns whether a method has the annotation itself. */
@@ -89,35 +125,9 @@ public final class ListenerMethodReader {
         return text.isBlank() ? null : KeyExpression.parse(text, arguments);
     }
 
-    /**
-     * Returns the listener's timeout, if it has one.
-     *
-     * @throws InvalidListenerException if it is no duration, or out of bounds
-     */
+    /** As {@link ListenerDeclaration#timeout} returns it. */
     @Nullable Duration timeout(ListenerDeclaration declared) {
-        String text =
-                properties.resolveRequiredPlaceholders(declared.annotation().timeout());
-        return text.isBlank() ? null : timeout(text.strip(), declared.method());
-    }
-
-    private static Duration timeout(String text, Method method) {
-        Duration timeout;
-        try {
-            timeout = DurationStyle.detectAndParse(text);
-        } catch (IllegalArgumentException | ArithmeticException unreadable) {
-            throw invalidTimeout(method, text, "is no duration");
-        }
-        if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(VisibilityWindow.CEILING) > 0) {
-            throw invalidTimeout(method, text, "must be from 1s to 12h");
-        }
-        return timeout;
-    }
-
-    private static InvalidListenerException invalidTimeout(Method method, String text, String problem) {
-        return new InvalidListenerException(
-                method,
-                "its timeout '%s' %s".formatted(text, problem),
-                "write a number with a unit, such as 90s or 5m, or leave the timeout out");
+        return declared.timeout(properties);
     }
 
     private InDoubtPolicy doubt(ExactlyOnceListener annotation, Method method) {

@@ -14,12 +14,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.Advised;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 
 /**
  * Refuses listener methods that could run unclaimed, whose claims could be completed before their work is done, or whose
@@ -30,7 +33,40 @@ public final class ListenerMethodValidator {
     private static final String RETURN_THE_WORK =
             "return a CompletableFuture of the work, or return when the work is done";
 
+    private static final Logger log = LoggerFactory.getLogger(ListenerMethodValidator.class);
+
     private ListenerMethodValidator() {}
+
+    /**
+     * Tells what would stop the start if a listener that is only observed were enforced.
+     *
+     * @return whether its handler's end tells that its work is done, and its message to be deleted
+     */
+    static boolean tellRefusals(ListenerDeclaration declared, Class<?> returned, PropertyResolver properties) {
+        Method method = declared.method();
+        boolean hasFitShape = isFit(() -> requireSupportedShape(declared, returned));
+        boolean leavesAcknowledgement = isFit(() -> requireNoAcknowledgement(method, declared.seen(), properties));
+        isFit(() -> requireInterceptable(method));
+        isFit(() -> requireProxyableClass(method));
+        return hasFitShape && leavesAcknowledgement;
+    }
+
+    private static boolean isFit(Runnable check) {
+        try {
+            check.run();
+            return true;
+        } catch (InvalidListenerException refused) {
+            log.warn("It is only observed; with mode = enforce the start would be refused: {}", refused.getMessage());
+            return false;
+        }
+    }
+
+    private static void requireProxyableClass(Method method) {
+        Class<?> type = method.getDeclaringClass();
+        if (Modifier.isFinal(type.getModifiers()) && ClassUtils.getAllInterfacesForClass(type).length == 0) {
+            throw new InvalidListenerException(method, "its class is final", "make it an ordinary class");
+        }
+    }
 
     /**
      * Checks what a handler takes, and when it returns.
@@ -44,7 +80,7 @@ public final class ListenerMethodValidator {
             throw new InvalidListenerException(method, "it takes more than one Claim", "take it once");
         }
         if (BatchSignature.isBatch(method)) {
-            BatchSignature.of(method);
+            BatchSignature.requireFit(method);
         }
         requireTellingWhenDone(method, returned);
         if (CompletionStage.class.isAssignableFrom(returned)) {
@@ -162,6 +198,11 @@ public final class ListenerMethodValidator {
                     "its bean has no proxy that could claim keys, so the handler would run unclaimed",
                     "make the class non-final and the bean an ordinary Spring bean");
         }
+        requireInterceptable(method);
+    }
+
+    /** @throws InvalidListenerException if no proxy can intercept the method */
+    static void requireInterceptable(Method method) {
         int modifiers = method.getModifiers();
         if (Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers) || Modifier.isStatic(modifiers)) {
             throw new InvalidListenerException(

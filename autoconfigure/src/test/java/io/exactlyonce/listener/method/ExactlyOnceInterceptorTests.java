@@ -114,7 +114,7 @@ class ExactlyOnceInterceptorTests {
         deliveries.begin(List.of(delivery));
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(this::claimed, ListenerRig::classProxies));
+        proxies.addAdvisor(new ExactlyOnceAdvisor(this::claimed, ListenerRig::classProxies, ListenerRig.ENFORCED));
         proxy = (Listener) proxies.getProxy();
         target.self = proxy;
     }

@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver
 import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Mode;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -18,6 +19,7 @@ import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.sighting.ListenerModes;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -67,6 +69,9 @@ public final class ListenerRig {
     /** Stands for a container factory that prepares containers for exactly-once handling. */
     static final class PreparingFactory {}
 
+    /** All listeners are enforced, unless they say otherwise. */
+    static final ListenerModes ENFORCED = new ListenerModes(new MockEnvironment(), Mode.ENFORCE);
+
     private ListenerRig() {}
 
     public static Method method(Class<?> type, String name) {
@@ -107,22 +112,33 @@ public final class ListenerRig {
                 new PayloadMethodArgumentResolver(converter));
     }
 
+    /** The settings of a container that has been made for these methods of an object, which are only observed. */
+    public static ContainerSettings observed(Object target, String... methods) {
+        return settings(target, target, Mode.OBSERVE, methods);
+    }
+
     /** The settings of a container that has been made for these methods of an object. */
     public static ContainerSettings settings(Object target, String... methods) {
         ProxyFactory classes = new ProxyFactory(target);
         classes.setProxyTargetClass(true);
         classes.addAdvisor(advisor());
+        return settings(target, classes.getProxy(), Mode.ENFORCE, methods);
+    }
+
+    private static ContainerSettings settings(Object target, Object bean, Mode mode, String... methods) {
         var factory = new DeliveryHandlerMethodFactory(
                 new DefaultMessageHandlerMethodFactory(),
                 new ListenerMethodReader(
-                        new MockEnvironment(), beans(new StaticListableBeanFactory()), TestResults.NONE),
+                        new ListenerModes(new MockEnvironment(), mode),
+                        beans(new StaticListableBeanFactory()),
+                        TestResults.NONE),
                 new ClaimArgumentResolver());
         factory.setArgumentResolvers(resolvers());
         factory.afterPropertiesSet();
         ContainerSettings settings = ContainerSettings.begin();
         try {
             for (String method : methods) {
-                factory.createInvocableHandlerMethod(classes.getProxy(), method(target.getClass(), method));
+                factory.createInvocableHandlerMethod(bean, method(target.getClass(), method));
             }
         } finally {
             settings.end();
@@ -178,7 +194,8 @@ public final class ListenerRig {
                 () -> {
                     throw new IllegalStateException();
                 },
-                ListenerRig::classProxies);
+                ListenerRig::classProxies,
+                ENFORCED);
     }
 
     /** Proxies as Spring Boot makes them. */

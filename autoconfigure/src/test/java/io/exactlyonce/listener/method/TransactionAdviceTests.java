@@ -123,7 +123,8 @@ class TransactionAdviceTests {
     private ListenerMethod read(String method, boolean transactionOutside) {
         ProxyFactory proxies = new ProxyFactory(new Listeners());
         proxies.setProxyTargetClass(true);
-        var claiming = new ExactlyOnceAdvisor(TransactionAdviceTests::noMessage, ListenerRig::classProxies);
+        var claiming = new ExactlyOnceAdvisor(
+                TransactionAdviceTests::noMessage, ListenerRig::classProxies, ListenerRig.ENFORCED);
         var transactional = new DefaultPointcutAdvisor(new TransactionInterceptor(
                 (TransactionManager) first, new AnnotationTransactionAttributeSource(false)));
         proxies.addAdvisors(

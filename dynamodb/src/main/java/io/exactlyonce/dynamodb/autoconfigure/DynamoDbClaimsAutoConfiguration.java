@@ -117,12 +117,14 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
     }
 
-    /** Also where other beans are lazy: a table that cannot keep claims stops the start. */
+    /** Also where other beans are lazy: a table that cannot keep claims stops the start, unless listeners are only observed. */
     @Bean
     @Lazy(false)
     TableCheck exactlyOnceTableCheck(
-            @Qualifier(CLIENT) DynamoDbAsyncClient client, DynamoDbClaimProperties properties) {
-        return new TableCheck(client, properties);
+            @Qualifier(CLIENT) DynamoDbAsyncClient client,
+            DynamoDbClaimProperties properties,
+            ExactlyOnceProperties exactlyOnce) {
+        return new TableCheck(client, properties, exactlyOnce.mode());
     }
 
     /** Closed after renewals have stopped, which use it, and before the client, which it uses. */

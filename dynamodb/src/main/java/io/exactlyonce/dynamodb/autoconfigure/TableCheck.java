@@ -1,28 +1,80 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
+import io.exactlyonce.Mode;
 import io.exactlyonce.dynamodb.table.ClaimTable;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.dynamodb.table.TableAudit;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** Makes the table if it is to be made, and looks at it, before the first container polls. */
-final class TableCheck implements SmartInitializingSingleton {
+/**
+ * Makes the table if it is to be made, and looks at it, before the first container polls; or, where listeners are only observed,
+ * beside the start, again and again until it can be used.
+ */
+final class TableCheck implements SmartInitializingSingleton, DisposableBean {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TableCheck.class);
+
+    private static final Duration BETWEEN_CHECKS = Duration.ofSeconds(10);
 
     private final DynamoDbAsyncClient client;
     private final DynamoDbClaimProperties properties;
+    private final Mode mode;
+    private final Thread besideTheStart = new Thread(this::checkUntilItPasses, "exactly-once-observed-check");
 
-    TableCheck(DynamoDbAsyncClient client, DynamoDbClaimProperties properties) {
+    TableCheck(DynamoDbAsyncClient client, DynamoDbClaimProperties properties, Mode mode) {
         this.client = client;
         this.properties = properties;
+        this.mode = mode;
     }
 
     @Override
     public void afterSingletonsInstantiated() {
+        if (mode == Mode.ENFORCE) {
+            check();
+        } else {
+            besideTheStart.setDaemon(true);
+            besideTheStart.start();
+        }
+    }
+
+    private void checkUntilItPasses() {
+        for (boolean told = false; !passes(told); told = true) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(BETWEEN_CHECKS.toNanos());
+            } catch (InterruptedException closed) {
+                return;
+            }
+        }
+    }
+
+    private boolean passes(boolean told) {
+        try {
+            check();
+            return true;
+        } catch (RuntimeException unusable) {
+            if (!told && !Thread.currentThread().isInterrupted()) {
+                LOG.warn("Listeners run unobserved until their claims can be kept: {}", unusable.getMessage());
+            }
+            return false;
+        }
+    }
+
+    @Override
+    public void destroy() {
+        besideTheStart.interrupt();
+    }
+
+    private void check() {
         if (isToBeMade()) {
             make();
         }

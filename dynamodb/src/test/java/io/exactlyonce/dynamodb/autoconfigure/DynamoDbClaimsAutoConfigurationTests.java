@@ -1,6 +1,7 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.autoconfigure.core.AwsAutoConfiguration;
 import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration;
@@ -18,13 +19,17 @@ import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.mock.env.MockEnvironment;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
+@ExtendWith(OutputCaptureExtension.class)
 class DynamoDbClaimsAutoConfigurationTests {
 
     private final String table = "claims-" + UUID.randomUUID();
@@ -80,6 +85,17 @@ class DynamoDbClaimsAutoConfigurationTests {
                 .withBean(InMemoryClaimStore.class)
                 .run(context ->
                         assertThat(context).hasSingleBean(ClaimStore.class).doesNotHaveBean(DynamoDbAsyncClient.class));
+    }
+
+    @Test
+    void missingTableDoesNotStopTheStartOfListenersThatAreOnlyObserved(CapturedOutput output) {
+        application
+                .withPropertyValues("exactly-once.dynamodb.initialize-schema=never", "exactly-once.mode=observe")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    await().untilAsserted(() -> assertThat(output)
+                            .contains("Listeners run unobserved until their claims can be kept: table " + table));
+                });
     }
 
     @Test

@@ -1,0 +1,121 @@
+package io.exactlyonce.listener.observed;
+
+import io.exactlyonce.listener.message.PolledMessage;
+import io.exactlyonce.listener.message.PolledMessage.FromAwspring;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.sighting.Observation;
+import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.sighting.ObservedMessage;
+import io.exactlyonce.sighting.ObservedQueue;
+import io.exactlyonce.sighting.Unobserved;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
+
+/** Reads the keys of a container's messages, and begins their observations. Whatever is wrong with a message, nothing is thrown. */
+final class MessageObserver {
+
+    /** What was read of messages on their way to their listener on this thread, by their receipts. */
+    private static final ThreadLocal<@Nullable Map<String, Read>> POLLED = new ThreadLocal<>();
+
+    private final ContainerSettings settings;
+    private final ObservedClaims claims;
+    private final ObservedQueue unknownQueue;
+    private final VisibilityWindow lease;
+    private final boolean tellsItsEnd;
+
+    /**
+     * What was read of a message: one of both.
+     *
+     * @param failure why it has no usable key
+     */
+    private record Read(
+            @Nullable ObservedMessage message, @Nullable Throwable failure) {}
+
+    /**
+     * @param unknownQueue for messages of which not even the queue is known
+     * @param lease of claims, unless leases are configured
+     * @param tellsItsEnd whether a handler that returns has done its work
+     */
+    MessageObserver(
+            ContainerSettings settings,
+            ObservedClaims claims,
+            ObservedQueue unknownQueue,
+            VisibilityWindow lease,
+            boolean tellsItsEnd) {
+        this.settings = settings;
+        this.claims = claims;
+        this.unknownQueue = unknownQueue;
+        this.lease = lease;
+        this.tellsItsEnd = tellsItsEnd;
+    }
+
+    /** Messages are on their way, as they were polled: interceptors have not seen them. */
+    void polled(Collection<? extends Message<?>> messages) {
+        Map<String, Read> read = new HashMap<>();
+        try {
+            for (Message<?> message : messages) {
+                PolledMessage.fromAwspring(message)
+                        .ifPresent(known -> read.put(known.receipt(), read(message, known.message())));
+            }
+        } catch (Throwable unreadable) {
+            read.clear();
+        }
+        POLLED.set(read);
+    }
+
+    /** They are on their way no more. */
+    void forget() {
+        POLLED.remove();
+    }
+
+    /** A handler is about to be called with messages. */
+    HandlerCall begin(Collection<? extends Message<?>> messages) {
+        Map<String, Read> known = POLLED.get();
+        POLLED.remove();
+        List<Observation> observations = new ArrayList<>(messages.size());
+        for (Message<?> message : messages) {
+            observations.add(begin(message, known == null ? Map.of() : known));
+        }
+        return new HandlerCall(observations, tellsItsEnd);
+    }
+
+    private Observation begin(Message<?> message, Map<String, Read> known) {
+        try {
+            FromAwspring source = PolledMessage.fromAwspring(message).orElse(null);
+            if (source == null) {
+                claims.notObserved(unknownQueue, Unobserved.MESSAGE, null);
+                return Observation.NONE;
+            }
+            ObservedQueue queue =
+                    new ObservedQueue(unknownQueue.listener(), source.message().queue());
+            Read read = known.get(source.receipt());
+            return begin(queue, read == null ? read(message, source.message()) : read);
+        } catch (Throwable unreadable) {
+            claims.notObserved(unknownQueue, Unobserved.MESSAGE, unreadable);
+            return Observation.NONE;
+        }
+    }
+
+    private Observation begin(ObservedQueue queue, Read read) {
+        if (read.message() != null) {
+            return claims.begin(queue, read.message());
+        }
+        claims.notObserved(queue, Unobserved.KEY, read.failure());
+        return Observation.NONE;
+    }
+
+    /** An expression may throw anything. */
+    private Read read(Message<?> message, PolledMessage known) {
+        try {
+            return new Read(settings.observed(message, known, lease), null);
+        } catch (Throwable unusable) {
+            return new Read(null, unusable);
+        }
+    }
+}

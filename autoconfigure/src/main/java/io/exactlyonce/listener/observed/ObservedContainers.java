@@ -1,0 +1,95 @@
+package io.exactlyonce.listener.observed;
+
+import io.awspring.cloud.sqs.config.Endpoint;
+import io.awspring.cloud.sqs.config.HandlerMethodEndpoint;
+import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
+import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.listener.MessageListenerContainer;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
+import io.exactlyonce.listener.container.ListenerModeEndpoint;
+import io.exactlyonce.listener.container.ScopeConflicts;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.sighting.ObservedQueue;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has containers of observed listeners look at their messages. Their components, options and acknowledgements stay as the
+ * application's factory makes them.
+ */
+public final class ObservedContainers {
+
+    /** SQS's default, for a window that only the queue knows: reading it would need a right that a plain listener does not. */
+    private static final Duration USUAL_WINDOW = Duration.ofSeconds(30);
+
+    private static final Logger log = LoggerFactory.getLogger(ObservedContainers.class);
+
+    private final ObservedClaims claims;
+
+    /** @param claims beside handlers */
+    public ObservedContainers(ObservedClaims claims) {
+        this.claims = claims;
+    }
+
+    /**
+     * Returns an endpoint that sets a container up as the given one does. Observers are put in place while it does: interceptors
+     * that the application's factory adds come after ours.
+     *
+     * @param settings say, once the container has its listener, whether it is only observed
+     */
+    public Endpoint prepare(Endpoint endpoint, ContainerSettings settings) {
+        if (endpoint instanceof SqsEndpoint method) {
+            return new ListenerModeEndpoint(method, container -> setUp(container, method, settings));
+        }
+        return endpoint instanceof MultiMethodSqsEndpoint methods
+                ? new HandlersEndpoint(methods, container -> setUp(container, methods, settings))
+                : endpoint;
+    }
+
+    private void setUp(MessageListenerContainer<?> made, HandlerMethodEndpoint endpoint, ContainerSettings settings) {
+        if (settings.isObserved() && made instanceof SqsMessageListenerContainer<?> container) {
+            // Single messages or batches, by awspring's own rule.
+            endpoint.configureListenerMode(mode -> container.configure(options -> options.listenerMode(mode)));
+            observe(container, endpoint, settings);
+        }
+    }
+
+    private <T> void observe(SqsMessageListenerContainer<T> container, Endpoint endpoint, ContainerSettings settings) {
+        String id = Objects.requireNonNull(endpoint.getId());
+        List<ObservedQueue> queues = endpoint.getLogicalNames().stream()
+                .map(name -> new ObservedQueue(id, ScopeConflicts.name(name)))
+                .toList();
+        queues.forEach(claims::observing);
+        SqsContainerOptions options = container.getContainerOptions();
+        boolean tellsItsEnd = settings.tellsItsEnd() && options.getAcknowledgementMode() != AcknowledgementMode.MANUAL;
+        if (!tellsItsEnd) {
+            log.warn(
+                    "Whether the work of listener '{}' is done when its handler returns is not known: its keys are not recorded "
+                            + "as completed, so that duplicates of what has ended are not seen",
+                    id);
+        }
+        MessageObserver observer = new MessageObserver(
+                settings, claims, queues.get(0), lease(options.getMessageVisibility()), tellsItsEnd);
+        ObservedListener<T> observed = new ObservedListener<>(container.getMessageListener(), observer);
+        container.setAsyncMessageListener(observed);
+        container.addMessageInterceptor((AsyncMessageInterceptor<T>) observed);
+    }
+
+    /**
+     * Returns nine tenths of a window. A claim begins later than its message's window, and ends before it: the key of a worker that
+     * died is free when its message comes again, which is a takeover, and no overlap.
+     */
+    static VisibilityWindow lease(@Nullable Duration window) {
+        long seconds = Math.max(1, (window == null ? USUAL_WINDOW : window).toSeconds() * 9 / 10);
+        return VisibilityWindow.ofSeconds(Math.min(seconds, VisibilityWindow.CEILING.toSeconds()));
+    }
+}

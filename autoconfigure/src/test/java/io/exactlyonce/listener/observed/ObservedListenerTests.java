@@ -1,0 +1,375 @@
+package io.exactlyonce.listener.observed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.listener.AsyncMessageListener;
+import io.awspring.cloud.sqs.listener.QueueAttributes;
+import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.listener.TaskExecutorAware;
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.sighting.ObservedQueue;
+import io.exactlyonce.sighting.Sighting;
+import io.exactlyonce.sighting.SightingObserver;
+import io.exactlyonce.sighting.Unobserved;
+import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.task.SyncTaskExecutor;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageBuilder;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+
+/** What a listener sees, and what is seen of it. */
+class ObservedListenerTests {
+
+    static class Orders {
+        @ExactlyOnceListener(queueNames = "orders", key = "#order.toUpperCase()")
+        void handle(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders")
+        void unnamed(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload", scope = "shop")
+        void batch(List<Message<String>> orders) {}
+    }
+
+    /** Notes what it is given, and answers as a test says. */
+    private static final class Scripted implements AsyncMessageListener<String>, TaskExecutorAware {
+
+        private final List<Object> given = new ArrayList<>();
+        private CompletableFuture<Void> end = CompletableFuture.completedFuture(null);
+        private @Nullable RuntimeException thrown;
+        private @Nullable TaskExecutor executor;
+
+        @Override
+        public CompletableFuture<Void> onMessage(Message<String> message) {
+            return answer(message);
+        }
+
+        @Override
+        public CompletableFuture<Void> onMessage(Collection<Message<String>> messages) {
+            return answer(messages);
+        }
+
+        private CompletableFuture<Void> answer(Object asked) {
+            given.add(asked);
+            if (thrown != null) {
+                throw thrown;
+            }
+            return end;
+        }
+
+        @Override
+        public void setTaskExecutor(TaskExecutor taskExecutor) {
+            executor = taskExecutor;
+        }
+    }
+
+    private final ScriptedStore store = new ScriptedStore();
+    private final List<String> seen = new ArrayList<>();
+    private final Scripted original = new Scripted();
+    private final ObservedListener<String> listener = listener("handle");
+
+    private ObservedListener<String> listener(String method) {
+        return listener(method, true);
+    }
+
+    private ObservedListener<String> listener(String method, boolean tellsItsEnd) {
+        SightingObserver observer = new SightingObserver() {
+            @Override
+            public void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
+                seen.add(queue.queue() + " " + key.scope() + "/" + key.key() + " " + sighting.tag());
+            }
+
+            @Override
+            public void unobserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
+                seen.add(queue.queue() + " unobserved " + reason.tag());
+            }
+        };
+        ObservedClaims claims = new ObservedClaims(
+                new ExecutorClaimStore(store, Runnable::run),
+                new ClaimSettings("worker", null),
+                observer,
+                Runnable::run,
+                new FakeTimer(),
+                10);
+        return new ObservedListener<>(
+                original,
+                new MessageObserver(
+                        ListenerRig.observed(new Orders(), method),
+                        claims,
+                        new ObservedQueue("fulfilment", "orders"),
+                        VisibilityWindow.ofSeconds(30),
+                        tellsItsEnd));
+    }
+
+    private static Message<String> message(String payload) {
+        return message(payload, Map.of());
+    }
+
+    private static Message<String> message(String payload, Map<String, MessageAttributeValue> attributes) {
+        var source = software.amazon.awssdk.services.sqs.model.Message.builder()
+                .messageId("id-of-" + payload)
+                .receiptHandle("receipt-of-" + payload)
+                .body("body of " + payload)
+                .messageAttributes(attributes)
+                .build();
+        return MessageBuilder.withPayload(payload)
+                .setHeader(SqsHeaders.SQS_SOURCE_DATA_HEADER, source)
+                .setHeader(
+                        SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER,
+                        new QueueAttributes("any", "http://sqs.example.com/000000000000/orders-eu", Map.of()))
+                .build();
+    }
+
+    /** As awspring calls it, with an interceptor of the application's own in between. */
+    private CompletableFuture<Void> handle(Message<String> polled, Message<String> intercepted) {
+        assertThat(listener.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
+        try {
+            return listener.onMessage(intercepted);
+        } finally {
+            assertThat(listener.afterProcessing(intercepted, null)).isCompleted();
+        }
+    }
+
+    @Test
+    void listenerIsGivenTheSameMessageAndItsFutureIsHandedOnAsItIs() {
+        Message<String> polled = message("o1");
+        original.end = new CompletableFuture<>();
+
+        assertThat(handle(polled, polled)).isSameAs(original.end);
+
+        assertThat(original.given).hasSize(1);
+        assertThat(original.given.get(0)).isSameAs(polled);
+        assertThat(seen).containsExactly("orders-eu orders-eu/O1 alone");
+        assertThat(store.claims().get(0).fingerprint()).isEqualTo(ClaimKey.sha256("body of o1"));
+        assertThat(store.completions()).isEmpty();
+        original.end.complete(null);
+        assertThat(store.completions()).hasSize(1);
+    }
+
+    @Test
+    void failureOfTheFutureReleasesAndIsHandedOnAsItIs() {
+        IllegalStateException failure = new IllegalStateException("card declined");
+        original.end = CompletableFuture.failedFuture(failure);
+        Message<String> polled = message("o1");
+
+        assertThat(handle(polled, polled)).isSameAs(original.end);
+
+        assertThat(store.releases())
+                .extracting(ClaimEnd.Released::error)
+                .containsExactly("java.lang.IllegalStateException");
+        assertThat(store.completions()).isEmpty();
+    }
+
+    @Test
+    void exceptionOfTheListenerItselfIsThrownOnAsItIs() {
+        original.thrown = new IllegalStateException("rejected");
+        Message<String> polled = message("o1");
+
+        assertThatThrownBy(() -> handle(polled, polled)).isSameAs(original.thrown);
+
+        assertThat(store.releases()).hasSize(1);
+    }
+
+    @Test
+    void exceptionOfABatchListenerItselfIsThrownOnAsItIs() {
+        original.thrown = new IllegalStateException("rejected");
+
+        assertThatThrownBy(() -> listener("batch").onMessage(List.of(message("o1"))))
+                .isSameAs(original.thrown);
+
+        assertThat(store.releases()).hasSize(1);
+    }
+
+    /** As where keys are claimed: what an interceptor puts in a message's place does not change its key. */
+    @Test
+    void keyIsOfTheMessageAsItWasPolled() {
+        Message<String> polled = message("o1");
+
+        handle(
+                polled,
+                MessageBuilder.withPayload("decrypted")
+                        .copyHeaders(polled.getHeaders())
+                        .build());
+
+        assertThat(seen).containsExactly("orders-eu orders-eu/O1 alone");
+    }
+
+    @Test
+    void keyIsReadLateWhereAnInterceptorChangedTheThread() {
+        Message<String> polled = message("o1");
+
+        listener.onMessage(polled);
+
+        assertThat(seen).containsExactly("orders-eu orders-eu/O1 alone");
+    }
+
+    @Test
+    void whatWasReadOfAMessageThatNeverReachedItsListenerIsForgotten() {
+        listener.intercept(message("o1"));
+        listener.afterProcessing(message("o1"), new IllegalStateException("an interceptor's"));
+
+        listener.onMessage(MessageBuilder.withPayload("other")
+                .copyHeaders(message("o1").getHeaders())
+                .build());
+
+        assertThat(seen).containsExactly("orders-eu orders-eu/OTHER alone");
+    }
+
+    @Test
+    void interceptorThatDropsAwspringsHeadersLeavesNothingToObserve() {
+        Message<String> bare = MessageBuilder.withPayload("o1").build();
+
+        handle(message("o1"), bare);
+
+        assertThat(original.given).containsExactly(bare);
+        assertThat(seen).containsExactly("orders unobserved message");
+        assertThat(store.claims()).isEmpty();
+    }
+
+    @Test
+    void senderCannotStandInForAwspringsHeaders() {
+        Message<String> polled = message("o1");
+        Message<String> forged = MessageBuilder.fromMessage(polled)
+                .setHeader(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER, "http://sqs.example.com/000000000000/payments")
+                .build();
+
+        handle(forged, forged);
+
+        assertThat(seen).containsExactly("orders unobserved message");
+    }
+
+    @Test
+    void keyThatCannotBeReadIsCountedAndTheHandlerCalled() {
+        ObservedListener<String> keyed = listener("unnamed");
+        Message<String> binary = message(
+                "o1",
+                Map.of(
+                        "ExactlyOnce-Key",
+                        MessageAttributeValue.builder().dataType("Binary").build()));
+
+        keyed.intercept(binary);
+        keyed.onMessage(binary);
+
+        assertThat(original.given).containsExactly(binary);
+        assertThat(seen).containsExactly("orders-eu unobserved key");
+    }
+
+    @Test
+    void withoutAnExpressionTheAttributeIsTheKeyAndElseTheMessagesId() {
+        ObservedListener<String> keyed = listener("unnamed");
+
+        keyed.onMessage(message(
+                "o1",
+                Map.of(
+                        "ExactlyOnce-Key",
+                        MessageAttributeValue.builder()
+                                .dataType("String")
+                                .stringValue("A-1")
+                                .build())));
+        keyed.onMessage(message("o2"));
+
+        assertThat(seen).containsExactly("orders-eu orders-eu/A-1 alone", "orders-eu orders-eu/id-of-o2 alone");
+    }
+
+    @Test
+    void messagesOfABatchAreObservedEach() {
+        List<Message<String>> batch = List.of(message("o1"), message("o2"), message("o3"));
+        ObservedListener<String> several = listener("batch");
+        assertThat(several.intercept(batch)).isCompletedWithValueMatching(same -> same == batch);
+
+        several.onMessage(batch);
+        several.afterProcessing(batch, null);
+
+        assertThat(original.given.get(0)).isSameAs(batch);
+        assertThat(seen)
+                .containsExactly("orders-eu shop/o1 alone", "orders-eu shop/o2 alone", "orders-eu shop/o3 alone");
+        assertThat(store.completions()).hasSize(3);
+    }
+
+    @Test
+    void messagesOfABatchThatItsHandlerNamesAreReleasedAndTheOthersCompleted() {
+        original.end = CompletableFuture.failedFuture(new IllegalStateException(BatchItemFailures.of(1)));
+
+        listener("batch").onMessage(List.of(message("o1"), message("o2"), message("o3")));
+
+        assertThat(store.completions())
+                .extracting(end -> end.claim().key().key())
+                .containsExactly("o1", "o3");
+        assertThat(store.releases()).extracting(end -> end.claim().key().key()).containsExactly("o2");
+    }
+
+    @Test
+    void namesBeyondTheBatchFailAllOfIt() {
+        original.end = CompletableFuture.failedFuture(BatchItemFailures.of(0, 2));
+
+        listener("batch").onMessage(List.of(message("o1"), message("o2")));
+
+        assertThat(store.releases()).hasSize(2);
+    }
+
+    @Test
+    void listenerGetsItsThreadsAsItWould() {
+        SyncTaskExecutor threads = new SyncTaskExecutor();
+        listener.setTaskExecutor(threads);
+        assertThat(original.executor).isSameAs(threads);
+
+        AtomicReference<Object> given = new AtomicReference<>();
+        AsyncMessageListener<String> unaware = message -> {
+            given.set(message);
+            return CompletableFuture.completedFuture(null);
+        };
+        new ObservedListener<>(unaware, messageObserverOfNothing()).setTaskExecutor(threads);
+        assertThat(given.get()).isNull();
+    }
+
+    private MessageObserver messageObserverOfNothing() {
+        ObservedClaims none = new ObservedClaims(
+                new ExecutorClaimStore(store, Runnable::run),
+                new ClaimSettings("worker", null),
+                new SightingObserver() {},
+                Runnable::run,
+                new FakeTimer(),
+                0);
+        return new MessageObserver(
+                ListenerRig.observed(new Orders(), "handle"),
+                none,
+                new ObservedQueue("fulfilment", "orders"),
+                VisibilityWindow.ofSeconds(30),
+                true);
+    }
+
+    /** A handler that acknowledges by hand, and has not: its message comes again, and enforced it must be handled then. */
+    @Test
+    void handlerThatMayHaveLeftItsWorkUndoneCompletesNoKey() {
+        ObservedListener<String> manual = listener("handle", false);
+
+        manual.onMessage(message("o1"));
+        original.end = CompletableFuture.failedFuture(new UnsupportedOperationException());
+        manual.onMessage(message("o2"));
+
+        assertThat(store.completions()).isEmpty();
+        assertThat(store.releases())
+                .extracting(ClaimEnd.Released::error)
+                .containsExactly(IllegalStateException.class.getName(), UnsupportedOperationException.class.getName());
+        assertThat(seen).containsExactly("orders-eu orders-eu/O1 alone", "orders-eu orders-eu/O2 alone");
+    }
+}
