@@ -71,10 +71,7 @@ class SightingConfiguration {
      */
     @Bean
     TickLifecycle exactlyOnceObservedDatabase(
-            Clockwork clockwork,
-            ObjectProvider<ClaimDatabase> database,
-            Sightings sightings,
-            SightingLog sightingLog) {
+            Clockwork clockwork, ObjectProvider<ClaimDatabase> database, Sightings sightings, SightingLog sightingLog) {
         ClaimDatabase claims = database.getIfAvailable();
         return new TickLifecycle(
                 clockwork,

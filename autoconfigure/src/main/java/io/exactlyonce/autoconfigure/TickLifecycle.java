@@ -21,8 +21,7 @@ final class TickLifecycle implements SmartLifecycle {
     }
 
     /** @param wanted whether there is anything to do, when all beans are made */
-    TickLifecycle(
-            Clockwork clockwork, String thread, Runnable tick, Duration interval, BooleanSupplier wanted) {
+    TickLifecycle(Clockwork clockwork, String thread, Runnable tick, Duration interval, BooleanSupplier wanted) {
         this.clockwork = clockwork;
         this.thread = thread;
         this.tick = tick;

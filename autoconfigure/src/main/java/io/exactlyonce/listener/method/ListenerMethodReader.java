@@ -21,7 +21,6 @@ import org.springframework.core.env.PropertyResolver;
 /** Reads {@link ExactlyOnceListener} methods, and refuses those that {@link ListenerMethodValidator} refuses. */
 public final class ListenerMethodReader {
 
-
     private final PropertyResolver properties;
     private final ListenerBeans beans;
     private final ResultSerializer results;
