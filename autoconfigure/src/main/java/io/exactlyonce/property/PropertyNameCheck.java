@@ -43,9 +43,7 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
         KnownProperties known = new KnownProperties();
-        for (String bean : beans.getBeanNamesForAnnotation(ConfigurationProperties.class)) {
-            add(bean, beans, known);
-        }
+        beans.getBeanNamesIterator().forEachRemaining(bean -> add(bean, beans, known));
         for (ConfigurationPropertySource source : sources()) {
             if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource variables) {
                 checkVariables(variables, known);
@@ -81,6 +79,7 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
         return ConfigurationPropertySources.from(environment.getPropertySources());
     }
 
+    /** Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so. */
     private static void add(String bean, ConfigurableListableBeanFactory beans, KnownProperties known) {
         var annotation = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
         Class<?> type = beans.getType(bean, false);
