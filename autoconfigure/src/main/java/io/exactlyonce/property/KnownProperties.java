@@ -30,6 +30,8 @@ final class KnownProperties {
 
     private static final int LETTERS_PER_SLIP = 3;
 
+    private static final String OURS = "io.exactlyonce.";
+
     private final Set<ConfigurationPropertyName> groups = new LinkedHashSet<>();
     private final Set<ConfigurationPropertyName> values = new LinkedHashSet<>();
 
@@ -43,10 +45,10 @@ final class KnownProperties {
         groups.add(ROOT);
     }
 
-    /** Adds the properties of a record; all that begin like one of another type, whose names are not known. */
+    /** Adds the properties of a record of ours; all that begin like one of an application's own, which Spring binds as it likes. */
     void add(ConfigurationPropertyName prefix, Class<?> type) {
         groups.add(prefix);
-        if (!type.isRecord()) {
+        if (!type.isRecord() || !type.getName().startsWith(OURS)) {
             open.add(prefix);
             return;
         }

@@ -2,9 +2,11 @@ package io.exactlyonce.property;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.example.shop.ShopProperties;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -48,5 +50,27 @@ class PropertyNameCheckTests {
             assertThat(context).hasNotFailed();
             assertThat(context.getBean("clients")).isEqualTo("none");
         });
+    }
+
+    @EnableConfigurationProperties(ShopProperties.class)
+    static class Shop {}
+
+    @Test
+    void applicationsOwnPropertiesAreWhatSpringMakesOfThem() {
+        application
+                .withUserConfiguration(Shop.class)
+                .withPropertyValues(
+                        "exactly-once.shop.till.drawers=2",
+                        "exactly-once.shop.class=small",
+                        "exactly-once.shop.queues[0]=orders",
+                        "exactly-once.shop.limit=")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    ShopProperties shop = context.getBean(ShopProperties.class);
+                    assertThat(shop.till().getDrawers()).isEqualTo(2);
+                    assertThat(shop.type()).isEqualTo("small");
+                    assertThat(shop.queues()).containsExactly("orders");
+                    assertThat(shop.limit()).isNull();
+                });
     }
 }

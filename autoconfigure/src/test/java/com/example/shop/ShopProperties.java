@@ -1,0 +1,25 @@
+package com.example.shop;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Name;
+
+/** Properties of an application's own, in shapes that ours do not have. */
+@ConfigurationProperties("exactly-once.shop")
+public record ShopProperties(
+        @Nullable Till till, @Name("class") String type, String[] queues, @Nullable Integer limit) {
+
+    /** Bound by its setters. */
+    public static final class Till {
+
+        private int drawers;
+
+        public int getDrawers() {
+            return drawers;
+        }
+
+        public void setDrawers(int drawers) {
+            this.drawers = drawers;
+        }
+    }
+}
