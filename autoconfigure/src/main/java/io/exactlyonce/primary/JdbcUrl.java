@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
  */
 record JdbcUrl(String value) {
 
-    private static final Pattern CREDENTIALS = Pattern.compile("//[^/@]*@");
+    /** Of each host. A password may have an {@code @}. */
+    private static final Pattern CREDENTIALS = Pattern.compile("(?<=//|,)[^/,]*@");
 
     /** Where Oracle's driver has them. */
     private static final Pattern USER_AND_PASSWORD = Pattern.compile("(?<=:)[^:/@]+/[^@]*@");
@@ -28,12 +29,12 @@ record JdbcUrl(String value) {
     /** Returns the URL without credentials and parameters, for messages. */
     String withoutSecrets() {
         String oracle = USER_AND_PASSWORD.matcher(withoutParameters()).replaceFirst("");
-        return CREDENTIALS.matcher(oracle).replaceFirst("//");
+        return CREDENTIALS.matcher(oracle).replaceAll("");
     }
 
     /** Returns hosts, ports and database, without credentials and parameters. */
     String target() {
-        return withoutSecrets().replaceFirst("^jdbc:\\w+:(//)?", "");
+        return withoutSecrets().replaceFirst("^jdbc:([\\w:-]*//|\\w+:)", "");
     }
 
     /** Returns whether the URL names several hosts, so that the driver chooses among them. */
