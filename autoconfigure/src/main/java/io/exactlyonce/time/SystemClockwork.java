@@ -35,11 +35,11 @@ public final class SystemClockwork implements Clockwork {
         return ticking::shutdownNow;
     }
 
-    /** An exception would silently end the schedule. */
+    /** An exception would silently end the schedule; also a checked one, as Kotlin throws them. */
     private static void run(String thread, Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException | Error failure) {
+        } catch (Throwable failure) {
             log.error("{} has failed; it goes on with its next tick", thread, failure);
         }
     }
