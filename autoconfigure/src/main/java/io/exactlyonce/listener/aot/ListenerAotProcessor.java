@@ -67,21 +67,24 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
         /** A key may call any public method of a payload. */
         private static void register(ReflectionHints hints, Type type) {
             Set<Class<?>> own = new HashSet<>();
-            collect(ResolvableType.forType(type), own);
+            collect(ResolvableType.forType(type), own, new HashSet<>());
             own.forEach(each -> {
                 new BindingReflectionHintsRegistrar().registerReflectionHints(hints, each);
                 hints.registerType(each, MemberCategory.INVOKE_PUBLIC_METHODS);
             });
         }
 
-        /** Goes into lists, messages and futures. */
-        private static void collect(ResolvableType type, Set<Class<?>> own) {
+        /** Goes into lists, messages and futures; into a type that is generic in itself once. */
+        private static void collect(ResolvableType type, Set<Class<?>> own, Set<Type> seen) {
+            if (!seen.add(type.getType())) {
+                return;
+            }
             Class<?> raw = type.isArray() ? type.getComponentType().toClass() : type.toClass();
             if (!raw.isPrimitive() && OTHERS.stream().noneMatch(raw.getName()::startsWith)) {
                 own.add(raw);
             }
             for (ResolvableType generic : type.getGenerics()) {
-                collect(generic, own);
+                collect(generic, own, seen);
             }
         }
     }

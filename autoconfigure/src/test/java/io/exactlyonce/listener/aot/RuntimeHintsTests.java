@@ -62,6 +62,26 @@ class RuntimeHintsTests {
         void placed(Placed placed) {}
     }
 
+    static class Event<E extends Event<E>> {
+
+        public String id() {
+            return "E-1";
+        }
+    }
+
+    static class OfItself {
+
+        @ExactlyOnceListener(queueNames = "raw", key = "#payload.id()")
+        @SuppressWarnings("rawtypes")
+        void raw(Event event) {}
+
+        @ExactlyOnceListener(queueNames = "variable", key = "#payload.id()")
+        <E extends Event<E>> void variable(E event) {}
+
+        @ExactlyOnceListener(queueNames = "wildcard", key = "#payload.id()")
+        void wildcard(List<? extends Event<?>> events) {}
+    }
+
     static class NoListener {
 
         void handle(Order order) {}
@@ -115,6 +135,12 @@ class RuntimeHintsTests {
                         .onMethodInvocation(OfClass.class.getDeclaredMethod("placed", Placed.class)))
                 .matches(RuntimeHintsPredicates.reflection()
                         .onMethodInvocation(Placed.class.getDeclaredMethod("orderId")));
+    }
+
+    @Test
+    void payloadThatIsGenericInItselfIsReflectedUponOnce() throws NoSuchMethodException {
+        assertThat(hints(OfItself.class))
+                .matches(RuntimeHintsPredicates.reflection().onMethodInvocation(Event.class.getDeclaredMethod("id")));
     }
 
     @Test
