@@ -104,14 +104,25 @@ final class KnownProperties {
 
     /** As {@code exactly-once.retention}, which is {@code exactly-once.claim.retention}. */
     private Optional<String> misplaced(ConfigurationPropertyName name) {
-        if (!ROOT.isParentOf(name)) {
-            return Optional.empty();
-        }
-        String meant = values.stream()
-                .filter(value -> last(value).equals(last(name)))
-                .map(ConfigurationPropertyName::toString)
-                .collect(Collectors.joining(" or "));
-        return meant.isEmpty() ? Optional.empty() : Optional.of("did you mean %s?".formatted(meant));
+        List<ConfigurationPropertyName> namesakes = namesakes(name);
+        return namesakes.size() == 1
+                ? Optional.of("did you mean %s?".formatted(namesakes.get(0)))
+                : Optional.empty();
+    }
+
+    /**
+     * Returns the properties that a name without its group may have been meant to be, such as {@code exactly-once.enabled}, which may
+     * as well be the application's own; empty if there are not several.
+     */
+    List<ConfigurationPropertyName> candidates(ConfigurationPropertyName name) {
+        List<ConfigurationPropertyName> namesakes = values.contains(name) ? List.of() : namesakes(name);
+        return namesakes.size() > 1 ? namesakes : List.of();
+    }
+
+    private List<ConfigurationPropertyName> namesakes(ConfigurationPropertyName name) {
+        return ROOT.isParentOf(name)
+                ? values.stream().filter(value -> last(value).equals(last(name))).toList()
+                : List.of();
     }
 
     private Optional<String> outOfGroup(ConfigurationPropertyName name) {

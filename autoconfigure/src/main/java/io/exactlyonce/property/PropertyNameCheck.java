@@ -1,8 +1,11 @@
 package io.exactlyonce.property;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -21,13 +24,15 @@ import org.springframework.util.StringUtils;
  * Stops the start at names of properties that nothing reads, and at empty values, before anything is made. Spring passes over them
  * in silence, and a misspelt {@code retention} would be found out by a duplicate weeks later.
  *
- * <p>Variables of the environment are refused only where they nearly are a property's: the platform has some of its own, such as
- * Kubernetes for a service named {@code exactly-once}.
+ * <p>Variables of the environment are only warned of, where they nearly are a property's. They are not the application's alone: for
+ * a service named {@code exactly-once-claims} Kubernetes sets {@code EXACTLY_ONCE_CLAIMS_PORT}, and placeholders read what they like.
  */
 public final class PropertyNameCheck implements BeanFactoryPostProcessor {
 
     /** As Spring Boot reads it, and as it is written by those who replace dashes by underscores. */
     private static final Pattern VARIABLE = Pattern.compile("(EXACTLY_?ONCE_)(.+)");
+
+    private static final Logger log = LoggerFactory.getLogger(PropertyNameCheck.class);
 
     private final ConfigurableEnvironment environment;
 
@@ -96,18 +101,22 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
             throw new InvalidPropertyException(
                     name.toString(), "%s is no property that is known".formatted(name), correction);
         });
+        List<ConfigurationPropertyName> candidates = known.candidates(name);
+        if (!candidates.isEmpty()) {
+            log.warn("The starter does not read {}; it reads {}", name, candidates);
+        }
     }
 
     private static void checkVariables(EnumerablePropertySource<?> variables, KnownProperties known) {
         for (String variable : variables.getPropertyNames()) {
             Matcher ours = VARIABLE.matcher(variable.toUpperCase(Locale.ROOT));
             if (ours.matches()) {
-                known.variableMeant(ours.group(2)).ifPresent(meant -> {
-                    throw new InvalidPropertyException(
-                            meant.toString(),
-                            "the environment's %s is no property that is known".formatted(variable),
-                            "did you mean %s, which is %s?".formatted(variable(meant), meant));
-                });
+                known.variableMeant(ours.group(2))
+                        .ifPresent(meant -> log.warn(
+                                "The starter does not read the environment's {}; did you mean {}, which is {}?",
+                                variable,
+                                variable(meant),
+                                meant));
             }
         }
     }
