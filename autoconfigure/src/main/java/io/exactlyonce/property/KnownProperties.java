@@ -105,9 +105,7 @@ final class KnownProperties {
     /** As {@code exactly-once.retention}, which is {@code exactly-once.claim.retention}. */
     private Optional<String> misplaced(ConfigurationPropertyName name) {
         List<ConfigurationPropertyName> namesakes = namesakes(name);
-        return namesakes.size() == 1
-                ? Optional.of("did you mean %s?".formatted(namesakes.get(0)))
-                : Optional.empty();
+        return namesakes.size() == 1 ? Optional.of("did you mean %s?".formatted(namesakes.get(0))) : Optional.empty();
     }
 
     /**
@@ -121,7 +119,9 @@ final class KnownProperties {
 
     private List<ConfigurationPropertyName> namesakes(ConfigurationPropertyName name) {
         return ROOT.isParentOf(name)
-                ? values.stream().filter(value -> last(value).equals(last(name))).toList()
+                ? values.stream()
+                        .filter(value -> last(value).equals(last(name)))
+                        .toList()
                 : List.of();
     }
 

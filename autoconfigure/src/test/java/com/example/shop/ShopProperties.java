@@ -7,7 +7,10 @@ import org.springframework.boot.context.properties.bind.Name;
 /** Properties of an application's own, in shapes that ours do not have. */
 @ConfigurationProperties("exactly-once.shop")
 public record ShopProperties(
-        @Nullable Till till, @Name("class") String type, String[] queues, @Nullable Integer limit) {
+        @Nullable Till till,
+        @Name("class") String type,
+        String[] queues,
+        @Nullable Integer limit) {
 
     /** Bound by its setters. */
     public static final class Till {

@@ -140,8 +140,12 @@ class WrongPropertyTests {
     void variablesThatAreNoMistakesAreLeftAlone() {
         Map<String, Object> variables = new HashMap<>();
         for (String unknown : new String[] {
-            "EXACTLY_ONCE_SERVICE_HOST", "EXACTLY_ONCE_PORT", "EXACTLY_ONCE_PORT_8080_TCP_ADDR", "EXACTLYONCE_IMAGE",
-            "EXACTLY_ONCE_CLAIMS_PORT", "EXACTLY_ONCE_CLAIMS_SERVICE_PORT"
+            "EXACTLY_ONCE_SERVICE_HOST",
+            "EXACTLY_ONCE_PORT",
+            "EXACTLY_ONCE_PORT_8080_TCP_ADDR",
+            "EXACTLYONCE_IMAGE",
+            "EXACTLY_ONCE_CLAIMS_PORT",
+            "EXACTLY_ONCE_CLAIMS_SERVICE_PORT"
         }) {
             variables.put(unknown, "10.0.0.1");
         }
