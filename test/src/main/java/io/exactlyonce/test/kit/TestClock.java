@@ -107,8 +107,11 @@ final class TestClock implements Clockwork {
 
         private void tick() {
             if (!closed) {
-                task.run();
-                addNext();
+                try {
+                    task.run();
+                } finally {
+                    addNext();
+                }
             }
         }
 
