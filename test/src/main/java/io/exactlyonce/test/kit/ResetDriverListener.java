@@ -9,10 +9,9 @@ final class ResetDriverListener implements TestExecutionListener {
     @Override
     public void beforeTestMethod(TestContext test) {
         if (test.hasApplicationContext()) {
-            // Unlike the stream, getIfAvailable() makes lazy factories of beans to learn their types, whatever the provider is told.
-            test.getApplicationContext()
-                    .getBeanProvider(ExactlyOnceDriver.class, false)
-                    .stream()
+            // Unlike the stream, getIfAvailable() makes lazy factories of beans to learn their types, whatever the
+            // provider is told.
+            test.getApplicationContext().getBeanProvider(ExactlyOnceDriver.class, false).stream()
                     .forEach(ExactlyOnceDriver::reset);
         }
     }
