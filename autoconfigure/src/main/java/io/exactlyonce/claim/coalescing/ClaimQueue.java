@@ -212,7 +212,8 @@ final class ClaimQueue {
     private void gather() throws InterruptedException {
         gathering++;
         try {
-            if (work.awaitNanos(gatherNanos) <= 0) {
+            long before = taken;
+            if (work.awaitNanos(gatherNanos) <= 0 && taken == before) {
                 companions = 0;
             }
         } finally {
@@ -239,8 +240,10 @@ final class ClaimQueue {
         lock.lock();
         try {
             flushing--;
-            batch.forEach(entry -> onTheirWay.remove(entry.key()));
-            companions += PendingCall.acquired(batch);
+            for (PendingCall<?> entry : batch) {
+                onTheirWay.remove(entry.key());
+                companions += entry.isAcquired() ? 1 : 0;
+            }
         } finally {
             lock.unlock();
         }

@@ -80,11 +80,9 @@ final class PendingCall<A> {
                 .toList();
     }
 
-    /** Returns how many keys a batch acquired. */
-    static int acquired(List<PendingCall<?>> batch) {
-        return (int) batch.stream()
-                .filter(entry -> entry.given instanceof ClaimOutcome.Acquired)
-                .count();
+    /** Returns whether it is a claim, and has been answered with its key. */
+    boolean isAcquired() {
+        return given instanceof ClaimOutcome.Acquired;
     }
 
     Kind kind() {
