@@ -51,8 +51,9 @@ class ConnectionDetailsIT {
 
     @Test
     void listenerAndClaimsUseTheServersOfTheConnectionDetails() throws IOException {
-        SQSRestServer sqs =
-                SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
+        SQSRestServer sqs = SQSRestServerBuilder.withInterface("127.0.0.1")
+                .withDynamicPort()
+                .start();
         try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().start();
                 ConfigurableApplicationContext application = start(postgres, sqs)) {
             JdbcClient jdbc = JdbcClient.create(postgres.getPostgresDatabase());
