@@ -38,7 +38,8 @@ public final class SightingObservers implements SightingObserver {
         for (SightingObserver observer : observers) {
             try {
                 event.accept(observer);
-            } catch (RuntimeException | LinkageError failure) {
+            } catch (Throwable failure) {
+                // Also that there is no thread left to log on: the handler is called nevertheless.
                 log.debug("{} failed", observer.getClass().getName(), failure);
             }
         }

@@ -1,11 +1,15 @@
 package io.exactlyonce.listener.observed;
 
+import io.awspring.cloud.sqs.listener.AsyncAdapterBlockingExecutionFailedException;
+import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.sighting.Observation;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Stream;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,13 +40,29 @@ record HandlerCall(List<Observation> observations, boolean tellsItsEnd) {
         return new IllegalStateException("The handler returned, and its work may be undone");
     }
 
+    /**
+     * Names what failed as the engine would: a batch whose handler wraps the names in an exception of its own has failed whole, for
+     * a transaction may have undone the effects of all of it.
+     */
     private Map<Integer, Throwable> named(@Nullable Throwable failure) {
-        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                .limit(MOST_CAUSES)
-                .filter(BatchItemFailures.class::isInstance)
-                .map(cause -> ((BatchItemFailures) cause).failures())
-                .filter(failures -> failures.keySet().stream().allMatch(index -> index < observations.size()))
-                .findFirst()
-                .orElse(Map.of());
+        Throwable thrown = failure;
+        for (int depth = 0; thrown != null && isWrapper(thrown) && depth < MOST_CAUSES; depth++) {
+            thrown = thrown.getCause();
+        }
+        if (!(thrown instanceof BatchItemFailures items)) {
+            return Map.of();
+        }
+        Map<Integer, Throwable> failures = items.failures();
+        return failures.keySet().stream().allMatch(index -> index < observations.size()) ? failures : Map.of();
+    }
+
+    /** What awspring, a future or a proxy makes of a handler's exception. */
+    private static boolean isWrapper(Throwable thrown) {
+        return thrown instanceof ListenerExecutionFailedException
+                || thrown instanceof AsyncAdapterBlockingExecutionFailedException
+                || thrown instanceof CompletionException
+                || thrown instanceof ExecutionException
+                || thrown instanceof UndeclaredThrowableException
+                || thrown instanceof InvocationTargetException;
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.AsyncMessageListener;
+import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.listener.TaskExecutorAware;
@@ -18,6 +19,7 @@ import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.sighting.Sighting;
 import io.exactlyonce.sighting.SightingObserver;
+import io.exactlyonce.sighting.SightingObservers;
 import io.exactlyonce.sighting.Unobserved;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -27,6 +29,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -307,7 +310,8 @@ class ObservedListenerTests {
 
     @Test
     void messagesOfABatchThatItsHandlerNamesAreReleasedAndTheOthersCompleted() {
-        original.end = CompletableFuture.failedFuture(new IllegalStateException(BatchItemFailures.of(1)));
+        original.end = CompletableFuture.failedFuture(
+                new CompletionException(new ListenerExecutionFailedException("failed", BatchItemFailures.of(1), message("o1"))));
 
         listener("batch").onMessage(List.of(message("o1"), message("o2"), message("o3")));
 
@@ -315,6 +319,18 @@ class ObservedListenerTests {
                 .extracting(end -> end.claim().key().key())
                 .containsExactly("o1", "o3");
         assertThat(store.releases()).extracting(end -> end.claim().key().key()).containsExactly("o2");
+    }
+
+    /** A transaction is rolled back for it with the effects of all, and the engine would take it for a failure of all. */
+    @Test
+    void namesInAnExceptionOfTheHandlersOwnFailAllOfTheBatch() {
+        original.end = CompletableFuture.failedFuture(new ListenerExecutionFailedException(
+                "failed", new IllegalStateException("undone", BatchItemFailures.of(1)), message("o1")));
+
+        listener("batch").onMessage(List.of(message("o1"), message("o2")));
+
+        assertThat(store.completions()).isEmpty();
+        assertThat(store.releases()).hasSize(2);
     }
 
     @Test
@@ -341,11 +357,35 @@ class ObservedListenerTests {
         assertThat(given.get()).isNull();
     }
 
+    /** As where no thread can be made to log on. */
+    @Test
+    void handlerIsCalledWhateverObserversThrow() {
+        SightingObserver broken = new SightingObserver() {
+            @Override
+            public void unobserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+        };
+        ObservedListener<String> observed = new ObservedListener<>(
+                original, messageObserverOfNothing(new SightingObservers(List.of(broken))));
+        Message<String> bare = MessageBuilder.withPayload("bare").build();
+        Message<String> beyondTheBound = message("o1");
+
+        assertThat(observed.onMessage(bare)).isSameAs(original.end);
+        assertThat(observed.onMessage(beyondTheBound)).isSameAs(original.end);
+
+        assertThat(original.given).containsExactly(bare, beyondTheBound);
+    }
+
     private MessageObserver messageObserverOfNothing() {
+        return messageObserverOfNothing(new SightingObserver() {});
+    }
+
+    private MessageObserver messageObserverOfNothing(SightingObserver observer) {
         ObservedClaims none = new ObservedClaims(
                 new ExecutorClaimStore(store, Runnable::run),
                 new ClaimSettings("worker", null),
-                new SightingObserver() {},
+                observer,
                 Runnable::run,
                 new FakeTimer(),
                 0);
