@@ -14,6 +14,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
@@ -27,7 +28,7 @@ final class MessageObserver {
     private final ObservedClaims claims;
     private final ObservedQueue unknownQueue;
     private final VisibilityWindow lease;
-    private final boolean tellsItsEnd;
+    private final BooleanSupplier tellsItsEnd;
 
     /**
      * What was read of a message: one of both.
@@ -40,14 +41,14 @@ final class MessageObserver {
     /**
      * @param unknownQueue for messages of which not even the queue is known
      * @param lease of claims, unless leases are configured
-     * @param tellsItsEnd whether a handler that returns has done its work
+     * @param tellsItsEnd whether a handler that returns has done its work, and its message is deleted then; asked of each
      */
     MessageObserver(
             ContainerSettings settings,
             ObservedClaims claims,
             ObservedQueue unknownQueue,
             VisibilityWindow lease,
-            boolean tellsItsEnd) {
+            BooleanSupplier tellsItsEnd) {
         this.settings = settings;
         this.claims = claims;
         this.unknownQueue = unknownQueue;
@@ -82,7 +83,7 @@ final class MessageObserver {
         for (Message<?> message : messages) {
             observations.add(begin(message, known == null ? Map.of() : known));
         }
-        return new HandlerCall(observations, tellsItsEnd);
+        return new HandlerCall(observations, tellsItsEnd.getAsBoolean());
     }
 
     private Observation begin(Message<?> message, Map<String, Read> known) {

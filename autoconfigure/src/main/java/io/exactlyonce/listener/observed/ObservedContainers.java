@@ -4,8 +4,9 @@ import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.HandlerMethodEndpoint;
 import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.listener.ContainerComponentFactory;
+import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
-import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
@@ -15,12 +16,15 @@ import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.visibility.VisibilityWindow;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.ClassUtils;
 
 /**
  * Has containers of observed listeners look at their messages. Their components, options and acknowledgements stay as the
@@ -69,19 +73,32 @@ public final class ObservedContainers {
                 .map(name -> new ObservedQueue(id, ScopeConflicts.name(name)))
                 .toList();
         queues.forEach(claims::observing);
-        SqsContainerOptions options = container.getContainerOptions();
-        boolean tellsItsEnd = settings.tellsItsEnd() && options.getAcknowledgementMode() != AcknowledgementMode.MANUAL;
-        if (!tellsItsEnd) {
+        BooleanSupplier tellsItsEnd = () -> settings.tellsItsEnd() && deletesWhatIsDone(container);
+        if (!tellsItsEnd.getAsBoolean()) {
             log.warn(
                     "Whether the work of listener '{}' is done when its handler returns is not known: its keys are not recorded "
                             + "as completed, so that duplicates of what has ended are not seen",
                     id);
         }
-        MessageObserver observer = new MessageObserver(
-                settings, claims, queues.get(0), lease(options.getMessageVisibility()), tellsItsEnd);
+        VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
+        MessageObserver observer = new MessageObserver(settings, claims, queues.get(0), lease, tellsItsEnd);
         ObservedListener<T> observed = new ObservedListener<>(container.getMessageListener(), observer);
         container.setAsyncMessageListener(observed);
         container.addMessageInterceptor((AsyncMessageInterceptor<T>) observed);
+    }
+
+    /** Asked of each message: options and components may be exchanged after the container is set up, until it starts. */
+    private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
+        return container.getContainerOptions().getAcknowledgementMode() != AcknowledgementMode.MANUAL
+                && container.getContainerComponentFactories().stream()
+                        .noneMatch(components -> decidesOnDeleting(components.getClass()));
+    }
+
+    /** Whether awspring's own choice by the mode is overridden; in doubt, it is. */
+    private static boolean decidesOnDeleting(Class<?> components) {
+        Method chooses =
+                ClassUtils.getMethodIfAvailable(components, "createAcknowledgementHandler", ContainerOptions.class);
+        return chooses == null || chooses.getDeclaringClass() != ContainerComponentFactory.class;
     }
 
     /**

@@ -2,10 +2,39 @@ package io.exactlyonce.listener.observed;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.awspring.cloud.sqs.listener.AsyncMessageListener;
+import io.awspring.cloud.sqs.listener.QueueAttributes;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
+import io.awspring.cloud.sqs.listener.TaskExecutorAware;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.sighting.SightingObserver;
+import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.core.task.SyncTaskExecutor;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
+import org.springframework.messaging.support.MessageBuilder;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 class ObservedContainersTests {
 
@@ -13,5 +42,105 @@ class ObservedContainersTests {
     @CsvSource({",27", "PT30S,27", "PT10S,9", "PT2S,1", "PT1S,1", "PT0S,1", "PT1.5S,1", "PT12H,38880", "PT24H,43200"})
     void leaseEndsBeforeTheWindowThatIsConfiguredOrUsual(@Nullable Duration window, long seconds) {
         assertThat(ObservedContainers.lease(window).length()).isEqualTo(Duration.ofSeconds(seconds));
+    }
+
+    static class Orders {
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        void handle(String order) {}
+    }
+
+    private static final class NoClient implements SqsAsyncClient {
+        @Override
+        public String serviceName() {
+            return "sqs";
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Leaves its messages as they are, whatever mode its options say. */
+    private static final class Unacknowledging extends StandardSqsComponentFactory<Object> {
+        @Override
+        public AcknowledgementHandler<Object> createAcknowledgementHandler(SqsContainerOptions options) {
+            return new NeverAcknowledgementHandler<>();
+        }
+    }
+
+    private static Message<Object> message() {
+        return MessageBuilder.<Object>withPayload("o1")
+                .setHeader(
+                        SqsHeaders.SQS_SOURCE_DATA_HEADER,
+                        software.amazon.awssdk.services.sqs.model.Message.builder()
+                                .messageId("id")
+                                .receiptHandle("receipt")
+                                .body("o1")
+                                .build())
+                .setHeader(
+                        SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER,
+                        new QueueAttributes("orders", "http://sqs.example.com/000000000000/orders", Map.of()))
+                .build();
+    }
+
+    private final ScriptedStore store = new ScriptedStore();
+
+    private SqsMessageListenerContainer<Object> container() {
+        SqsEndpoint endpoint = SqsEndpoint.builder()
+                .queueNames(List.of("orders"))
+                .id("fulfilment")
+                .build();
+        endpoint.setBean(new Orders());
+        endpoint.setMethod(ListenerRig.method(Orders.class, "handle"));
+        DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
+        methods.afterPropertiesSet();
+        endpoint.setHandlerMethodFactory(methods);
+        ObservedContainers observing = new ObservedContainers(new ObservedClaims(
+                new ExecutorClaimStore(store, Runnable::run),
+                new ClaimSettings("worker", null),
+                new SightingObserver() {},
+                Runnable::run,
+                new FakeTimer(),
+                10));
+        ContainerSettings settings = ListenerRig.observed(new Orders(), "handle");
+        return SqsMessageListenerContainerFactory.builder()
+                .sqsAsyncClient(new NoClient())
+                .build()
+                .createContainer(observing.prepare(endpoint, settings));
+    }
+
+    private void handle(SqsMessageListenerContainer<Object> container) {
+        AsyncMessageListener<Object> listener = container.getMessageListener();
+        ((TaskExecutorAware) listener).setTaskExecutor(new SyncTaskExecutor());
+        listener.onMessage(message());
+    }
+
+    @Test
+    void handlerOfAContainerThatDeletesMessagesCompletesItsKey() {
+        handle(container());
+
+        assertThat(store.completions()).hasSize(1);
+    }
+
+    /** As a subclass of awspring's factory, or the registry's user, does after the container is set up. */
+    @Test
+    void handlerOfAContainerThatIsToldLaterNotToDeleteMessagesCompletesNoKey() {
+        SqsMessageListenerContainer<Object> container = container();
+        container.configure(options -> options.acknowledgementMode(AcknowledgementMode.MANUAL));
+
+        handle(container);
+
+        assertThat(store.completions()).isEmpty();
+        assertThat(store.releases()).hasSize(1);
+    }
+
+    @Test
+    void handlerOfAContainerWhoseOwnComponentsDecideOnDeletingCompletesNoKey() {
+        SqsMessageListenerContainer<Object> container = container();
+        container.setComponentFactories(List.of(new Unacknowledging()));
+
+        handle(container);
+
+        assertThat(store.completions()).isEmpty();
+        assertThat(store.releases()).hasSize(1);
     }
 }

@@ -120,7 +120,7 @@ class ObservedListenerTests {
                         claims,
                         new ObservedQueue("fulfilment", "orders"),
                         VisibilityWindow.ofSeconds(30),
-                        tellsItsEnd));
+                        () -> tellsItsEnd));
     }
 
     private static Message<String> message(String payload) {
@@ -394,7 +394,7 @@ class ObservedListenerTests {
                 none,
                 new ObservedQueue("fulfilment", "orders"),
                 VisibilityWindow.ofSeconds(30),
-                true);
+                () -> true);
     }
 
     /** A handler that acknowledges by hand, and has not: its message comes again, and enforced it must be handled then. */
