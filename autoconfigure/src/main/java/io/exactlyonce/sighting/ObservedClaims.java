@@ -70,9 +70,9 @@ public final class ObservedClaims implements AutoCloseable {
             observer.unobserved(queue, Unobserved.OVERLOAD, null);
             return Observation.NONE;
         }
-        ObservedRun run = new ObservedRun(queue, message, store, runs, observer);
+        ObservedRun run = new ObservedRun(queue, message.key(), store, runs, observer);
         var unused = run.recorded().thenRun(underWay::decrementAndGet);
-        run.begin();
+        run.begin(message);
         return run;
     }
 

@@ -33,7 +33,7 @@ final class ObservedRun implements Observation {
     private record Ended(Claimed claimed, Optional<Throwable> failure) {}
 
     private final ObservedQueue queue;
-    private final ObservedMessage message;
+    private final ClaimKey key;
     private final ObservedStore store;
     private final KeyRuns runs;
     private final SightingObserver observer;
@@ -44,19 +44,19 @@ final class ObservedRun implements Observation {
 
     ObservedRun(
             ObservedQueue queue,
-            ObservedMessage message,
+            ClaimKey key,
             ObservedStore store,
             KeyRuns runs,
             SightingObserver observer) {
         this.queue = queue;
-        this.message = message;
+        this.key = key;
         this.store = store;
         this.runs = runs;
         this.observer = observer;
     }
 
     ClaimKey key() {
-        return message.key();
+        return key;
     }
 
     /** Returns what ends, never with a failure, when how the handler ended is on record, or never will be. */
@@ -69,11 +69,15 @@ final class ObservedRun implements Observation {
         takenOverHere = true;
     }
 
-    /** Begins. Neither throws nor waits. */
-    void begin() {
+    /**
+     * Begins. Neither throws nor waits.
+     *
+     * @param message not kept: its body, of up to 1 MiB, must not wait in memory with its claim
+     */
+    void begin(ObservedMessage message) {
         KeyRuns.Met met = runs.begin(this);
         var unused = met.earlier()
-                .thenComposeAsync(recorded -> observe(met.isRunning()), store.thread())
+                .thenComposeAsync(recorded -> observe(message, met.isRunning()), store.thread())
                 .whenComplete((done, failure) -> {
                     if (failure != null) {
                         observer.unobserved(queue, Unobserved.STORE, failure);
@@ -83,7 +87,7 @@ final class ObservedRun implements Observation {
                 });
     }
 
-    private CompletableFuture<?> observe(boolean overlaps) {
+    private CompletableFuture<?> observe(ObservedMessage message, boolean overlaps) {
         ClaimRequest request = store.request(message);
         return store.claim(request)
                 .handleAsync((outcome, failure) -> tell(outcome, failure, overlaps), store.thread())

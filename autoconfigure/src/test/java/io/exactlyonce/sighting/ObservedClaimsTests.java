@@ -17,6 +17,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.VisibilityWindow;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -421,6 +422,29 @@ class ObservedClaimsTests {
 
         assertThat(seen).containsExactly("unobserved store", "o1 alone");
         assertNothingIsUnderWay();
+    }
+
+    /** A body may have 1 MiB, and thousands of claims wait for a database that is away. */
+    @Test
+    void bodyIsInMemoryOnlyUntilItsClaimIsAskedFor() {
+        List<WeakReference<String>> bodies = new ArrayList<>();
+        Observation run = beginWithABody(bodies);
+
+        assertThat(store.claims).hasSize(1);
+        await().until(() -> {
+            System.gc();
+            return bodies.get(0).get() == null;
+        });
+        run.ended(null);
+        assertThat(claims.underWay()).isEqualTo(1);
+    }
+
+    private Observation beginWithABody(List<WeakReference<String>> bodies) {
+        String body = "body of ".concat("o1");
+        bodies.add(new WeakReference<>(body));
+        return claims.begin(
+                ORDERS,
+                new ObservedMessage(new ClaimKey("orders", "o1"), () -> body, VisibilityWindow.ofSeconds(40)));
     }
 
     @Test
