@@ -42,12 +42,7 @@ final class ObservedRun implements Observation {
     private final AtomicBoolean hasEnded = new AtomicBoolean();
     private volatile boolean takenOverHere;
 
-    ObservedRun(
-            ObservedQueue queue,
-            ClaimKey key,
-            ObservedStore store,
-            KeyRuns runs,
-            SightingObserver observer) {
+    ObservedRun(ObservedQueue queue, ClaimKey key, ObservedStore store, KeyRuns runs, SightingObserver observer) {
         this.queue = queue;
         this.key = key;
         this.store = store;

@@ -443,8 +443,7 @@ class ObservedClaimsTests {
         String body = "body of ".concat("o1");
         bodies.add(new WeakReference<>(body));
         return claims.begin(
-                ORDERS,
-                new ObservedMessage(new ClaimKey("orders", "o1"), () -> body, VisibilityWindow.ofSeconds(40)));
+                ORDERS, new ObservedMessage(new ClaimKey("orders", "o1"), () -> body, VisibilityWindow.ofSeconds(40)));
     }
 
     @Test

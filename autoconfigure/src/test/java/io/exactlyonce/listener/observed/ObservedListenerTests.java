@@ -310,8 +310,8 @@ class ObservedListenerTests {
 
     @Test
     void messagesOfABatchThatItsHandlerNamesAreReleasedAndTheOthersCompleted() {
-        original.end = CompletableFuture.failedFuture(
-                new CompletionException(new ListenerExecutionFailedException("failed", BatchItemFailures.of(1), message("o1"))));
+        original.end = CompletableFuture.failedFuture(new CompletionException(
+                new ListenerExecutionFailedException("failed", BatchItemFailures.of(1), message("o1"))));
 
         listener("batch").onMessage(List.of(message("o1"), message("o2"), message("o3")));
 
@@ -366,8 +366,8 @@ class ObservedListenerTests {
                 throw new OutOfMemoryError("unable to create native thread");
             }
         };
-        ObservedListener<String> observed = new ObservedListener<>(
-                original, messageObserverOfNothing(new SightingObservers(List.of(broken))));
+        ObservedListener<String> observed =
+                new ObservedListener<>(original, messageObserverOfNothing(new SightingObservers(List.of(broken))));
         Message<String> bare = MessageBuilder.withPayload("bare").build();
         Message<String> beyondTheBound = message("o1");
 
