@@ -1,0 +1,84 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.testing.DocumentedCode;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What {@code docs/diagnosis.md} asks the claims' table: run as it stands there. */
+class DiagnosisIT {
+
+    private static final DocumentedCode DOCUMENT = DocumentedCode.of("diagnosis.md");
+    private static final String DOCUMENTED_HASH = "6c1a57d2f08b94e3";
+    private static final int CONNECTIONS = 2;
+
+    private final TestDatabase database = new TestDatabase(CONNECTIONS);
+    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final ClaimRequest done = claim("dönner-1");
+    private final ClaimRequest doubtful = claim("A-2");
+    private final ClaimRequest held = claim("A-3");
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    @Test
+    void rowOfAKeyIsFoundByTheHashInALogLine() {
+        end(new ClaimEnd.Completed(done.id(), null));
+        String query = DOCUMENT.block("key-of-a-hash");
+        assertThat(query).contains(DOCUMENTED_HASH);
+
+        assertThat(keys(query.replace(DOCUMENTED_HASH, done.key().shortHash()))).containsExactly("dönner-1");
+    }
+
+    @Test
+    void keysInDoubtAreListed() {
+        end(new ClaimEnd.Released(doubtful.id(), "connection reset", true));
+
+        assertThat(keys(DOCUMENT.block("in-doubt"))).containsExactly("A-2");
+    }
+
+    @Test
+    void heldKeysAreListedOldestFirst() {
+        end(new ClaimEnd.Completed(done.id(), null));
+
+        assertThat(keys(DOCUMENT.block("held"))).containsExactly("A-2", "A-3");
+        assertThat(query(DOCUMENT.block("held")))
+                .allSatisfy(row -> assertThat(row.get("lease_is_over")).isEqualTo(false));
+    }
+
+    @Test
+    void sessionsAreListedByTheirName() {
+        Integer session = new JdbcTemplate(database.pool()).queryForObject("SELECT pg_backend_pid()", Integer.class);
+
+        assertThat(query(DOCUMENT.block("sessions")))
+                .anySatisfy(row -> assertThat(row.get("pid")).isEqualTo(session));
+    }
+
+    private ClaimRequest claim(String key) {
+        ClaimRequest request = TestDatabase.request(new ClaimKey("orders", key));
+        store.claim(List.of(request));
+        return request;
+    }
+
+    private void end(ClaimEnd end) {
+        assertThat(store.end(List.of(end))).containsExactly(end.claim());
+    }
+
+    private List<Object> keys(String query) {
+        return query(query).stream().map(row -> row.get("key")).toList();
+    }
+
+    private List<Map<String, Object>> query(String query) {
+        return database.jdbc().queryForList(query);
+    }
+}
