@@ -77,8 +77,13 @@ class SightingConfiguration {
                 clockwork,
                 "exactly-once-observed-check-1",
                 () -> check(claims, sightingLog),
-                CHECK_INTERVAL,
-                () -> claims != null && sightings.isObserving());
+                CHECK_INTERVAL) {
+
+            @Override
+            public boolean isAutoStartup() {
+                return claims != null && sightings.isObserving();
+            }
+        };
     }
 
     private static void check(@Nullable ClaimDatabase claims, SightingLog sightingLog) {

@@ -18,8 +18,15 @@ import org.jspecify.annotations.Nullable;
 public final class ListenerModeEndpoint extends SqsEndpoint {
 
     private final SqsEndpoint original;
-    private final Consumer<MessageListenerContainer<?>> setUp;
+    private final SetUp setUp;
     private @Nullable Object method;
+
+    /** Learns of a container while it is made. */
+    public interface SetUp {
+
+        /** It has its listener, and nothing that its factory adds yet. */
+        void listening(MessageListenerContainer<?> container);
+    }
 
     /** A container factory has a message listener of its own, which takes the annotated method's place. */
     public static final class ReplacedMethodException extends ExactlyOnceSetupException {
@@ -35,8 +42,8 @@ public final class ListenerModeEndpoint extends SqsEndpoint {
         }
     }
 
-    /** @param setUp gets the container when it has its listener, and nothing that its factory adds yet */
-    public ListenerModeEndpoint(SqsEndpoint original, Consumer<MessageListenerContainer<?>> setUp) {
+    /** @param setUp learns of the container that is made */
+    public ListenerModeEndpoint(SqsEndpoint original, SetUp setUp) {
         super(SqsEndpoint.builder().queueNames(original.getLogicalNames()).id(original.getId()));
         this.original = original;
         this.setUp = setUp;
@@ -53,7 +60,7 @@ public final class ListenerModeEndpoint extends SqsEndpoint {
         if (container instanceof AbstractMessageListenerContainer<?, ?, ?> listening) {
             method = listening.getMessageListener();
         }
-        setUp.accept(container);
+        setUp.listening(container);
     }
 
     /**

@@ -3,15 +3,16 @@ package io.exactlyonce.listener.observed;
 import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
+import io.exactlyonce.listener.container.ListenerModeEndpoint;
 import java.util.function.Consumer;
 
 /** Awspring's endpoint of a class's handlers, which tells when it has set its container up. */
 final class HandlersEndpoint extends MultiMethodSqsEndpoint {
 
     private final MultiMethodSqsEndpoint original;
-    private final Consumer<MessageListenerContainer<?>> setUp;
+    private final ListenerModeEndpoint.SetUp setUp;
 
-    HandlersEndpoint(MultiMethodSqsEndpoint original, Consumer<MessageListenerContainer<?>> setUp) {
+    HandlersEndpoint(MultiMethodSqsEndpoint original, ListenerModeEndpoint.SetUp setUp) {
         super(MultiMethodSqsEndpoint.builder()
                 .methods(original.getMethods())
                 .bean(original.getBean())
@@ -31,6 +32,6 @@ final class HandlersEndpoint extends MultiMethodSqsEndpoint {
     @Override
     public <T> void setupContainer(MessageListenerContainer<T> container) {
         original.setupContainer(container);
-        setUp.accept(container);
+        setUp.listening(container);
     }
 }

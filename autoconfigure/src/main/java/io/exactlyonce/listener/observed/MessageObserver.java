@@ -14,7 +14,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
@@ -28,7 +27,14 @@ final class MessageObserver {
     private final ObservedClaims claims;
     private final ObservedQueue unknownQueue;
     private final VisibilityWindow lease;
-    private final BooleanSupplier tellsItsEnd;
+    private final HandlerEnds ends;
+
+    /** What a handler that returns says of its message. */
+    interface HandlerEnds {
+
+        /** Returns whether its work is done, and its message deleted: asked of each, for containers may be configured later on. */
+        boolean areTold();
+    }
 
     /**
      * What was read of a message: one of both.
@@ -41,19 +47,18 @@ final class MessageObserver {
     /**
      * @param unknownQueue for messages of which not even the queue is known
      * @param lease of claims, unless leases are configured
-     * @param tellsItsEnd whether a handler that returns has done its work, and its message is deleted then; asked of each
      */
     MessageObserver(
             ContainerSettings settings,
             ObservedClaims claims,
             ObservedQueue unknownQueue,
             VisibilityWindow lease,
-            BooleanSupplier tellsItsEnd) {
+            HandlerEnds ends) {
         this.settings = settings;
         this.claims = claims;
         this.unknownQueue = unknownQueue;
         this.lease = lease;
-        this.tellsItsEnd = tellsItsEnd;
+        this.ends = ends;
     }
 
     /** Messages are on their way, as they were polled: interceptors have not seen them. */
@@ -83,7 +88,7 @@ final class MessageObserver {
         for (Message<?> message : messages) {
             observations.add(begin(message, known == null ? Map.of() : known));
         }
-        return new HandlerCall(observations, tellsItsEnd.getAsBoolean());
+        return new HandlerCall(observations, ends.areTold());
     }
 
     private Observation begin(Message<?> message, Map<String, Read> known) {

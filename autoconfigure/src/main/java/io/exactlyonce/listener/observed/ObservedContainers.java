@@ -20,7 +20,6 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,15 +72,15 @@ public final class ObservedContainers {
                 .map(name -> new ObservedQueue(id, ScopeConflicts.name(name)))
                 .toList();
         queues.forEach(claims::observing);
-        BooleanSupplier tellsItsEnd = () -> settings.tellsItsEnd() && deletesWhatIsDone(container);
-        if (!tellsItsEnd.getAsBoolean()) {
+        MessageObserver.HandlerEnds ends = () -> settings.tellsItsEnd() && deletesWhatIsDone(container);
+        if (!ends.areTold()) {
             log.warn(
                     "Whether the work of listener '{}' is done when its handler returns is not known: its keys are not recorded "
                             + "as completed, so that duplicates of what has ended are not seen",
                     id);
         }
         VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
-        MessageObserver observer = new MessageObserver(settings, claims, queues.get(0), lease, tellsItsEnd);
+        MessageObserver observer = new MessageObserver(settings, claims, queues.get(0), lease, ends);
         ObservedListener<T> observed = new ObservedListener<>(container.getMessageListener(), observer);
         container.setAsyncMessageListener(observed);
         container.addMessageInterceptor((AsyncMessageInterceptor<T>) observed);
