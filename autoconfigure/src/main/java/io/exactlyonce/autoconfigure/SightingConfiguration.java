@@ -74,10 +74,7 @@ class SightingConfiguration {
             Clockwork clockwork, ObjectProvider<ClaimDatabase> database, Sightings sightings, SightingLog sightingLog) {
         ClaimDatabase claims = database.getIfAvailable();
         return new TickLifecycle(
-                clockwork,
-                "exactly-once-observed-check-1",
-                () -> check(claims, sightingLog),
-                CHECK_INTERVAL) {
+                clockwork, "exactly-once-observed-check-1", () -> check(claims, sightingLog), CHECK_INTERVAL) {
 
             @Override
             public boolean isAutoStartup() {
