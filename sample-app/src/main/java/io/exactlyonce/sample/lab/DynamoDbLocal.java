@@ -56,11 +56,16 @@ final class DynamoDbLocal implements AutoCloseable {
         return server;
     }
 
-    /** Returns what a worker needs to keep its claims there, as Spring Boot's environment variables. */
+    /**
+     * Returns what a worker needs to keep its claims there, as Spring Boot's environment variables. Leases are longer than the lab's
+     * short windows: while all of its JVMs start on two cores, first claims have taken two seconds to be answered.
+     */
     Map<String, String> environment() {
         return Map.of(
                 "EXACTLYONCE_CLAIM_STORE",
                 Store.DYNAMODB.label(),
+                "EXACTLYONCE_CLAIM_LEASE",
+                "8s",
                 "SPRING_CLOUD_AWS_DYNAMODB_ENDPOINT",
                 "http://127.0.0.1:" + port);
     }
