@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * What waits for the store, and the rule which entries share a batch: whatever waits when a flusher is free. Only completions
- * wait for more of their kind, half a millisecond at most, and only while handlers whose claims were made in the latest batches
- * are at work: no thread waits for a completion, and the handlers of one poll, if they are quick, end together. Anything else
+ * wait for more of their kind, half a millisecond at most, only if no thread waits for one of them, and only while handlers whose claims
+ * were made in the latest batches are at work: the handlers of one poll, if they are quick, end together. Anything else
  * that comes takes them along at once.
  *
  * <p>Of one key there is one entry on its way to the store at a time, or several claims in one batch. So a release cannot
@@ -50,6 +50,9 @@ final class ClaimQueue {
     /** Claims that were made lately and have not ended since, so that completions may come soon. */
     private int companions;
 
+    /** Whether a thread waits for a completion that waits here. */
+    private boolean isAwaited;
+
     private boolean closed;
 
     ClaimQueue(CoalescingSettings settings, NanoClock clock) {
@@ -73,6 +76,7 @@ final class ClaimQueue {
         lock.lock();
         try {
             awaitRoom(entries.get(0).kind(), entries.get(0).deadline());
+            isAwaited = true;
             addAll(entries);
         } finally {
             lock.unlock();
@@ -102,8 +106,8 @@ final class ClaimQueue {
         if (entries.get(0).kind() != Kind.CLAIM) {
             companions = Math.max(0, companions - entries.size());
         }
-        boolean isAwaited = isGathering() && gathering > 0;
-        if ((flushing == 0 && !isAwaited) || isMuch() || watching == 0) {
+        boolean isGathered = isGathering() && gathering > 0;
+        if ((flushing == 0 && !isGathered) || isMuch() || watching == 0) {
             work.signal();
         }
     }
@@ -177,9 +181,9 @@ final class ClaimQueue {
         return (flushing == 0 && !isGathering()) || stuck || closed || isMuch();
     }
 
-    /** Returns whether all that waits are completions, and others may come soon. */
+    /** Returns whether all that waits are completions, no thread waits for any of them, and others may come soon. */
     private boolean isGathering() {
-        return companions > 0 && waiting.count() == waiting.count(Kind.COMPLETION);
+        return companions > 0 && !isAwaited && waiting.count() == waiting.count(Kind.COMPLETION);
     }
 
     /** Returns whether entries have waited for long, and no flusher has taken any. The loop is that of {@link #take}. */
@@ -227,6 +231,7 @@ final class ClaimQueue {
         if (!batch.isEmpty()) {
             flushing++;
             taken++;
+            isAwaited = false;
             room.signalAll();
             if (isMuch()) {
                 work.signal();

@@ -82,6 +82,19 @@ class CompletionsTogetherTests {
     }
 
     @Test
+    void completionThatAThreadWaitsForWaitsForNothingAndTakesOthersAlong() throws Exception {
+        acquire(claims);
+        Caller<List<PendingCall<?>>> flusher = flusher();
+        complete(claims.get(0));
+        assertThat(flusher.answer()).isNotDone();
+
+        queue.add(List.of(
+                PendingCall.of(new ClaimEnd.Completed(claims.get(1).id(), null), Long.MAX_VALUE)));
+
+        assertThat(flusher.answer().get()).hasSize(2);
+    }
+
+    @Test
     void completionOfTheOnlyClaimWaitsForNothing() throws Exception {
         acquire(claims.subList(0, 1));
         Caller<List<PendingCall<?>>> flusher = flusher();
