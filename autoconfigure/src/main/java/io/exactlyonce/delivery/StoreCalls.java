@@ -55,7 +55,13 @@ public final class StoreCalls {
                 return;
             }
             log.warn("{} {} failed; trying again", what, keys, failure);
-            timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, keys, pauses, wanted, call));
+            try {
+                timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, keys, pauses, wanted, call));
+            } catch (Throwable untimed) {
+                // As when the system refuses a thread: what waits for the answer must not do so for ever.
+                failure.addSuppressed(untimed);
+                answer.completeExceptionally(failure);
+            }
         });
     }
 

@@ -68,7 +68,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
             return claimAndEmit(messages, context).whenComplete((done, failure) -> {
                 var unused = SettlingPipeline.finish(messages, context, engine, this::settle);
             });
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             var unused = SettlingPipeline.finish(messages, context, engine, this::settle);
             throw failure;
         }

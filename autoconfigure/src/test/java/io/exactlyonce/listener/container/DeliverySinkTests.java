@@ -1,10 +1,12 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -55,6 +57,9 @@ class DeliverySinkTests {
     static class Listener {
         @ExactlyOnceListener(queueNames = "orders")
         void handle(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK)
+        void claimWhenThereIsAThread(String order) {}
     }
 
     /** Stands for awspring's own sink and what it calls. */
@@ -83,8 +88,12 @@ class DeliverySinkTests {
     }
 
     private CompletableFuture<Void> emit(MessageSink<String> rest) {
+        return emit(rest, "handle");
+    }
+
+    private CompletableFuture<Void> emit(MessageSink<String> rest, String method) {
         return DeliverySink.ofStandardQueue(
-                        rest, ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), "handle"))
+                        rest, ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), method))
                 .emit(List.of(message), MessageProcessingContext.create());
     }
 
@@ -120,6 +129,25 @@ class DeliverySinkTests {
                 .isCompletedExceptionally();
 
         assertThat(queue.changes()).containsExactly(new Change("handle", 4));
+    }
+
+    @Test
+    void messageOfASinkThatTheVirtualMachineFailsIsReturned() {
+        OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread");
+
+        assertThatThrownBy(() -> emit(
+                        new Rest() {
+                            @Override
+                            public CompletableFuture<Void> emit(
+                                    Collection<Message<String>> messages, MessageProcessingContext<String> context) {
+                                throw noThread;
+                            }
+                        },
+                        "claimWhenThereIsAThread"))
+                .isSameAs(noThread);
+
+        assertThat(queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(supervisor.inFlight()).isZero();
     }
 
     @Test

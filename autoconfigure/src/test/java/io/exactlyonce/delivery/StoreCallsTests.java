@@ -1,0 +1,32 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.time.Timer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** Trap: a repetition that cannot be timed leaves its delivery without an end, renewed for ever. */
+class StoreCallsTests {
+
+    @Test
+    void callFailsWithItsOwnFailureWhereNoRepetitionCanBeTimed() {
+        IllegalStateException outage = new IllegalStateException("the store is away");
+        RejectedExecutionException noThread = new RejectedExecutionException("no thread");
+        Timer broken = (delay, task) -> {
+            throw noThread;
+        };
+
+        CompletableFuture<Object> answer = new StoreCalls(broken)
+                .untilAnswered(
+                        "Completing",
+                        "orders/1",
+                        new FixedBackOff(1, 3),
+                        () -> true,
+                        () -> CompletableFuture.failedFuture(outage));
+
+        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage).hasSuppressedException(noThread);
+    }
+}
