@@ -8,6 +8,7 @@ import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.property.Bounds;
 import io.exactlyonce.property.InvalidPropertyException;
+import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -29,6 +30,8 @@ import org.springframework.util.unit.DataSize;
  * @param retry Return of deliveries that did not succeed.
  * @param audit Audit of the listeners' queues.
  * @param observation Observations of deliveries.
+ * @param unknownProperties Whether a property within 'exactly-once' that nothing reads stops the start: 'fail', or 'warn' for
+ *     configuration that several versions share.
  */
 @ConfigurationProperties("exactly-once")
 public record ExactlyOnceProperties(
@@ -38,7 +41,8 @@ public record ExactlyOnceProperties(
         @DefaultValue Renewal renewal,
         @DefaultValue Retry retry,
         @DefaultValue Audit audit,
-        @DefaultValue Observation observation) {
+        @DefaultValue Observation observation,
+        @DefaultValue("fail") UnknownProperties unknownProperties) {
 
     private static final String RETENTION = "exactly-once.claim.retention";
     private static final String LEASE = "exactly-once.claim.lease";

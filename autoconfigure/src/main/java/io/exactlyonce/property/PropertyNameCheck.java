@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
@@ -21,7 +22,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.StringUtils;
 
 /**
- * Stops the start at names of properties that nothing reads, and at empty values, before anything is made. Spring passes over them
+ * Stops the start at names of properties that nothing reads, unless told only to warn, and at empty values, before anything is made. Spring passes over them
  * in silence, and a misspelt {@code retention} would be found out by a duplicate weeks later.
  *
  * <p>Variables of the environment are only warned of, where they nearly are a property's. They are not the application's alone: for
@@ -31,6 +32,8 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
 
     /** As Spring Boot reads it, and as it is written by those who replace dashes by underscores. */
     private static final Pattern VARIABLE = Pattern.compile("(EXACTLY_?ONCE_)(.+)");
+
+    private static final String UNKNOWN = "exactly-once.unknown-properties";
 
     private static final Logger log = LoggerFactory.getLogger(PropertyNameCheck.class);
 
@@ -49,11 +52,13 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
         KnownProperties known = new KnownProperties();
         beans.getBeanNamesIterator().forEachRemaining(bean -> add(bean, beans, known));
+        UnknownProperties unknown =
+                Binder.get(environment).bind(UNKNOWN, UnknownProperties.class).orElse(UnknownProperties.FAIL);
         for (ConfigurationPropertySource source : sources()) {
             if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource variables) {
                 checkVariables(variables, known);
             } else if (source instanceof IterableConfigurationPropertySource names) {
-                names.stream().filter(KnownProperties.ROOT::isAncestorOf).forEach(name -> check(name, known));
+                names.stream().filter(KnownProperties.ROOT::isAncestorOf).forEach(name -> check(name, known, unknown));
             }
         }
         known.neverEmpty().forEach(this::requireValue);
@@ -96,10 +101,16 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
         }
     }
 
-    private static void check(ConfigurationPropertyName name, KnownProperties known) {
+    private static void check(ConfigurationPropertyName name, KnownProperties known, UnknownProperties unknown) {
         known.correction(name).ifPresent(correction -> {
+            if (unknown == UnknownProperties.WARN) {
+                log.warn("{} is no property that is known: {}", name, correction);
+                return;
+            }
             throw new InvalidPropertyException(
-                    name.toString(), "%s is no property that is known".formatted(name), correction);
+                    name.toString(),
+                    "%s is no property that is known".formatted(name),
+                    "%s (a configuration that several versions share: %s=warn)".formatted(correction, UNKNOWN));
         });
         List<ConfigurationPropertyName> candidates = known.candidates(name);
         if (!candidates.isEmpty()) {

@@ -6,6 +6,7 @@ import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.property.UnknownProperties;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -88,7 +89,8 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.retry.max-waiting=5000",
                         "exactly-once.audit.mode=fail",
                         "exactly-once.audit.silence=lease,in-flight",
-                        "exactly-once.observation.opentelemetry-names=true")
+                        "exactly-once.observation.opentelemetry-names=true",
+                        "exactly-once.unknown-properties=warn")
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
                                 Mode.OBSERVE,
@@ -107,7 +109,8 @@ class ExactlyOncePropertiesTests {
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000),
                                 new ExactlyOnceProperties.Audit(AuditMode.FAIL, Set.of("in-flight", "lease")),
-                                new ExactlyOnceProperties.Observation(true))));
+                                new ExactlyOnceProperties.Observation(true),
+                                UnknownProperties.WARN)));
     }
 
     @ParameterizedTest

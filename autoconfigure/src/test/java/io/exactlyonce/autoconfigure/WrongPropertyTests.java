@@ -109,7 +109,18 @@ class WrongPropertyTests {
         assertThat(analysis.getDescription())
                 .contains("exactly-once." + property.substring(0, property.indexOf('=')))
                 .contains("is no property that is known");
-        assertThat(analysis.getAction()).contains(action);
+        assertThat(analysis.getAction()).contains(action).contains("exactly-once.unknown-properties=warn");
+    }
+
+    /** A rollback must not fail for what the newer version is told. */
+    @Test
+    void nameThatNothingReadsIsOnlyWarnedOfWhereVersionsShareTheirConfiguration(CapturedOutput output) {
+        application
+                .withPropertyValues("exactly-once.unknown-properties=warn", "exactly-once.claim.ttl=30d")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .contains("exactly-once.claim.ttl is no property that is known: exactly-once.claim has cleanup");
     }
 
     @ParameterizedTest

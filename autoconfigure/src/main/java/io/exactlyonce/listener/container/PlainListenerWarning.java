@@ -48,8 +48,8 @@ public final class PlainListenerWarning implements ApplicationListener<ContextRe
         if (listener != null) {
             log.warn(
                     "Listener '{}' on queue '{}' claims no keys, and listener '{}' does: messages that the former gets are "
-                            + "handled unclaimed, perhaps for the second time. Make it an @ExactlyOnceListener, too, or give "
-                            + "each a queue of its own",
+                            + "handled unclaimed, perhaps for the second time. Make it an @ExactlyOnceListener that enforces, "
+                            + "too, or give each a queue of its own",
                     plain.getId(),
                     queue,
                     listener);
