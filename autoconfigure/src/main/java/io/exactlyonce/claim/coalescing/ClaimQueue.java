@@ -240,12 +240,16 @@ final class ClaimQueue {
         return batch;
     }
 
-    /** A batch is back from the store: the next entries of its keys may go. */
+    /**
+     * A batch is back from the store: the next entries of its keys may go. Its answers are still to be shown, so this takes no memory,
+     * not even for an iterator: it must not fail for want of it.
+     */
     void returned(List<PendingCall<?>> batch) {
         lock.lock();
         try {
             flushing--;
-            for (PendingCall<?> entry : batch) {
+            for (int index = 0; index < batch.size(); index++) {
+                PendingCall<?> entry = batch.get(index);
                 onTheirWay.remove(entry.key());
                 companions += entry.isAcquired() ? 1 : 0;
             }

@@ -309,6 +309,42 @@ class CoalescingClaimStoreFailureTests {
         }
     }
 
+    /** As when memory is used up: a future cannot keep what its dependent has thrown. */
+    @Test
+    void dependentThatFailsKeepsNoOtherCallerFromItsAnswerAndEndsNoFlusher() {
+        GatedStore store = new GatedStore();
+        store.open();
+        ClaimQueue queue =
+                new ClaimQueue(new CoalescingSettings(1, 256, 100, Duration.ofSeconds(30)), System::nanoTime);
+        PendingCall<ClaimOutcome> first = PendingCall.of(request(newKey()), Long.MAX_VALUE);
+        PendingCall<ClaimOutcome> second = PendingCall.of(request(newKey()), Long.MAX_VALUE);
+        var unused = first.shown().whenComplete((answer, failure) -> {
+            throw new UntoldException();
+        });
+        queue.addAnyway(List.of(first, second));
+        queue.close();
+
+        new Flusher(queue, store).run();
+
+        assertThat(first.getNow()).isInstanceOf(ClaimOutcome.Acquired.class);
+        assertThat(second.shown()).isCompleted();
+    }
+
+    /** Who asks first what it is gets it thrown again. */
+    private static final class UntoldException extends RuntimeException {
+
+        private boolean asked;
+
+        @Override
+        public String toString() {
+            if (!asked) {
+                asked = true;
+                throw this;
+            }
+            return super.toString();
+        }
+    }
+
     @Test
     void failureThatCannotEvenBeToldLeavesNoCallerWaiting() {
         try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {

@@ -4,14 +4,18 @@ import static io.exactlyonce.claim.Claims.newKey;
 import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig.Caller;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -142,6 +146,44 @@ class CompletionsTogetherTests {
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(1));
     }
 
+    /** The flusher that gathered in vain did so since another one was faster, and not since the handlers take long. */
+    @Test
+    void othersAreWaitedForStillWhenAnotherFlusherTookWhatWasGathered() throws Exception {
+        queue = queue(TimeUnit.SECONDS.toNanos(1));
+        acquire(claims);
+        Caller<List<PendingCall<?>>> gathering = flusher();
+        Caller<List<PendingCall<?>>> faster = flusher();
+        complete(claims.get(0));
+        awaitState(gathering, Thread.State.TIMED_WAITING);
+        ask(request(newKey()));
+        assertThat(faster.answer().get()).hasSize(2);
+        awaitState(gathering, Thread.State.WAITING);
+        queue.returned(faster.answer().get());
+
+        complete(claims.get(1));
+        complete(claims.get(2));
+
+        assertThat(gathering.answer().get()).hasSize(2);
+    }
+
+    /** What fails between the store's answer and its callers would leave all of them waiting. */
+    @Test
+    void batchThatIsBackTakesNoMemoryBeforeItsAnswersAreShown() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        List<Long> taken = new ArrayList<>();
+        for (int batch = 0; batch < 20; batch++) {
+            List<PendingCall<?>> entries = taken(
+                    Stream.generate(() -> request(newKey())).limit(50).toList(),
+                    new ClaimOutcome.Acquired(1, 1, false));
+            long before = threads.getCurrentThreadAllocatedBytes();
+            queue.returned(entries);
+            taken.add(threads.getCurrentThreadAllocatedBytes() - before);
+        }
+
+        // The first ones load classes, which is over before there is an outage.
+        assertThat(taken).as("bytes, batch by batch").endsWith(0L, 0L, 0L);
+    }
+
     @Test
     void closedQueueGathersNothing() throws Exception {
         acquire(claims);
@@ -163,17 +205,28 @@ class CompletionsTogetherTests {
     }
 
     private void answer(List<ClaimRequest> requests, ClaimOutcome outcome) {
+        queue.returned(taken(requests, outcome));
+    }
+
+    /** Returns a batch that the store has answered. */
+    private List<PendingCall<?>> taken(List<ClaimRequest> requests, ClaimOutcome outcome) {
         queue.add(requests.stream()
                 .map(request -> PendingCall.of(request, Long.MAX_VALUE))
                 .toList());
         List<PendingCall<?>> batch = queue.take();
         batch.forEach(entry -> entry.answer(outcome));
-        queue.returned(batch);
+        return batch;
     }
 
     /** Takes the next batch, in a thread of its own. */
     private Caller<List<PendingCall<?>>> flusher() {
         return CoalescingClaimStoreRig.call(queue::take);
+    }
+
+    private static void awaitState(Caller<?> flusher, Thread.State state) {
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> flusher.thread().getState() == state);
     }
 
     private void ask(ClaimRequest request) {
