@@ -17,6 +17,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
@@ -218,6 +219,23 @@ class RefusedRequestsIT {
                 .hasMessageContaining("changed hands 20 times");
     }
 
+    @Test
+    void keyWhoseHolderRenewsInTheLastMomentIsNotParked() {
+        ClaimRequest late = request();
+        acquire(store, late);
+        table.endLease(late.id());
+        ClaimRequest cautious =
+                new ClaimRequest(late.key(), UUID.randomUUID(), "worker", Requests.LEASE, InDoubt.PARK, null);
+        // The first request finds the item, the second one would park it.
+        dynamoDb.before(
+                BatchExecuteStatementRequest.class,
+                () -> dynamoDb.before(BatchExecuteStatementRequest.class, () -> assertThat(
+                                other.renew(List.of(new LeaseRenewal(late.id(), Requests.LEASE))))
+                        .containsExactly(late.id())));
+
+        assertThat(claim(store, cautious)).isInstanceOf(HeldElsewhere.class);
+    }
+
     /** Another worker claims and releases before each write. */
     private void changeHandsForEver(ClaimKey key) {
         dynamoDb.before(BatchExecuteStatementRequest.class, () -> {
@@ -296,6 +314,20 @@ class RefusedRequestsIT {
     }
 
     @Test
+    void whereIamDeniesPartiQlAConditionIsAskedForAllTheSame() {
+        ClaimRequest contested = request();
+        acquire(other, request(contested.key()));
+        giveUp(contested.key());
+        denyPartiQl();
+        dynamoDb.before(UpdateItemRequest.class, () -> {
+            acquire(other, request(contested.key()));
+            giveUp(contested.key());
+        });
+
+        assertThat(acquire(store, contested).attempt()).isEqualTo(3);
+    }
+
+    @Test
     void statementThatIamDeniesIsSentAsASingleRequest() {
         dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.ACCESS_DENIED);
 
@@ -361,6 +393,8 @@ class RefusedRequestsIT {
                         new LeaseRenewal(first.id(), Requests.LEASE), new LeaseRenewal(second.id(), Requests.LEASE))))
                 .containsExactly(second.id());
         assertThat(store.end(List.of(new ClaimEnd.Completed(second.id(), "1")))).hasSize(1);
+        assertThat(store.end(List.of(new ClaimEnd.Released(second.id(), "failed", false))))
+                .isEmpty();
         assertThat(store.look(Set.of(first.key()))).containsEntry(first.key(), KeyState.COMPLETED);
     }
 

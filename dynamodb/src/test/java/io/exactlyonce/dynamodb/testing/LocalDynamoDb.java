@@ -63,7 +63,10 @@ public final class LocalDynamoDb {
                 .endpointOverride(endpoint())
                 .region(Region.EU_WEST_1)
                 .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("test", "test")))
-                .overrideConfiguration(settings -> List.of(interceptors).forEach(settings::addExecutionInterceptor))
+                .overrideConfiguration(settings -> {
+                    settings.addExecutionInterceptor(ChangedRequests.interceptor());
+                    List.of(interceptors).forEach(settings::addExecutionInterceptor);
+                })
                 .build();
     }
 
