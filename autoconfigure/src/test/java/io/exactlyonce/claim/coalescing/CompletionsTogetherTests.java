@@ -161,6 +161,7 @@ class CompletionsTogetherTests {
         queue.returned(faster.answer().get());
 
         complete(claims.get(1));
+        awaitState(gathering, Thread.State.TIMED_WAITING);
         complete(claims.get(2));
 
         assertThat(gathering.answer().get()).hasSize(2);
@@ -226,7 +227,7 @@ class CompletionsTogetherTests {
     private static void awaitState(Caller<?> flusher, Thread.State state) {
         Awaitility.await()
                 .pollInterval(Duration.ofMillis(1))
-                .until(() -> flusher.thread().getState() == state);
+                .until(() -> flusher.answer().isDone() || flusher.thread().getState() == state);
     }
 
     private void ask(ClaimRequest request) {
