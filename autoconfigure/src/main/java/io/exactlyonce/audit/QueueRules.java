@@ -62,7 +62,7 @@ final class QueueRules {
     /** On standard queues a message keeps its first timestamp when it is moved. */
     private static Optional<Finding> deadLetterRetention(AuditRule rule, QueueFacts facts, AuditTerms terms) {
         // A message of a FIFO queue gets a new timestamp when it is moved.
-        if (facts.redrive().isEmpty() || facts.subscription().queue().endsWith(".fifo")) {
+        if (facts.redrive().isEmpty() || facts.subscription().isFifo()) {
             return Optional.empty();
         }
         String bound = "the dead-letter queue's retention longer than the queue's";

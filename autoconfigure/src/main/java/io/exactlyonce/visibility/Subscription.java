@@ -25,6 +25,8 @@ public record Subscription(
         QueueVisibility visibility,
         @Nullable Integer maxReceiveCount) {
 
+    private static final String FIFO = ".fifo";
+
     /** A subscription whose handlers have no timeout, and whose queue has no dead-letter queue. */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
         this(listener, queue, window, null, visibility, null);
@@ -33,6 +35,11 @@ public record Subscription(
     /** Returns the same subscription with what has been read of the queue since. */
     public Subscription revised(VisibilityWindow window, @Nullable Integer maxReceiveCount) {
         return new Subscription(listener, queue, window, timeout, visibility, maxReceiveCount);
+    }
+
+    /** Returns whether the queue keeps the order of its groups, which its name tells. */
+    public boolean isFifo() {
+        return queue.endsWith(FIFO);
     }
 
     @Override

@@ -40,7 +40,7 @@ public record StartLine(
 
     String describe(Subscription subscription, ContainerSettings settings) {
         StringJoiner line = new StringJoiner(", ");
-        line.add("queue " + subscription.queue() + (subscription.queue().endsWith(".fifo") ? " (FIFO)" : ""));
+        line.add("queue " + subscription.queue() + (subscription.isFifo() ? " (FIFO)" : ""));
         line.add("key " + settings.key());
         if (settings.scope() != null) {
             line.add("scope " + settings.scope());

@@ -24,6 +24,9 @@ public final class MessageReader<T> {
 
     private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
 
+    /** On a standard queue groups are for fairness only, and keep no order: a message that stays must not stop the others. */
+    private static final String NO_GROUP = "";
+
     private final MessageConversion conversion;
     private final Deliveries deliveries;
     private final MessageOrigin origin;
@@ -48,7 +51,7 @@ public final class MessageReader<T> {
         for (Answer answer : polled.each()) {
             for (Message message : answer.messages()) {
                 Delivery delivery = delivery(message, answer);
-                String group = group(message);
+                String group = answer.subscription().isFifo() ? group(message) : NO_GROUP;
                 if (stoppedGroups.contains(group)) {
                     returnUnread(delivery);
                 } else {
@@ -119,9 +122,8 @@ public final class MessageReader<T> {
         deliveries.settle(delivery);
     }
 
-    /** Returns a message's group on a FIFO queue; empty on a standard one. */
     private static String group(Message message) {
-        return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, "");
+        return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, NO_GROUP);
     }
 
     public static int receiveCount(Message message) {

@@ -459,6 +459,17 @@ class DeliveryMessageSourceTests {
         assertThat(begin(source, poll)).isEmpty();
     }
 
+    /** With a fair queue, a group is a tenant: a sender that has a message of it fail must not use the others' receives up. */
+    @Test
+    void groupOfAStandardQueueKeepsNoOrder() {
+        DeliveryMessageSource<String> source = start("orders", 30);
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1));
+
+        assertThat(begin(source, poll)).containsExactly("a2");
+        assertThat(sqs.takeChanges()).doesNotContainKey("a2");
+    }
+
     private static final class Converter extends SqsMessagingMessageConverter {
         @Override
         public Message<?> toMessagingMessage(

@@ -177,4 +177,19 @@ class ListenerKindsTests {
         assertThat(group.get(1)).wasReturned().didNotReachItsHandler();
         assertThat(group.get(2)).wasHandled();
     }
+
+    /** Those of a fair queue name tenants, and keep no order. */
+    @Test
+    void groupOfAStandardQueueStopsNoMessage() throws InterruptedException {
+        doThrow(new IllegalStateException("closed")).when(till).charge(eq("B-1"), any());
+
+        List<Delivered> tenants = driver.deliverTogether(
+                TestMessage.of("no order").to("batches").group("a"),
+                order("B-1", "batches").group("a"),
+                order("B-2", "batches").group("a"));
+
+        assertThat(tenants.get(0)).wasReturned();
+        assertThat(tenants.get(1)).wasReturned();
+        assertThat(tenants.get(2)).wasHandled();
+    }
 }
