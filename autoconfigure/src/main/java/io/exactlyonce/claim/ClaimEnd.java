@@ -5,6 +5,9 @@ import org.jspecify.annotations.Nullable;
 /** How a claim ends, unless its lease does it. */
 public sealed interface ClaimEnd {
 
+    /** Longest error or reason that is kept, in characters: it is for people, and every write of a claim may copy it. */
+    int MAX_ERROR_LENGTH = 1_000;
+
     /** Returns the claim that ends. */
     ClaimId claim();
 
@@ -25,19 +28,48 @@ public sealed interface ClaimEnd {
      * A claim given up after its handler failed, so that the next attempt need not wait for the lease to end.
      *
      * @param claim the claim
-     * @param error why, for people who read the table
+     * @param error why, for people who read the table; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
      * @param ambiguous whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
      */
-    record Released(ClaimId claim, String error, boolean ambiguous) implements ClaimEnd {}
+    record Released(ClaimId claim, String error, boolean ambiguous) implements ClaimEnd {
+
+        public Released {
+            error = line(error);
+        }
+    }
 
     /**
      * A claim set aside for a person's decision: its key is run by no attempt until then.
      *
      * @param claim the claim
-     * @param reason why, for that person
+     * @param reason why, for that person; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
      * @param ambiguous whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
      */
-    record Parked(ClaimId claim, String reason, boolean ambiguous) implements ClaimEnd {}
+    record Parked(ClaimId claim, String reason, boolean ambiguous) implements ClaimEnd {
+
+        public Parked {
+            reason = line(reason);
+        }
+    }
+
+    /**
+     * Makes one line of what a handler has thrown, which may quote all of a message: without what a store's text does not take, such
+     * as half a surrogate pair, what moves a terminal's cursor, begins a line of its own or reverses what follows, and what is too
+     * long. An error must not cost the write that records it.
+     */
+    private static String line(String text) {
+        return cut(text.replace("\0", ""))
+                .replaceAll("[\\p{Cc}\\p{Zl}\\p{Zp}\\x{202A}-\\x{202E}\\x{2066}-\\x{2069}]+", " ")
+                .replaceAll("\\p{Cs}", "\uFFFD");
+    }
+
+    private static String cut(String text) {
+        if (text.length() <= MAX_ERROR_LENGTH) {
+            return text;
+        }
+        boolean cutsPair = Character.isSurrogatePair(text.charAt(MAX_ERROR_LENGTH - 1), text.charAt(MAX_ERROR_LENGTH));
+        return text.substring(0, cutsPair ? MAX_ERROR_LENGTH - 1 : MAX_ERROR_LENGTH);
+    }
 }

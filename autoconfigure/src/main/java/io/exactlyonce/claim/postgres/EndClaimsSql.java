@@ -8,7 +8,6 @@ import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What the {@link BatchStatement} says to end claims. */
@@ -80,13 +79,6 @@ final class EndClaimsSql {
             WHERE wanted.position NOT IN (SELECT position FROM ended)
             """;
 
-    /** Longest error that is kept, in characters: it is for people, and every update copies the row. */
-    static final int MAX_ERROR_LENGTH = 1_000;
-
-    /** What moves a terminal's cursor, begins a line of its own, or reverses what follows: an error stays what it is. */
-    private static final Pattern CONTROLS =
-            Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}\\x{202A}-\\x{202E}\\x{2066}-\\x{2069}]+");
-
     private EndClaimsSql() {}
 
     static void bind(PreparedStatement parameters, int first, List<ClaimEnd> ends) throws SQLException {
@@ -110,24 +102,8 @@ final class EndClaimsSql {
     /** Returns what the end leaves for people, or {@code null} if it is a good one. */
     private static @Nullable String error(ClaimEnd end) {
         if (end instanceof Released released) {
-            return storable(released.error());
+            return released.error();
         }
-        return end instanceof Parked parked ? storable(parked.reason()) : null;
-    }
-
-    /**
-     * Makes one line of an error, without what PostgreSQL's text does not take, and what is too long: an error message may
-     * hold anything, and must not cost the write that records it.
-     */
-    static String storable(String error) {
-        return CONTROLS.matcher(cut(error.replace("\0", ""))).replaceAll(" ");
-    }
-
-    private static String cut(String text) {
-        if (text.length() <= MAX_ERROR_LENGTH) {
-            return text;
-        }
-        boolean cutsPair = Character.isHighSurrogate(text.charAt(MAX_ERROR_LENGTH - 1));
-        return text.substring(0, cutsPair ? MAX_ERROR_LENGTH - 1 : MAX_ERROR_LENGTH);
+        return end instanceof Parked parked ? parked.reason() : null;
     }
 }
