@@ -2,9 +2,11 @@ package io.exactlyonce.actuate;
 
 import io.exactlyonce.ClaimLife;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
@@ -97,8 +99,8 @@ public final class ExactlyOnceEndpoint {
 
     private static ClaimKey keyOf(String scope, String key) {
         try {
-            return new ClaimKey(scope, key);
-        } catch (IllegalArgumentException invalid) {
+            return KeyRules.key(scope, key);
+        } catch (IllegalArgumentException | InvalidKeyException invalid) {
             String reason = String.valueOf(invalid.getMessage());
             throw new InvalidEndpointRequestException(reason, reason);
         }

@@ -2,6 +2,8 @@ package io.exactlyonce.claim;
 
 import io.exactlyonce.InvalidKeyException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -27,23 +29,38 @@ public final class KeyRules {
         if (key.isBlank()) {
             throw new InvalidKeyException("%s is blank; every message needs a key of its own".formatted(source));
         }
-        if (key.indexOf('\0') >= 0) {
-            throw new InvalidKeyException(
-                    "%s contains a NUL character, which PostgreSQL cannot store; send a key without it"
-                            .formatted(source));
-        }
-        if (!isText(key)) {
-            throw new InvalidKeyException(
-                    "%s contains half of a surrogate pair, which is no text; send a key without it".formatted(source));
-        }
+        unstorable(key).ifPresent(what -> {
+            throw new InvalidKeyException("%s contains %s; send a key without it".formatted(source, what));
+        });
         return key.length() > ClaimKey.MAX_LENGTH ? ClaimKey.sha256(key) : key;
     }
 
-    /** Only a key with surrogates needs an encoder's judgement. */
-    private static boolean isText(String key) {
-        for (int i = 0; i < key.length(); i++) {
-            if (Character.isSurrogate(key.charAt(i))) {
-                return StandardCharsets.UTF_8.newEncoder().canEncode(key);
+    /**
+     * Returns the key of a scope, as a program or a person gives them.
+     *
+     * @throws IllegalArgumentException if the scope cannot be one
+     * @throws InvalidKeyException if the key cannot be one
+     */
+    public static ClaimKey key(String scope, String key) {
+        unstorable(scope).ifPresent(what -> {
+            throw new IllegalArgumentException("scope contains %s; remove it".formatted(what));
+        });
+        return new ClaimKey(scope, toKey("The key", key));
+    }
+
+    /** Returns what a text has that stores do not keep as it is, so that two scopes or keys could become one. */
+    public static Optional<String> unstorable(String text) {
+        if (text.indexOf('\0') >= 0) {
+            return Optional.of("a NUL character, which PostgreSQL cannot store");
+        }
+        return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is no text");
+    }
+
+    /** Only a text with surrogates needs an encoder's judgement. */
+    private static boolean isText(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                return StandardCharsets.UTF_8.newEncoder().canEncode(text);
             }
         }
         return true;
@@ -52,12 +69,25 @@ public final class KeyRules {
     /** Types whose text is meant to be read: that of an arbitrary object may name its address, another in each JVM. */
     private static String text(String source, Object value) {
         if (value instanceof CharSequence || value instanceof Number || value instanceof UUID) {
-            return value.toString();
+            return written(source, value);
         }
         if (value instanceof Enum<?> constant) {
             return constant.name();
         }
         throw new InvalidKeyException("%s is a %s; it must be text, a number, a UUID or an enum constant"
                 .formatted(source, value.getClass().getName()));
+    }
+
+    /** An application's own type may fail on what a sender has put into it, which must not cost the messages polled with it. */
+    private static String written(String source, Object value) {
+        try {
+            return Objects.requireNonNull(value.toString());
+        } catch (RuntimeException | StackOverflowError | LinkageError unwritable) {
+            throw new InvalidKeyException("%s is a %s whose toString() failed with %s; send a value that it takes"
+                    .formatted(
+                            source,
+                            value.getClass().getName(),
+                            unwritable.getClass().getName()));
+        }
     }
 }

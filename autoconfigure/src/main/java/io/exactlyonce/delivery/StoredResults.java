@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.StoredResultException;
 import io.exactlyonce.claim.ClaimKey;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +16,9 @@ import org.springframework.util.ClassUtils;
 public final class StoredResults {
 
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
+
+    /** Half a surrogate pair, which a sender's JSON may bring in. No store takes it as it is; JSON has a way to write it in ASCII. */
+    private static final Pattern HALF = Pattern.compile("\\p{Cs}");
 
     private final ResultSerializer serializer;
     private final long maxBytes;
@@ -36,7 +40,8 @@ public final class StoredResults {
      * @throws RuntimeException if it cannot be written, or is too large
      */
     public String write(Object result) {
-        String json = serializer.toJson(result);
+        String json = HALF.matcher(serializer.toJson(result))
+                .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)));
         int bytes = json.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > maxBytes) {
             throw new IllegalArgumentException(

@@ -68,7 +68,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
     @Override
     public <T, X extends Throwable> @Nullable T execute(
             String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X {
-        ClaimKey checked = checked(scope, key);
+        ClaimKey checked = KeyRules.key(scope, key);
         store.run();
         return executions.execute(new ClaimSpec(checked, payload, doubt), type, action);
     }
@@ -93,7 +93,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
 
     @Override
     public Optional<ParkedClaim> findParked(String scope, String key) {
-        ClaimKey checked = checked(scope, key);
+        ClaimKey checked = KeyRules.key(scope, key);
         store.run();
         return parked.find(checked);
     }
@@ -114,13 +114,5 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
 
     private static ClaimId idOf(ParkedClaim claim) {
         return new ClaimId(new ClaimKey(claim.scope(), claim.key()), claim.claimId());
-    }
-
-    private static ClaimKey checked(String scope, String key) {
-        if (scope.indexOf('\0') >= 0) {
-            throw new IllegalArgumentException(
-                    "scope contains a NUL character, which PostgreSQL cannot store; remove it");
-        }
-        return new ClaimKey(scope, KeyRules.toKey("The key", key));
     }
 }

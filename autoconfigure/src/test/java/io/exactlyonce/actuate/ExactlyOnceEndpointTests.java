@@ -143,6 +143,18 @@ class ExactlyOnceEndpointTests {
     }
 
     @Test
+    void keysAndScopesThatCannotBeOnesAreAMistakeOfTheCaller() {
+        for (ClaimKey named : List.of(new ClaimKey("orders", "a\0"), new ClaimKey("a\uD83D", "o1"))) {
+            assertThatThrownBy(() -> endpoint.decide(OPERATOR, named.scope(), named.key(), "release"))
+                    .isInstanceOf(InvalidEndpointRequestException.class)
+                    .hasMessageContaining(" contains ");
+        }
+        assertThat(endpoint.decide(OPERATOR, "orders", "x".repeat(600), "release"))
+                .as("a key that is kept by its hash")
+                .containsEntry("decided", false);
+    }
+
+    @Test
     void redriveNamesAListenerThatRuns() {
         assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).containsEntry("redriven", List.of());
         assertThatThrownBy(() -> endpoint.redrive(OPERATOR, "fulfilment", "purge"))

@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class KeyRulesTests {
@@ -97,6 +99,53 @@ class KeyRulesTests {
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining(value.getClass().getName())
                 .hasMessageContaining("must be text, a number, a UUID or an enum constant");
+    }
+
+    /** An application's own type for keys, made of what a sender has sent. */
+    private record OrderId(@Nullable String text) implements CharSequence {
+        @Override
+        public int length() {
+            return toString().length();
+        }
+
+        @Override
+        public char charAt(int index) {
+            return toString().charAt(index);
+        }
+
+        @Override
+        public CharSequence subSequence(int start, int end) {
+            return toString().subSequence(start, end);
+        }
+
+        @Override
+        public String toString() {
+            if ("secret".equals(text)) {
+                throw new IllegalStateException(text);
+            }
+            return text;
+        }
+    }
+
+    @ParameterizedTest
+    @NullSource
+    @ValueSource(strings = "secret")
+    void valueWhoseTextCannotBeMadeIsRefused(@Nullable String text) {
+        assertThatThrownBy(() -> KeyRules.toKey("The key", new OrderId(text)))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("OrderId whose toString() failed with java.lang.")
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void scopeThatWouldBecomeAnotherOneIsRefused() {
+        assertThat(KeyRules.key("orders", " A-1 ")).isEqualTo(new ClaimKey("orders", " A-1 "));
+        for (String scope : List.of("a\uD83D", "a\0")) {
+            assertThatThrownBy(() -> KeyRules.key(scope, "A-1"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("scope contains ")
+                    .hasMessageEndingWith("; remove it");
+        }
     }
 
     /** Of any text at all. {@code -Dhostile.seed=...} repeats a run. */

@@ -28,4 +28,12 @@ class StoredResultsTests {
         assertThat(results.write("éé")).isEqualTo("éé");
         assertThatIllegalArgumentException().isThrownBy(() -> results.write("ééé"));
     }
+
+    /** PostgreSQL's driver would store question marks, and DynamoDB's client refuses the request with the claims of others in it. */
+    @Test
+    void halfASurrogatePairIsWrittenInAscii() {
+        StoredResults large = new StoredResults(TestResults.NONE, 100);
+
+        assertThat(large.write("\"a\uD83Db\uDCE6\uD83D\uDCE6\"")).isEqualTo("\"a\\ud83db\\udce6\uD83D\uDCE6\"");
+    }
 }

@@ -105,7 +105,7 @@ class DefaultExactlyOnceOperationsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "a\0b"})
+    @ValueSource(strings = {"", " ", "a\0b", "a\uD83Db"})
     void scopesThatCannotBeStoredAreRefused(String scope) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> operations.execute(scope, "A-1", String.class, claim -> "done"))

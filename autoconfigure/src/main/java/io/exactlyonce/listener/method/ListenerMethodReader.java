@@ -5,6 +5,7 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Mode;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.sighting.ListenerModes;
@@ -164,10 +165,9 @@ public final class ListenerMethodReader {
                     "scope has %d characters, more than %d".formatted(scope.length(), ClaimKey.MAX_LENGTH),
                     "shorten it");
         }
-        if (scope.indexOf('\0') >= 0) {
-            throw new InvalidListenerException(
-                    declared.method(), "scope contains a NUL character, which PostgreSQL cannot store", "remove it");
-        }
+        KeyRules.unstorable(scope).ifPresent(what -> {
+            throw new InvalidListenerException(declared.method(), "scope contains " + what, "remove it");
+        });
         return scope;
     }
 

@@ -334,6 +334,20 @@ class KeyExpressionTests {
                 .isEqualTo("P-7");
     }
 
+    /** Which property is read, and what a pattern is, the expression may leave to the sender. */
+    @ParameterizedTest
+    @ValueSource(strings = {"#order[#headers['value']]", "#order.orderId matches #headers['value']"})
+    void nameThatComesFromTheMessageIsNotQuoted(String expression) {
+        Message<?> message = MessageBuilder.withPayload(ORDER)
+                .setHeader("value", "4111-(\nFORGED")
+                .build();
+
+        assertThatThrownBy(() -> parse(expression, "order").evaluate(message))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("failed on this message")
+                .hasMessageNotContaining("4111");
+    }
+
     @Test
     void propertyOfAMessageThatAnArgumentIsNamedLikeIsChecked() {
         assertThatThrownBy(() -> parse("#message.payload", "namedMessage"))

@@ -312,13 +312,14 @@ class ListenerMethodReaderTests {
                 .hasMessageContaining("scope has 513 characters, more than 512");
     }
 
-    @Test
-    void scopeThatCannotBeStoredIsRefused() {
-        properties.setProperty("scope", "a\0b");
+    @ParameterizedTest
+    @CsvSource({"0000, a NUL character", "D83D, half of a surrogate pair"})
+    void scopeThatCannotBeStoredIsRefused(String unit, String problem) {
+        properties.setProperty("scope", "a" + (char) Integer.parseInt(unit, 16) + "b");
 
         assertThatThrownBy(() -> read(proxy(new Listeners()), "placeholders"))
                 .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("scope contains a NUL character");
+                .hasMessageContaining("scope contains " + problem);
     }
 
     @Test
