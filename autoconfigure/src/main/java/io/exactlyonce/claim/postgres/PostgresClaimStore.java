@@ -11,9 +11,9 @@ import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
+import io.exactlyonce.claim.postgres.jdbc.SqlStates;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.primary.SynchronousCommit;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -38,8 +37,6 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /** As long as the pool itself waits for a connection. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
-
-    private static final String LIMIT_EXCEEDED = "54";
 
     private final ConnectionLimiter permits;
     private final LeaseRenewals renewals;
@@ -101,21 +98,9 @@ public final class PostgresClaimStore implements ClaimStore {
     public ClaimBatch.Result apply(ClaimBatch batch) {
         try {
             return permits.execute(() -> uncommitted.passBy(batch, rounds::apply));
-        } catch (DataIntegrityViolationException unstorable) {
-            throw unstorable(unstorable);
         } catch (DataAccessException failure) {
-            throw exceedsLimit(failure) ? unstorable(failure) : failure;
+            throw SqlStates.unstorable(failure);
         }
-    }
-
-    private static boolean exceedsLimit(DataAccessException failure) {
-        return failure.getMostSpecificCause() instanceof SQLException sql
-                && sql.getSQLState() != null
-                && sql.getSQLState().startsWith(LIMIT_EXCEEDED);
-    }
-
-    private static IllegalArgumentException unstorable(DataAccessException failure) {
-        return new IllegalArgumentException("PostgreSQL cannot store one of these keys or results", failure);
     }
 
     @Override

@@ -58,7 +58,9 @@ class InterferenceIT {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> other.claim(List.of(request(new ClaimKey(unbounded, unbounded)))))
-                .withMessageContaining("cannot store one of these keys");
+                .withMessageContaining("cannot store one of these keys")
+                .withMessageContaining("more than 2700 bytes together")
+                .withMessageEndingWith("shorten the scope, or use a database in UTF8");
     }
 
     @Test

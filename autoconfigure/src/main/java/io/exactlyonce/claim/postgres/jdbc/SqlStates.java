@@ -2,11 +2,16 @@ package io.exactlyonce.claim.postgres.jdbc;
 
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
 
-/** Recognizes failures of statements that waited too long for a lock. */
+/** Recognizes failures of statements that waited too long for a lock, and of those that can never succeed. */
 public final class SqlStates {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    /** Class 54: as an entry of an index that is too large. */
+    private static final String LIMIT_EXCEEDED = "54";
 
     private SqlStates() {}
 
@@ -17,5 +22,22 @@ public final class SqlStates {
             }
         }
         return false;
+    }
+
+    /** Returns what tells that PostgreSQL can never store what was to be written; a failure of another kind as it is. */
+    public static RuntimeException unstorable(DataAccessException failure) {
+        return failure instanceof DataIntegrityViolationException || exceedsLimit(failure)
+                ? new IllegalArgumentException(
+                        "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
+                                + " UTF-8, or one of them has a character that the database's encoding has not; shorten the"
+                                + " scope, or use a database in UTF8",
+                        failure)
+                : failure;
+    }
+
+    private static boolean exceedsLimit(DataAccessException failure) {
+        return failure.getMostSpecificCause() instanceof SQLException sql
+                && sql.getSQLState() != null
+                && sql.getSQLState().startsWith(LIMIT_EXCEEDED);
     }
 }

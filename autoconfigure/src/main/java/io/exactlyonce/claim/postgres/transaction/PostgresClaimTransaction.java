@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.postgres.DatabaseIdentity;
+import io.exactlyonce.claim.postgres.jdbc.SqlStates;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.time.Duration;
@@ -17,7 +18,6 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -133,10 +133,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         try {
             requireTransaction();
             return claims.decide(requests, mark);
-        } catch (DataIntegrityViolationException unstorable) {
-            throw new IllegalArgumentException("PostgreSQL cannot store one of these keys", unstorable);
-        } catch (DataAccessException unanswered) {
-            throw unanswered(requests, unanswered);
+        } catch (DataAccessException failure) {
+            throw SqlStates.unstorable(failure) instanceof IllegalArgumentException unstorable
+                    ? unstorable
+                    : unanswered(requests, failure);
         }
     }
 

@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres.transaction;
 
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -31,6 +32,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -144,6 +146,21 @@ class PostgresClaimTransactionIT {
 
         assertThat(charges()).isZero();
         assertThat(external.claim(List.of(request(key)))).containsExactly(new Parked());
+    }
+
+    /** Taken for an outage, it would pause its listener. */
+    @Test
+    void keyThatTheIndexCannotHoldIsRefusedForGood() {
+        String unbounded = new Random(7)
+                .ints(ClaimKey.MAX_LENGTH, 0x4E00, 0x9FFF)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> transaction.execute(request(new ClaimKey(unbounded, unbounded)), claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .withMessageContaining("shorten the scope");
     }
 
     @Test
