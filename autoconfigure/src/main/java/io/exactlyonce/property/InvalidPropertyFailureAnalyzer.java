@@ -18,6 +18,8 @@ final class InvalidPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Inval
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, InvalidPropertyException failure) {
         return new FailureAnalysis(
-                failure.problem() + WrittenProperty.origin(environment, failure.property()), failure.remedy(), failure);
+                WrittenProperty.line(failure.problem() + WrittenProperty.origin(environment, failure.property())),
+                failure.remedy(),
+                failure);
     }
 }

@@ -41,6 +41,8 @@ final class KnownProperties {
     /** Elements and entries of these have names of their own. */
     private final List<ConfigurationPropertyName> open = new ArrayList<>();
 
+    private final Set<ConfigurationPropertyName> lists = new LinkedHashSet<>();
+
     KnownProperties() {
         groups.add(ROOT);
     }
@@ -58,8 +60,10 @@ final class KnownProperties {
                 add(name, component.getType());
             } else {
                 values.add(name);
-                if (Collection.class.isAssignableFrom(component.getType())
-                        || Map.class.isAssignableFrom(component.getType())) {
+                if (Collection.class.isAssignableFrom(component.getType())) {
+                    lists.add(name);
+                    open.add(name);
+                } else if (Map.class.isAssignableFrom(component.getType())) {
                     open.add(name);
                 } else if (component.getType() != String.class) {
                     neverEmpty.add(name);
@@ -73,17 +77,30 @@ final class KnownProperties {
         return neverEmpty;
     }
 
+    /** Returns what there is in a group of ours, which has no value of its own; empty for any other name. */
+    Optional<String> members(ConfigurationPropertyName name) {
+        return groups.contains(name) && !open.contains(name) && !ROOT.equals(name)
+                ? Optional.of("%s has %s".formatted(name, namesIn(name)))
+                : Optional.empty();
+    }
+
     /** Returns what a name that nothing reads was meant to be, or what there is in its place; empty if it is no mistake. */
     Optional<String> correction(ConfigurationPropertyName name) {
         if (values.contains(name)
                 || groups.contains(name)
-                || open.stream().anyMatch(prefix -> prefix.isAncestorOf(name))) {
+                || open.stream().anyMatch(prefix -> isWithin(prefix, name))) {
             return Optional.empty();
         }
         return nearest(letters(name))
                 .map(meant -> "did you mean %s?".formatted(meant))
                 .or(() -> misplaced(name))
                 .or(() -> outOfGroup(name));
+    }
+
+    /** What is within a list has a number. */
+    private boolean isWithin(ConfigurationPropertyName prefix, ConfigurationPropertyName name) {
+        return prefix.isAncestorOf(name)
+                && (!lists.contains(prefix) || name.isNumericIndex(prefix.getNumberOfElements()));
     }
 
     /** Returns the property that a variable of the environment was meant to be; empty if it is no mistake. */
@@ -129,7 +146,7 @@ final class KnownProperties {
         return groups.stream()
                 .filter(group -> !group.equals(ROOT) && group.isAncestorOf(name))
                 .max(Comparator.comparingInt(ConfigurationPropertyName::getNumberOfElements))
-                .map(group -> "%s has %s".formatted(group, namesIn(group)));
+                .flatMap(this::members);
     }
 
     private String namesIn(ConfigurationPropertyName group) {

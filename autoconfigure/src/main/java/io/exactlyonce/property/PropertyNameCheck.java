@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -58,7 +59,10 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
             if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource variables) {
                 checkVariables(variables, known);
             } else if (source instanceof IterableConfigurationPropertySource names) {
-                names.stream().filter(KnownProperties.ROOT::isAncestorOf).forEach(name -> check(name, known, unknown));
+                names.stream().filter(KnownProperties.ROOT::isAncestorOf).forEach(name -> {
+                    check(name, known, unknown);
+                    requireNoValue(names.getConfigurationProperty(name), known);
+                });
             }
         }
         known.neverEmpty().forEach(this::requireValue);
@@ -72,9 +76,7 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
         for (ConfigurationPropertySource source : sources()) {
             ConfigurationProperty property = source.getConfigurationProperty(name);
             if (property != null) {
-                if (environment
-                        .resolvePlaceholders(String.valueOf(property.getValue()))
-                        .isBlank()) {
+                if (isEmpty(property)) {
                     throw new InvalidPropertyException(
                             name.toString(),
                             "%s is empty".formatted(name),
@@ -83,6 +85,27 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
                 return;
             }
         }
+    }
+
+    /**
+     * Spring passes over the value of a group in silence, as in {@code exactly-once.renewal=false}. An empty one is a heading in YAML.
+     * It is not told: that of {@code datasource} may be a URL with a password.
+     */
+    private void requireNoValue(@Nullable ConfigurationProperty property, KnownProperties known) {
+        if (property != null && !isEmpty(property)) {
+            known.members(property.getName()).ifPresent(members -> {
+                throw new InvalidPropertyException(
+                        property.getName().toString(),
+                        "%s must have no value: it is a group of properties".formatted(property.getName()),
+                        members);
+            });
+        }
+    }
+
+    private boolean isEmpty(ConfigurationProperty property) {
+        return environment
+                .resolvePlaceholders(String.valueOf(property.getValue()))
+                .isBlank();
     }
 
     private Iterable<ConfigurationPropertySource> sources() {

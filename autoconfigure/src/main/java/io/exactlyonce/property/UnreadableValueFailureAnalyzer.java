@@ -31,8 +31,8 @@ final class UnreadableValueFailureAnalyzer extends AbstractFailureAnalyzer<BindE
                 || findCause(failure, ConversionException.class) == null) {
             return null;
         }
-        String description = "%s ('%s') must be %s%s"
-                .formatted(failure.getName(), written.getValue(), form, WrittenProperty.origin(written));
+        String description = WrittenProperty.line("%s ('%s') must be %s%s"
+                .formatted(failure.getName(), written.getValue(), form, WrittenProperty.origin(written)));
         String action = "Correct it, or remove it for its default."
                 + WrittenProperty.description(failure.getName())
                         .map(" It is: "::concat)

@@ -43,6 +43,11 @@ final class WrittenProperty {
         return found.getOrigin() == null ? "" : " (set by %s)".formatted(found.getOrigin());
     }
 
+    /** Returns a failure's text as one line, without what moves a terminal's cursor: it quotes what is written, perhaps several lines. */
+    static String line(String text) {
+        return text.replaceAll("\\p{Cc}+", " ");
+    }
+
     /** Returns what the property is, with its bounds, as editors show it; empty if the metadata was left out of the application. */
     static Optional<String> description(ConfigurationPropertyName name) {
         try {

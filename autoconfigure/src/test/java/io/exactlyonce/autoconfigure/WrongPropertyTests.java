@@ -101,7 +101,8 @@ class WrongPropertyTests {
                 "renewel.enabled=false | did you mean exactly-once.renewal.enabled?",
                 "claim.ttl=30d | exactly-once.claim has cleanup, coalescing, initialize-schema, lease",
                 "claim.cleanup.every=30d | exactly-once.claim.cleanup has batch-size, enabled, interval",
-                "claim.lease.length=30s | exactly-once.claim has"
+                "claim.lease.length=30s | exactly-once.claim has",
+                "audit.silence.rule=lease | exactly-once.audit has mode, silence"
             })
     void nameThatNothingReadsIsExplainedWithTheOneThatWasMeant(String property, String action) {
         FailureAnalysis analysis = startWith(property);
@@ -182,6 +183,25 @@ class WrongPropertyTests {
                         "exactly-once.audit.silence[0]=lease",
                         "exactly-once.audit.silence[1]=in-flight")
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    /** Spring would pass over it, and renew as always. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "renewal=false | exactly-once.renewal has at, enabled, jitter, retries",
+                "audit=off | exactly-once.audit has mode, silence",
+                "claim.cleanup=1h | exactly-once.claim.cleanup has batch-size, enabled, interval",
+                "datasource=jdbc:postgresql://me:secret@db/shop | exactly-once.datasource has maximum-pool-size, password"
+            })
+    void valueOfAGroupIsExplainedWithWhatIsInIt(String property, String action) {
+        FailureAnalysis analysis = startWith(property);
+
+        assertThat(analysis.getDescription())
+                .startsWith("exactly-once." + property.substring(0, property.indexOf('=')) + " must have no value")
+                .doesNotContain("secret@");
+        assertThat(analysis.getAction()).contains(action);
     }
 
     /** A heading in YAML, all of whose lines are comments, is an empty value. */
