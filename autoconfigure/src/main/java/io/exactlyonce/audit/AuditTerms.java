@@ -1,6 +1,7 @@
 package io.exactlyonce.audit;
 
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param retention for how long a completed key is remembered
  * @param initialDelay until a message is visible again after its first failure
  * @param maxDelay the longest such time
- * @param connectionTimeout how long the application's pool makes claims wait for a connection; {@code null} if claims have their own
+ * @param connectionTimeout how long claims may wait for a connection, where the application chose that; {@code null} if not
+ * @param opening how long it takes to open one
  */
 public record AuditTerms(
         boolean renews,
@@ -19,12 +21,20 @@ public record AuditTerms(
         Duration retention,
         Duration initialDelay,
         Duration maxDelay,
-        @Nullable Duration connectionTimeout) {
+        @Nullable Duration connectionTimeout,
+        Opening opening) {
 
-    /** Terms of claims that have their own pool, or need none. */
+    /** How long it takes to open a connection for claims, as was measured at the start. */
+    public interface Opening {
+
+        /** Returns how long; empty if it is not known, or if claims need none. */
+        Optional<Duration> time();
+    }
+
+    /** Terms of claims that need no connections, or of whose connections nothing is known. */
     public AuditTerms(
             boolean renews, @Nullable Duration lease, Duration retention, Duration initialDelay, Duration maxDelay) {
-        this(renews, lease, retention, initialDelay, maxDelay, null);
+        this(renews, lease, retention, initialDelay, maxDelay, null, Optional::empty);
     }
 
     /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */

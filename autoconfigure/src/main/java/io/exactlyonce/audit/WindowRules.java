@@ -18,7 +18,8 @@ final class WindowRules {
             new AuditRule("window-latency", WindowRules::windowLatency),
             new AuditRule("renewal-permission", WindowRules::renewalPermission),
             new AuditRule("lease", WindowRules::lease),
-            new AuditRule("connection-timeout", WindowRules::connectionTimeout));
+            new AuditRule("connection-timeout", WindowRules::connectionTimeout),
+            new AuditRule("database-distance", WindowRules::databaseDistance));
 
     private WindowRules() {}
 
@@ -79,22 +80,44 @@ final class WindowRules {
     /** A renewal that waits for a connection of a pool that is used up, or whose server is away, is told too late. */
     private static Optional<Finding> connectionTimeout(AuditRule rule, QueueFacts facts, AuditTerms terms) {
         Duration timeout = terms.connectionTimeout();
-        Duration lease = terms.lease() == null ? facts.subscription().window().length() : terms.lease();
+        Duration lease = lease(facts, terms);
         return timeout == null || timeout.compareTo(lease) < 0
                 ? Optional.empty()
                 : Optional.of(
                         rule.finding(
                                 WARNING,
-                                "the pool marked @ExactlyOnceDataSource lets a renewal wait for a connection for %s, the lease is %s"
+                                "a renewal may wait for a connection for %s, the lease is %s"
                                         .formatted(AuditRule.text(timeout), AuditRule.text(lease)),
-                                "connectionTimeout shorter than the lease",
-                                "set the connectionTimeout of that pool to about 3s, or raise the window or exactly-once.claim.lease"));
+                                "a shorter wait than the lease",
+                                "set exactly-once.datasource.connection-timeout, or the connectionTimeout of the pool marked"
+                                        + " @ExactlyOnceDataSource, to about 3s, or raise the window or exactly-once.claim.lease"));
+    }
+
+    /**
+     * A renewal whose connection broke has half of the lease, by default, to open another one, to ask it for the types of its
+     * parameters, and for its own round trip.
+     */
+    private static Optional<Finding> databaseDistance(AuditRule rule, QueueFacts facts, AuditTerms terms) {
+        Duration lease = lease(facts, terms);
+        return terms.opening()
+                .time()
+                .filter(opening -> terms.renews() && opening.multipliedBy(3).compareTo(lease) >= 0)
+                .map(opening -> rule.finding(
+                        WARNING,
+                        "opening a connection to the claims' database takes %s, the lease is %s: a renewal whose connection broke comes too late"
+                                .formatted(AuditRule.text(opening), AuditRule.text(lease)),
+                        "opened within a third of the lease",
+                        "raise the window or exactly-once.claim.lease, or keep claims in a nearer database (exactly-once.datasource.url)"));
+    }
+
+    private static Duration lease(QueueFacts facts, AuditTerms terms) {
+        return terms.lease() == null ? facts.subscription().window().length() : terms.lease();
     }
 
     /** A lease that ends before the window leaves the key open while its message is still hidden. */
     private static Optional<Finding> lease(AuditRule rule, QueueFacts facts, AuditTerms terms) {
         Duration window = facts.subscription().window().length();
-        Duration lease = terms.lease() == null ? window : terms.lease();
+        Duration lease = lease(facts, terms);
         Duration timeout = facts.subscription().timeout();
         if (!terms.renews() && timeout != null && lease.compareTo(timeout) < 0) {
             return Optional.of(rule.finding(

@@ -4,6 +4,7 @@ import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
+import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.visibility.Subscription;
@@ -33,11 +34,13 @@ class AuditConfiguration {
             ExactlyOnceProperties properties,
             WindowWatch windows,
             ObjectProvider<QueueObserver> observers,
-            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
+            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims,
+            ObjectProvider<ClaimDatabase> database) {
+        ClaimDatabase measured = database.getIfAvailable();
         return new QueueAudit(
                 properties.audit().mode(),
                 properties.audit().silence(),
-                terms(properties, claims.getIfAvailable()),
+                terms(properties, claims.getIfAvailable(), measured == null ? Optional::empty : measured::openingTime),
                 subscription -> p99(windows, subscription),
                 (subscription, levels) ->
                         observers.orderedStream().forEach(observer -> observer.observed(subscription, levels)));
@@ -50,14 +53,16 @@ class AuditConfiguration {
                 .map(Latencies::p99);
     }
 
-    private static AuditTerms terms(ExactlyOnceProperties properties, @Nullable PrimaryPinnedDataSource claims) {
+    private static AuditTerms terms(
+            ExactlyOnceProperties properties, @Nullable PrimaryPinnedDataSource claims, AuditTerms.Opening opening) {
         return new AuditTerms(
                 properties.renewal().enabled(),
                 properties.claim().lease(),
                 properties.claim().retention(),
                 properties.retry().initialDelay(),
                 properties.retry().maxDelay(),
-                claims == null ? null : claims.foreignTimeout().orElse(null));
+                claims == null ? null : claims.chosenTimeout().orElse(null),
+                opening);
     }
 
     @Bean

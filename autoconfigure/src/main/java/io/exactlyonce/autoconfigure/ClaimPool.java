@@ -26,30 +26,30 @@ final class ClaimPool {
         var synchronousCommit = properties.claim().synchronousCommit();
         if (marked != null) {
             var pool = PrimaryPinnedDataSource.around(marked, own.maximumPoolSize(), synchronousCommit);
-            pool.foreignTimeout()
-                    .ifPresent(timeout ->
-                            requireShorter(timeout, properties.claim().lease()));
-            return pool;
+            return requireShorter(pool, properties.claim().lease());
         }
         int connections = own.maximumPoolSize() + forCleanup(properties);
         String url = own.url();
         ConnectionTarget target = url == null
                 ? application.get()
                 : new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, url, own.username(), own.password());
-        return new PrimaryPinnedDataSource(target, connections, synchronousCommit);
+        return requireShorter(
+                new PrimaryPinnedDataSource(target, connections, own.connectionTimeout(), synchronousCommit),
+                properties.claim().lease());
     }
 
-    /** Where the window is the lease, the audit looks at it. Our own pool waits for 3 s. */
-    private static void requireShorter(Duration timeout, @Nullable Duration lease) {
+    /** Where the window is the lease, the audit looks at it. */
+    private static PrimaryPinnedDataSource requireShorter(PrimaryPinnedDataSource pool, @Nullable Duration lease) {
+        Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
         if (lease != null && timeout.compareTo(lease) >= 0) {
             String property = "exactly-once.claim.lease";
             throw new InvalidPropertyException(
                     property,
-                    "%s (%ds) must be longer than the DataSource marked @ExactlyOnceDataSource waits for a connection (%ds): a"
-                                    .formatted(property, lease.toSeconds(), timeout.toSeconds())
-                            + " renewal that waits as long has lost its lease",
-                    "set the connectionTimeout of that HikariCP pool to about 3s, or raise the lease");
+                    "%s (%ds) must be longer than %s (%ds): a renewal that waits for a connection for as long has lost its lease"
+                            .formatted(property, lease.toSeconds(), pool.timeoutSetting(), timeout.toSeconds()),
+                    "set %s to about 3s, or raise the lease".formatted(pool.timeoutSetting()));
         }
+        return pool;
     }
 
     /** Returns how many of a pool's connections are for the deletion of expired claims: it takes none from claims. */

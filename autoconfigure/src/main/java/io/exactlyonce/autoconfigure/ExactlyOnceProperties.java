@@ -5,6 +5,7 @@ import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditRule;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.property.Bounds;
 import io.exactlyonce.property.InvalidPropertyException;
@@ -177,6 +178,8 @@ public record ExactlyOnceProperties(
      * @param username User for that URL. Default: none; the URL may name one.
      * @param password Password for that URL. Default: none; the URL may have one.
      * @param maximumPoolSize Most connections that claims use, from 2 to 1000. Deletion of expired claims opens one more.
+     * @param connectionTimeout Longest wait for a connection, and for a new one to be opened, from 1s to 1m. Shorter than
+     *     the lease; at least ten round trips to a database that is far away.
      * @param replicaLagInterval Time between two looks at how far replicas are behind, from 1s to 1h; 0 for none.
      */
     public record Datasource(
@@ -184,6 +187,7 @@ public record ExactlyOnceProperties(
             @Nullable String username,
             @Nullable String password,
             @DefaultValue("10") int maximumPoolSize,
+            @DefaultValue("3s") Duration connectionTimeout,
             @DefaultValue("10s") Duration replicaLagInterval) {
 
         private static final String URL = "exactly-once.datasource.url";
@@ -193,6 +197,7 @@ public record ExactlyOnceProperties(
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
             Bounds.require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
+            Bounds.require(PrimaryPinnedDataSource.TIMEOUT_PROPERTY, connectionTimeout, SHORTEST, Duration.ofMinutes(1));
             if (!replicaLagInterval.isZero()) {
                 Bounds.require(
                         "exactly-once.datasource.replica-lag-interval",
@@ -226,8 +231,8 @@ public record ExactlyOnceProperties(
         /** Without URL and password. */
         @Override
         public String toString() {
-            return "Datasource[maximumPoolSize=%d, replicaLagInterval=%s]"
-                    .formatted(maximumPoolSize, replicaLagInterval);
+            return "Datasource[maximumPoolSize=%d, connectionTimeout=%s, replicaLagInterval=%s]"
+                    .formatted(maximumPoolSize, connectionTimeout, replicaLagInterval);
         }
     }
 

@@ -19,20 +19,21 @@ final class DriverSettings {
 
     private DriverSettings() {}
 
-    static DataSource of(ConnectionTarget target) {
+    /** @param connectionTimeout longest time that opening a connection may take, in whole seconds rounded down */
+    static DataSource of(ConnectionTarget target, Duration connectionTimeout) {
         var driver = new DriverManagerDataSource();
         driver.setUrl(target.url());
         driver.setUsername(target.username());
         driver.setPassword(target.password());
-        driver.setConnectionProperties(defaults(target.jdbcUrl()));
+        driver.setConnectionProperties(defaults(target.jdbcUrl(), connectionTimeout));
         return driver;
     }
 
     /** Parameters of the URL override these. */
-    private static Properties defaults(JdbcUrl url) {
+    private static Properties defaults(JdbcUrl url, Duration connectionTimeout) {
         var defaults = new Properties();
         defaults.setProperty("ApplicationName", PrimaryPinnedDataSource.POOL_NAME);
-        defaults.setProperty("loginTimeout", seconds(PrimaryPinnedDataSource.CONNECTION_TIMEOUT));
+        defaults.setProperty("loginTimeout", seconds(connectionTimeout));
         defaults.setProperty("socketTimeout", seconds(SOCKET_TIMEOUT));
         defaults.setProperty("tcpKeepAlive", "true");
         // The driver's messages would quote keys and results, which may be personal data.

@@ -26,7 +26,12 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  */
 public final class PrimaryPinnedDataSource extends DelegatingDataSource implements AutoCloseable {
 
+    /** What sets how long our own pool waits for a connection. */
+    public static final String TIMEOUT_PROPERTY = "exactly-once.datasource.connection-timeout";
+
     static final String POOL_NAME = "exactly-once-claims";
+
+    /** A renewal that waits for a connection has half of its lease, which is 30 s by SQS's default, for that and its retries. */
     static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(3);
 
     private static final int MINIMUM_IDLE = 1;
@@ -39,6 +44,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     private final DataSource unpooled;
     private final @Nullable HikariDataSource ownPool;
     private final int maximumPoolSize;
+    private final @Nullable Duration connectionTimeout;
 
     /** As the other constructor, from the application's connection details and with durable commits. */
     public PrimaryPinnedDataSource(
@@ -46,6 +52,7 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         this(
                 new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, username, password),
                 maximumPoolSize,
+                CONNECTION_TIMEOUT,
                 SynchronousCommit.ON);
     }
 
@@ -55,21 +62,41 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
      * @param target where to; a PostgreSQL URL that names several hosts gets {@code targetServerType=primary}, unless it
      *     sets that parameter itself
      * @param maximumPoolSize most connections at any time
+     * @param connectionTimeout longest wait for a connection, and for the driver to open one, of a second at least
      * @param synchronousCommit what commits wait for
      */
+    public PrimaryPinnedDataSource(
+            ConnectionTarget target,
+            int maximumPoolSize,
+            Duration connectionTimeout,
+            SynchronousCommit synchronousCommit) {
+        this(
+                target,
+                DriverSettings.of(target, connectionTimeout),
+                maximumPoolSize,
+                connectionTimeout,
+                synchronousCommit);
+    }
+
+    /** As the other constructor, with a wait of 3 s. */
     public PrimaryPinnedDataSource(ConnectionTarget target, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        this(target, DriverSettings.of(target), maximumPoolSize, synchronousCommit);
+        this(target, maximumPoolSize, CONNECTION_TIMEOUT, synchronousCommit);
     }
 
     PrimaryPinnedDataSource(
-            ConnectionTarget target, DataSource driver, int maximumPoolSize, SynchronousCommit synchronousCommit) {
+            ConnectionTarget target,
+            DataSource driver,
+            int maximumPoolSize,
+            Duration connectionTimeout,
+            SynchronousCommit synchronousCommit) {
         this.source = target.source();
         this.url = target.jdbcUrl();
         this.synchronousCommit = synchronousCommit;
         this.unproved = driver;
         this.unpooled = new VerifyingDriverDataSource(driver);
         this.maximumPoolSize = maximumPoolSize;
-        this.ownPool = pool(unpooled, maximumPoolSize);
+        this.connectionTimeout = connectionTimeout;
+        this.ownPool = pool(unpooled, maximumPoolSize, connectionTimeout);
         setTargetDataSource(ownPool);
     }
 
@@ -80,6 +107,10 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         this.unproved = foreign;
         this.unpooled = new VerifyingPoolDataSource(foreign);
         this.maximumPoolSize = maximumPoolSize;
+        this.connectionTimeout = hikari(foreign)
+                .map(HikariDataSource::getConnectionTimeout)
+                .map(Duration::ofMillis)
+                .orElse(null);
         this.ownPool = null;
         setTargetDataSource(unpooled);
     }
@@ -102,11 +133,23 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return maximumPoolSize;
     }
 
-    /** Returns how long a pool of the application's waits for a connection; empty if it does not tell, or if the pool is ours. */
-    public Optional<Duration> foreignTimeout() {
-        return ownPool == null
-                ? hikari(unproved).map(HikariDataSource::getConnectionTimeout).map(Duration::ofMillis)
-                : Optional.empty();
+    /**
+     * Returns how long a connection is waited for, where the application chose that: by a property, or by a pool of its own. Empty
+     * if it did not, or if its pool does not tell.
+     */
+    public Optional<Duration> chosenTimeout() {
+        boolean isDefault = ownPool != null && CONNECTION_TIMEOUT.equals(connectionTimeout);
+        return isDefault ? Optional.empty() : Optional.ofNullable(connectionTimeout);
+    }
+
+    /** Returns how long a connection is waited for; our own wait if a pool of the application's does not tell. */
+    Duration connectionTimeout() {
+        return connectionTimeout == null ? CONNECTION_TIMEOUT : connectionTimeout;
+    }
+
+    /** Returns what sets how long a connection is waited for. */
+    public String timeoutSetting() {
+        return ownPool == null ? "the connectionTimeout of " + source.setting() : TIMEOUT_PROPERTY;
     }
 
     /** Returns who chose the database, and so what has to be changed for another one. */
@@ -157,14 +200,14 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     }
 
     /** Made without a configuration object, which would start it: this way its first connection does. */
-    private static HikariDataSource pool(DataSource primary, int maximumPoolSize) {
+    private static HikariDataSource pool(DataSource primary, int maximumPoolSize, Duration connectionTimeout) {
         var pool = new HikariDataSource();
         pool.setPoolName(POOL_NAME);
         pool.setDataSource(primary);
         pool.setMaximumPoolSize(maximumPoolSize);
         pool.setMinimumIdle(MINIMUM_IDLE);
         pool.setIdleTimeout(IDLE_TIMEOUT.toMillis());
-        pool.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
+        pool.setConnectionTimeout(connectionTimeout.toMillis());
         pool.setInitializationFailTimeout(-1);
         // Here and not in each transaction, where it would cost a round trip.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");

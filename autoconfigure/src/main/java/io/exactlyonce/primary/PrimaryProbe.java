@@ -2,6 +2,7 @@ package io.exactlyonce.primary;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +19,7 @@ public final class PrimaryProbe {
     private static final Logger log = LoggerFactory.getLogger(PrimaryProbe.class);
 
     private final PrimaryPinnedDataSource dataSource;
+    private @Nullable Duration openingTime;
 
     public PrimaryProbe(PrimaryPinnedDataSource dataSource) {
         this.dataSource = dataSource;
@@ -50,6 +52,11 @@ public final class PrimaryProbe {
         }
     }
 
+    /** Returns how long it took to open the connection that took least, proof included; {@code null} before {@link #verify()}. */
+    public @Nullable Duration openingTime() {
+        return openingTime;
+    }
+
     /**
      * Asks one connection of the pool, for probes that come again and again.
      *
@@ -72,9 +79,12 @@ public final class PrimaryProbe {
 
     /** Connections that come later prove themselves, too; but what balances sessions is better found now. */
     private void requireThatAllLeadTo(DatabaseServer primary) throws SQLException {
+        long shortest = Long.MAX_VALUE;
         for (int i = 0; i < FRESH_CONNECTIONS; i++) {
+            long begun = System.nanoTime();
             try (Connection fresh = dataSource.unproved().getConnection()) {
                 DatabaseServer server = PrimaryCheck.requirePrimary(fresh).server();
+                shortest = Math.min(shortest, System.nanoTime() - begun);
                 if (!server.isSameServerAs(primary)) {
                     throw NotPrimaryException.routed(
                             server, "it answers some connections and %s others".formatted(primary.address()));
@@ -82,6 +92,7 @@ public final class PrimaryProbe {
                 PreparedStatementCheck.run(fresh);
             }
         }
+        openingTime = Duration.ofNanos(shortest);
     }
 
     private PrimaryUnavailableException explain(SQLException failure) {

@@ -115,12 +115,31 @@ class QueueAuditTests {
                 DAY.multipliedBy(18),
                 Duration.ofSeconds(16),
                 Duration.ofMinutes(5),
-                Duration.ofSeconds(30));
+                Duration.ofSeconds(30),
+                Optional::empty);
 
         assertThat(only("connection-timeout").severity()).isEqualTo(Severity.WARNING);
         assertThat(only("connection-timeout").found()).contains("for 30s, the lease is 30s");
         assertThat(only("connection-timeout").remedy()).contains("about 3s");
         window = 31;
+        assertThat(findings()).isEmpty();
+    }
+
+    @Test
+    void databaseSoFarAwayThatARenewalWithoutAConnectionComesTooLate() {
+        terms = new AuditTerms(
+                true,
+                null,
+                DAY.multipliedBy(18),
+                Duration.ofSeconds(16),
+                Duration.ofMinutes(5),
+                null,
+                () -> Optional.of(Duration.ofMillis(4_500)));
+        window = 13;
+
+        assertThat(only("database-distance").severity()).isEqualTo(Severity.WARNING);
+        assertThat(only("database-distance").found()).contains("takes 4500ms, the lease is 13s");
+        window = 14;
         assertThat(findings()).isEmpty();
     }
 

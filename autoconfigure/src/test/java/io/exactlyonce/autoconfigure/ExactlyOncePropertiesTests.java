@@ -47,7 +47,8 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.claim().cleanup())
                     .isEqualTo(new ExactlyOnceProperties.Cleanup(true, Duration.ofMinutes(1), 500));
             assertThat(properties.datasource())
-                    .isEqualTo(new ExactlyOnceProperties.Datasource(null, null, null, 10, Duration.ofSeconds(10)));
+                    .isEqualTo(new ExactlyOnceProperties.Datasource(
+                            null, null, null, 10, Duration.ofSeconds(3), Duration.ofSeconds(10)));
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5), 1_000));
@@ -77,6 +78,7 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.claim.coalescing.max-waiting=500",
                         "exactly-once.claim.coalescing.patience=1s",
                         "exactly-once.datasource.maximum-pool-size=2",
+                        "exactly-once.datasource.connection-timeout=8s",
                         "exactly-once.renewal.enabled=false",
                         "exactly-once.datasource.replica-lag-interval=0",
                         "exactly-once.mode=observe",
@@ -105,7 +107,12 @@ class ExactlyOncePropertiesTests {
                                         new ExactlyOnceProperties.Cleanup(false, Duration.ofMinutes(5), 1000),
                                         new ExactlyOnceProperties.Coalescing(false, 1, 64, 500, Duration.ofSeconds(1))),
                                 new ExactlyOnceProperties.Datasource(
-                                        "jdbc:postgresql://db/shop", "claims", "secret", 2, Duration.ZERO),
+                                        "jdbc:postgresql://db/shop",
+                                        "claims",
+                                        "secret",
+                                        2,
+                                        Duration.ofSeconds(8),
+                                        Duration.ZERO),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000),
                                 new ExactlyOnceProperties.Audit(AuditMode.FAIL, Set.of("in-flight", "lease")),
@@ -135,6 +142,8 @@ class ExactlyOncePropertiesTests {
         "claim.coalescing.patience, 99ms, 99ms, 100ms, 60s",
         "claim.coalescing.patience, 61s, 61s, 100ms, 60s",
         "datasource.maximum-pool-size, 1, 1, 2, 1000",
+        "datasource.connection-timeout, 999ms, 999ms, 1s, 60s",
+        "datasource.connection-timeout, 61s, 61s, 1s, 60s",
         "datasource.replica-lag-interval, 999ms, 999ms, 1s, 3600s",
         "datasource.replica-lag-interval, -1s, -1s, 1s, 3600s",
         "datasource.replica-lag-interval, 2h, 7200s, 1s, 3600s",
@@ -202,7 +211,7 @@ class ExactlyOncePropertiesTests {
     @Test
     void secretsAreNotPrinted() {
         assertThat(new ExactlyOnceProperties.Datasource(
-                        "jdbc:postgresql://me:secret@db/shop", "me", "secret", 2, Duration.ZERO))
+                        "jdbc:postgresql://me:secret@db/shop", "me", "secret", 2, Duration.ofSeconds(3), Duration.ZERO))
                 .asString()
                 .doesNotContain("secret");
     }

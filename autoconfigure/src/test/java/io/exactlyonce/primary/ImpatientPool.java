@@ -1,6 +1,5 @@
 package io.exactlyonce.primary;
 
-import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
 import javax.sql.DataSource;
 
@@ -16,12 +15,10 @@ public final class ImpatientPool {
     }
 
     public static PrimaryPinnedDataSource of(ConnectionTarget target) {
-        return of(target, DriverSettings.of(target));
+        return of(target, DriverSettings.of(target, PrimaryPinnedDataSource.CONNECTION_TIMEOUT));
     }
 
     static PrimaryPinnedDataSource of(ConnectionTarget target, DataSource driver) {
-        var claims = new PrimaryPinnedDataSource(target, driver, 2, SynchronousCommit.ON);
-        ((HikariDataSource) claims.getTargetDataSource()).setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
-        return claims;
+        return new PrimaryPinnedDataSource(target, driver, 2, CONNECTION_TIMEOUT, SynchronousCommit.ON);
     }
 }

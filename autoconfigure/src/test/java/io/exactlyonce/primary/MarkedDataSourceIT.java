@@ -94,7 +94,7 @@ class MarkedDataSourceIT {
             try (var claims = marked(pool)) {
                 new PrimaryProbe(claims).verify();
                 assertThat(claims.maximumPoolSize()).isEqualTo(SIZE);
-                assertThat(claims.foreignTimeout()).hasValue(Duration.ofMillis(pool.getConnectionTimeout()));
+                assertThat(claims.chosenTimeout()).hasValue(Duration.ofMillis(pool.getConnectionTimeout()));
             }
 
             assertThat(pool.isClosed()).isFalse();
@@ -109,7 +109,7 @@ class MarkedDataSourceIT {
         PrimaryPinnedDataSource claims = marked(new UnknownPool(SERVER.dataSource(url)));
 
         assertThat(claims.maximumPoolSize()).isEqualTo(10);
-        assertThat(claims.foreignTimeout()).isEmpty();
+        assertThat(claims.chosenTimeout()).isEmpty();
     }
 
     @Test

@@ -47,7 +47,8 @@ class PrimaryPinnedDataSourceTests {
 
     @Test
     void renewalThatHangsLeavesTimeForARetry() throws SQLException {
-        Properties driver = ((DriverManagerDataSource) DriverSettings.of(target())).getConnectionProperties();
+        Properties driver = ((DriverManagerDataSource) DriverSettings.of(target(), Duration.ofSeconds(3)))
+                .getConnectionProperties();
 
         assertThat(driver).containsEntry("socketTimeout", "5").containsEntry("loginTimeout", "3");
         try (var pool = new PrimaryPinnedDataSource(URL, null, null, 10)) {
@@ -60,7 +61,8 @@ class PrimaryPinnedDataSourceTests {
     @Test
     void interruptOfAWaitingCallerIsTheCauseAndIsKept() throws Exception {
         CountDownLatch open = new CountDownLatch(1);
-        try (var pool = new PrimaryPinnedDataSource(target(), new SlowDriver(open), 1, SynchronousCommit.ON)) {
+        try (var pool = new PrimaryPinnedDataSource(
+                target(), new SlowDriver(open), 1, PrimaryPinnedDataSource.CONNECTION_TIMEOUT, SynchronousCommit.ON)) {
             Thread.currentThread().interrupt();
 
             assertThatThrownBy(pool::getConnection)

@@ -5,6 +5,9 @@ import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
@@ -21,6 +24,7 @@ public final class ClaimDatabase implements AutoCloseable {
     private final ReplicaLagMonitor replicas;
     private final SharedCheck ready = new SharedCheck(this::check);
     private final StartUpCheck start = new StartUpCheck(this::requireReady);
+    private volatile @Nullable Duration openingTime;
 
     /**
      * @param dataSource where claims live
@@ -50,7 +54,9 @@ public final class ClaimDatabase implements AutoCloseable {
     }
 
     private void check() {
-        new PrimaryProbe(dataSource).verify();
+        PrimaryProbe probe = new PrimaryProbe(dataSource);
+        probe.verify();
+        openingTime = probe.openingTime();
         initialize();
         new ClaimSchemaValidator(dataSource).verify();
         replicas.start();
@@ -68,6 +74,11 @@ public final class ClaimDatabase implements AutoCloseable {
             new ClaimSchemaValidator(dataSource).verify();
         }
         return server;
+    }
+
+    /** Returns how long it takes to open a connection, as the check found it; empty if there has been none. */
+    public Optional<Duration> openingTime() {
+        return Optional.ofNullable(openingTime);
     }
 
     /** Returns whether there are listeners, and claims can be kept. */
