@@ -6,8 +6,12 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.http.HttpMetric;
+import software.amazon.awssdk.metrics.MetricCollection;
+import software.amazon.awssdk.metrics.MetricPublisher;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
@@ -29,6 +33,7 @@ final class AuditReader {
 
     private final SqsAsyncClient client;
     private final String url;
+    private final Connections connections = new Connections();
     private volatile @Nullable CompletableFuture<Fact<Boolean>> mayRenew;
 
     AuditReader(SqsQueueVisibility queue) {
@@ -36,13 +41,49 @@ final class AuditReader {
         this.url = queue.queueUrl();
     }
 
-    /** @param p99 of the listener's deliveries; {@code null} if too few have been measured */
-    CompletableFuture<QueueFacts> read(Subscription subscription, @Nullable Duration p99) {
+    /** Learns how many connections there may be at a time, which a client tells only with what it measures of a request. */
+    private static final class Connections implements MetricPublisher {
+
+        private volatile @Nullable Integer most;
+
+        @Override
+        public void publish(MetricCollection measured) {
+            all(measured).findFirst().ifPresent(found -> most = found);
+        }
+
+        private static Stream<Integer> all(MetricCollection measured) {
+            return Stream.concat(
+                    measured.metricValues(HttpMetric.MAX_CONCURRENCY).stream(),
+                    measured.children().stream().flatMap(Connections::all));
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    SqsAsyncClient client() {
+        return client;
+    }
+
+    /**
+     * Reads what there is to judge.
+     *
+     * @param polls how many queues the client polls
+     * @param p99 of the listener's deliveries; {@code null} if too few have been measured
+     */
+    CompletableFuture<QueueFacts> read(Subscription subscription, int polls, @Nullable Duration p99) {
         CompletableFuture<Fact<QueueState>> queue = attributes(() -> CompletableFuture.completedFuture(url));
         CompletableFuture<Fact<QueueState>> deadLetters = queue.thenCompose(this::deadLetters);
         CompletableFuture<Fact<Boolean>> allowed = mayRenew();
         return CompletableFuture.allOf(queue, deadLetters, allowed)
-                .thenApply(all -> new QueueFacts(subscription, queue.join(), deadLetters.join(), allowed.join(), p99));
+                .thenApply(all -> new QueueFacts(
+                        subscription,
+                        queue.join(),
+                        deadLetters.join(),
+                        allowed.join(),
+                        polls,
+                        connections.most,
+                        p99));
     }
 
     private CompletableFuture<Fact<QueueState>> deadLetters(Fact<QueueState> source) {
@@ -65,7 +106,7 @@ final class AuditReader {
                 () -> queue.get()
                         .thenCompose(found -> client.getQueueAttributes(request -> request.queueUrl(found)
                                 .attributeNames(QueueAttributeName.ALL)
-                                .overrideConfiguration(limits())))
+                                .overrideConfiguration(measuredLimits())))
                         .thenApply(response -> Fact.known(new QueueState(response.attributesAsStrings()))));
     }
 
@@ -122,6 +163,13 @@ final class AuditReader {
         return failure instanceof CompletionException wrapped && wrapped.getCause() != null
                 ? wrapped.getCause()
                 : failure;
+    }
+
+    /** Measured once: a client's own publishers see nothing of such a request. */
+    private AwsRequestOverrideConfiguration measuredLimits() {
+        return connections.most != null
+                ? limits()
+                : limits().toBuilder().addMetricPublisher(connections).build();
     }
 
     private static AwsRequestOverrideConfiguration limits() {

@@ -116,8 +116,14 @@ public final class QueueAudit implements DeliveryObserver {
     private CompletableFuture<AuditReport> read(AuditedQueue queue) {
         Subscription subscription = queue.subscription();
         return queue.reader
-                .read(subscription, times.p99(subscription).orElse(null))
+                .read(subscription, polls(queue), times.p99(subscription).orElse(null))
                 .thenApply(facts -> judge(queue, facts));
+    }
+
+    private int polls(AuditedQueue queue) {
+        return (int) queues.values().stream()
+                .filter(other -> other.reader.client() == queue.reader.client())
+                .count();
     }
 
     private AuditReport judge(AuditedQueue queue, QueueFacts facts) {

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param queue the queue's attributes
  * @param deadLetters those of its dead-letter queue; not known, too, if there is none
  * @param mayRenew whether SQS lets the listener change the visibility of messages
+ * @param polls how many queues the listener's client polls
+ * @param connections most that this client has at a time; {@code null} if that is not known
  * @param p99 of the listener's deliveries; {@code null} if too few have been measured
  */
 public record QueueFacts(
@@ -19,6 +21,8 @@ public record QueueFacts(
         Fact<QueueState> queue,
         Fact<QueueState> deadLetters,
         Fact<Boolean> mayRenew,
+        int polls,
+        @Nullable Integer connections,
         @Nullable Duration p99) {
 
     /** Returns the redrive policy; empty if there is none, or it is not known. */

@@ -17,10 +17,15 @@ final class QueueRules {
             new AuditRule("dead-letter-retention", QueueRules::deadLetterRetention),
             new AuditRule("claim-retention", QueueRules::claimRetention),
             new AuditRule("receive-budget", QueueRules::receiveBudget),
-            new AuditRule("in-flight", QueueRules::inFlight));
+            new AuditRule("in-flight", QueueRules::inFlight),
+            new AuditRule("sqs-connections", QueueRules::connections));
 
     private static final double IN_FLIGHT_SHARE = 0.8;
     private static final int FEWEST_RECEIVES = 3;
+
+    /** As many as the SDK's own default has for everything. */
+    private static final int SPARE_CONNECTIONS = 50;
+
     private static final int ADVISED_RECEIVES = 5;
     private static final Duration SHORTEST_RETRIES = Duration.ofMinutes(1);
 
@@ -135,5 +140,19 @@ final class QueueRules {
                         "80 %% of %d, which SQS allows for all consumers of a queue"
                                 .formatted(QueueLevels.IN_FLIGHT_CAP),
                         "shorten windows and handlers, or distribute the messages over several queues"));
+    }
+
+    /** A poll keeps its connection for as long as it waits for messages. */
+    private static Optional<Finding> connections(AuditRule rule, QueueFacts facts, AuditTerms terms) {
+        Integer connections = facts.connections();
+        return connections == null || facts.polls() < connections
+                ? Optional.empty()
+                : Optional.of(rule.finding(
+                        WARNING,
+                        "%d queues are polled by one SqsAsyncClient, whose HTTP client has %d connections: renewals and deletions wait until a poll is over"
+                                .formatted(facts.polls(), connections),
+                        "more connections than queues that are polled",
+                        "give it more, in a SqsAsyncClientCustomizer: NettyNioAsyncHttpClient.builder().maxConcurrency(%d)"
+                                .formatted(facts.polls() + SPARE_CONNECTIONS)));
     }
 }

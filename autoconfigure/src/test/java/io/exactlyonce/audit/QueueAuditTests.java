@@ -143,6 +143,32 @@ class QueueAuditTests {
         assertThat(findings()).isEmpty();
     }
 
+    @Test
+    void pollsThatMayKeepAllConnectionsOfTheirClient() {
+        sqs.connections = 2;
+        QueueAudit audit = audit(AuditMode.WARN);
+        audit.subscribed(orders());
+        assertThat(audit.reports().get(0).findings()).isEmpty();
+
+        queue = "returns";
+        audit.subscribed(orders());
+        audit.tick();
+
+        assertThat(audit.reports()).hasSize(2).allSatisfy(report -> assertThat(report.findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.rule()).isEqualTo("sqs-connections");
+                    assertThat(finding.severity()).isEqualTo(Severity.WARNING);
+                    assertThat(finding.found()).contains("2 queues", "has 2 connections");
+                    assertThat(finding.remedy()).contains("maxConcurrency(52)");
+                }));
+        sqs.connections = 1;
+        audit.tick();
+        assertThat(audit.reports()).allSatisfy(report -> assertThat(report.findings())
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.found()).contains("has 2 connections")));
+    }
+
     /** The third incident: poison messages in the queue for days. */
     @Test
     void queueWithoutADeadLetterQueue(CapturedOutput output) {

@@ -7,6 +7,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.http.HttpMetric;
+import software.amazon.awssdk.metrics.MetricCollector;
+import software.amazon.awssdk.metrics.MetricPublisher;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityResponse;
@@ -27,6 +30,9 @@ public final class ScriptedSqs implements SqsAsyncClient {
     final List<String> asked = new ArrayList<>();
 
     @Nullable SqsException attributesRefusal;
+
+    /** Most connections, by what it measures of requests; {@code null} if it measures nothing. */
+    @Nullable Integer connections;
 
     SqsException renewalAnswer = failure(400, "ReceiptHandleIsInvalid");
 
@@ -60,6 +66,7 @@ public final class ScriptedSqs implements SqsAsyncClient {
     @Override
     public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
         asked.add("attributes " + request.queueUrl());
+        request.overrideConfiguration().ifPresent(limits -> measure(limits.metricPublishers()));
         if (attributesRefusal != null) {
             return CompletableFuture.failedFuture(attributesRefusal);
         }
@@ -68,6 +75,16 @@ public final class ScriptedSqs implements SqsAsyncClient {
                 .forEach((name, value) -> answered.put(QueueAttributeName.fromValue(name), value));
         return CompletableFuture.completedFuture(
                 GetQueueAttributesResponse.builder().attributes(answered).build());
+    }
+
+    private void measure(List<MetricPublisher> publishers) {
+        if (connections != null) {
+            MetricCollector call = MetricCollector.create("ApiCall");
+            call.createChild("ApiCallAttempt")
+                    .createChild("HttpClient")
+                    .reportMetric(HttpMetric.MAX_CONCURRENCY, connections);
+            publishers.forEach(publisher -> publisher.publish(call.collect()));
+        }
     }
 
     @Override
