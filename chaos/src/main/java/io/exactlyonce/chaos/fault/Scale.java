@@ -40,6 +40,8 @@ public record Scale(
         int troubles,
         Duration drain) {
 
+    private static final int MESSAGES_PER_SECOND = 30;
+
     /** A few minutes. */
     public static Scale small() {
         return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, 0, Duration.ofMinutes(1));
@@ -59,6 +61,12 @@ public record Scale(
     /** As {@link #large()}, with troubles of DynamoDB instead of PostgreSQL's. */
     public static Scale largeOnDynamoDb() {
         return large().onDynamoDb(101_000, 48);
+    }
+
+    /** No faults, and a bounded load, for as long as it takes. */
+    public static Scale soak(Duration time) {
+        int messages = Math.toIntExact(time.toSeconds() * MESSAGES_PER_SECOND);
+        return new Scale(messages, 2, time, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Duration.ofMinutes(1));
     }
 
     private Scale onDynamoDb(int messagesThere, int troublesThere) {

@@ -6,6 +6,7 @@ import io.exactlyonce.chaos.cluster.Traffic;
 import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.Fault;
 import io.exactlyonce.chaos.history.Kind;
+import io.exactlyonce.chaos.soak.Samples;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -22,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 public final class Slot implements AutoCloseable {
 
     private static final long STOP_MILLIS = 30_000;
+    private static final long DECIDE_MILLIS = 10_000;
+    private static final long MEASURE_MILLIS = 10_000;
     private static final long LOOK_MILLIS = 100;
     private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -112,6 +115,22 @@ public final class Slot implements AutoCloseable {
         worker.order("collect-garbage " + time.toMillis());
         TimeUnit.MILLISECONDS.sleep(time.plusSeconds(1).toMillis());
         pauses.end(worker.name());
+    }
+
+    /** Has its worker's operator decide on parked keys, and waits for it a while. */
+    public void decide() throws InterruptedException {
+        WorkerProcess worker = current;
+        if (worker != null && worker.isReady()) {
+            boolean unused = worker.decide(DECIDE_MILLIS);
+        }
+    }
+
+    /** Adds what its worker holds to the samples, unless it gives no answer. */
+    public void measure(Samples samples) throws InterruptedException {
+        WorkerProcess worker = current;
+        if (worker != null && worker.isReady()) {
+            worker.measure(wires, MEASURE_MILLIS).ifPresent(sample -> samples.add(worker.name(), sample));
+        }
     }
 
     /** Returns whether its workers have a wall clock of their own. */

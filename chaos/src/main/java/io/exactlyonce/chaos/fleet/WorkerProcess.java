@@ -1,6 +1,7 @@
 package io.exactlyonce.chaos.fleet;
 
 import io.exactlyonce.chaos.cluster.Signal;
+import io.exactlyonce.chaos.soak.Sample;
 import io.exactlyonce.chaos.worker.WorkerApplication;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -11,15 +12,23 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /** One worker's JVM. It ends when its standard input does, so it cannot outlive the harness. */
 final class WorkerProcess {
 
+    private static final String MEASURED = "measured ";
+
     private final String name;
     private final Process process;
     private final CountDownLatch ready = new CountDownLatch(1);
+    private final Semaphore decided = new Semaphore(0);
+    private final BlockingQueue<Sample> samples = new LinkedBlockingQueue<>();
     private volatile long heard;
 
     private WorkerProcess(String name, Process process) {
@@ -106,6 +115,24 @@ final class WorkerProcess {
         }
     }
 
+    /** Has its operator decide on parked keys; returns whether it is through in time. */
+    boolean decide(long millis) throws InterruptedException {
+        decided.drainPermits();
+        order("decide");
+        return decided.tryAcquire(millis, TimeUnit.MILLISECONDS);
+    }
+
+    /** Measures what it holds; empty if it does not answer in time. */
+    Optional<Sample> measure(Wires wires, long millis) throws InterruptedException {
+        samples.clear();
+        order("measure %d %d %d"
+                .formatted(
+                        wires.database().port(),
+                        wires.replica().port(),
+                        wires.sqs().port()));
+        return Optional.ofNullable(samples.poll(millis, TimeUnit.MILLISECONDS));
+    }
+
     /** Lets it shut down in good order, without waiting for that. */
     void requestStop() {
         try {
@@ -130,6 +157,10 @@ final class WorkerProcess {
                 heard = System.nanoTime();
                 if (line.equals("ready")) {
                     ready.countDown();
+                } else if (line.equals("decided")) {
+                    decided.release();
+                } else if (line.startsWith(MEASURED)) {
+                    samples.add(Sample.parse(line.substring(MEASURED.length())));
                 }
             }
         } catch (IOException e) {

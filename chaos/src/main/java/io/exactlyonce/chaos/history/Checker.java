@@ -27,6 +27,7 @@ public final class Checker {
             new TokenRule(),
             new DoubtRule(),
             new CompletionRule(),
+            new DecisionRule(),
             new OutcomeRule());
 
     private final Terms terms;

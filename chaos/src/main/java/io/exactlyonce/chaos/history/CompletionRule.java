@@ -17,8 +17,8 @@ final class CompletionRule implements Rule {
 
     private static void judgeDone(KeyHistory key, Event done, Findings findings) {
         boolean handled = key.all(Kind.HANDLED).anyMatch(event -> event.order() < done.order());
-        // A reconciler may complete a key whose handler died.
-        if (!handled && !key.has("RECONCILE")) {
+        // A reconciler may complete a key whose handler died, and so may an operator.
+        if (!handled && !key.has("RECONCILE") && !key.mayBeDecidedDone(done)) {
             findings.lost(key.key(), "done before any handler had returned", List.of(done));
         }
     }

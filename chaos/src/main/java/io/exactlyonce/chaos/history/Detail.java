@@ -33,6 +33,12 @@ public enum Detail {
     /** {@code Claim.isAmbiguous()}: {@code true} or {@code false}. */
     AMBIGUOUS,
 
+    /** {@code ParkedClaim.claimId()}: the claim that an operator decides on. */
+    CLAIM,
+
+    /** An operator's decision, unique in the history: it begins, and has one of several outcomes. */
+    DECISION,
+
     /** Status of a claim's row: {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}. */
     STATUS,
 

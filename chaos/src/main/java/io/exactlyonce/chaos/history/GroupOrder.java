@@ -7,8 +7,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Message groups of FIFO queues: a message's handler begins after the one in front of it is done. Messages that left
- * the queue otherwise (parked, or in the dead-letter queue) hold no message up.
+ * Message groups of FIFO queues: a message's handler begins after the one in front of it is done. A message that leaves the queue
+ * otherwise (into the dead-letter queue, parked or not) holds the later ones up for as long as SQS hands it out. Of a key that is
+ * sent several times, the first message counts: the others come behind it.
  */
 final class GroupOrder {
 
@@ -17,14 +18,43 @@ final class GroupOrder {
     static void judge(List<KeyHistory> keys, Findings findings) {
         Map<String, List<KeyHistory>> groups = keys.stream()
                 .filter(key -> !key.promise(Detail.GROUP).isEmpty())
-                .filter(key -> !isPassedOver(key))
                 .sorted(Comparator.comparingLong(key -> Long.parseLong(key.promise(Detail.POSITION))))
                 .collect(Collectors.groupingBy(key -> key.promise(Detail.GROUP)));
         groups.values().forEach(group -> {
-            for (int index = 1; index < group.size(); index++) {
-                judge(group.get(index - 1), group.get(index), findings);
-            }
+            judgeDone(group.stream().filter(key -> !isPassedOver(key)).toList(), findings);
+            judgePassedOver(group, findings);
         });
+    }
+
+    private static void judgeDone(List<KeyHistory> group, Findings findings) {
+        for (int index = 1; index < group.size(); index++) {
+            judge(group.get(index - 1), group.get(index), findings);
+        }
+    }
+
+    private static void judgePassedOver(List<KeyHistory> group, Findings findings) {
+        for (int index = 0; index < group.size(); index++) {
+            if (group.get(index).isParkedOrDead()) {
+                for (KeyHistory later : group.subList(index + 1, group.size())) {
+                    judgePassedOver(group.get(index), later, findings);
+                }
+            }
+        }
+    }
+
+    private static void judgePassedOver(KeyHistory front, KeyHistory later, Findings findings) {
+        Optional<Event> entered = later.first(Kind.ENTERED);
+        Optional<Event> handedOut = front.lastReceiveOfFirstMessage();
+        if (entered.isPresent()
+                && handedOut.isPresent()
+                && entered.get().order() < handedOut.get().order()) {
+            findings.violated(
+                    Invariant.GROUP_ORDER,
+                    later.key(),
+                    "handled before " + front.key() + ", which is in front of it, was given up",
+                    entered.get(),
+                    handedOut.get());
+        }
     }
 
     /** A reconciler may complete a key without its handler. */

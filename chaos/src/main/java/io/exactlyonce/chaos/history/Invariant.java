@@ -24,6 +24,9 @@ public enum Invariant {
     /** A completed key is never claimed again. */
     COMPLETED_RUNS_NO_MORE,
 
+    /** Of an operator's decisions on a parked claim one counts, and it stays. */
+    DECISION_STANDS,
+
     /** Every message's key completes with its effect, is parked, or is in the dead-letter queue with its reason. */
     NOTHING_LOST,
 

@@ -75,6 +75,43 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return has(Kind.COMPLETED) || status().equals("COMPLETED");
     }
 
+    /** Returns when SQS handed the key's first message out for the last time: later messages of it have other ids. */
+    Optional<Event> lastReceiveOfFirstMessage() {
+        return first(Kind.RECEIVED)
+                .flatMap(first -> all(Kind.RECEIVED)
+                        .filter(event -> event.detail(Detail.MESSAGE).equals(first.detail(Detail.MESSAGE)))
+                        .reduce((earlier, later) -> later));
+    }
+
+    /** Returns what an operator was told of its decision, if it is known. */
+    Optional<Event> outcomeOf(Event deciding) {
+        return events.stream()
+                .filter(event -> event.kind() != Kind.DECIDING
+                        && !event.detail(Detail.DECISION).isEmpty())
+                .filter(event -> event.detail(Detail.DECISION).equals(deciding.detail(Detail.DECISION)))
+                .findFirst();
+    }
+
+    private boolean mayHaveLedTo(Kind outcome, Event deciding) {
+        return outcomeOf(deciding).map(Event::kind).orElse(outcome) == outcome;
+    }
+
+    /** Returns whether an operator may have decided, before an event, that the effect had happened. */
+    boolean mayBeDecidedDone(Event before) {
+        return all(Kind.DECIDING)
+                .filter(deciding -> deciding.order() < before.order())
+                .anyMatch(deciding -> mayHaveLedTo(Kind.COMPLETED, deciding));
+    }
+
+    /** Returns whether an operator who may have released the key looked when an attempt that acts later had begun, and not acted. */
+    boolean mayBeReleasedUnseen(Call earlier, Event effect, Call later) {
+        return all(Kind.DECIDING)
+                .filter(deciding -> deciding.order() > earlier.entered().order())
+                .filter(deciding -> deciding.order() < effect.order())
+                .filter(deciding -> deciding.order() < later.entered().order())
+                .anyMatch(deciding -> mayHaveLedTo(Kind.RELEASED, deciding));
+    }
+
     /** Returns the first event that proves the key completed while the run went on. */
     Optional<Event> firstDone() {
         return events.stream()
@@ -86,8 +123,9 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
 
     /** Returns the event since which the completion may have been committed that another event proves. */
     Event completingFrom(Event done) {
-        return all(Kind.HANDLED)
-                .filter(handled -> handled.order() < done.order())
+        return events.stream()
+                .filter(event -> event.kind() == Kind.HANDLED || event.kind() == Kind.DECIDING)
+                .filter(event -> event.order() < done.order())
                 .findFirst()
                 .orElse(done);
     }

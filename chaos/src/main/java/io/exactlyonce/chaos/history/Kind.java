@@ -2,6 +2,8 @@ package io.exactlyonce.chaos.history;
 
 import static io.exactlyonce.chaos.history.Detail.AMBIGUOUS;
 import static io.exactlyonce.chaos.history.Detail.ATTEMPT;
+import static io.exactlyonce.chaos.history.Detail.CLAIM;
+import static io.exactlyonce.chaos.history.Detail.DECISION;
 import static io.exactlyonce.chaos.history.Detail.EFFECTS;
 import static io.exactlyonce.chaos.history.Detail.FAULT;
 import static io.exactlyonce.chaos.history.Detail.PARTNER;
@@ -63,6 +65,15 @@ public enum Kind {
 
     /** The handler is about to throw; the last thing that it does. */
     FAILED(Set.of(Part.KEY, Part.CALL), REASON),
+
+    /**
+     * An operator is about to look at the partner of a parked claim, and then to decide. {@link #COMPLETED} or {@link #RELEASED} of the
+     * same decision follows if it counted, {@link #OUTDECIDED} if it did not, and nothing if that is unknown.
+     */
+    DECIDING(Set.of(Part.WORKER, Part.KEY), CLAIM, DECISION),
+
+    /** An operator was told that another decision had come first. */
+    OUTDECIDED(Set.of(Part.WORKER, Part.KEY), DECISION),
 
     /** The key was seen to be completed: after it was. */
     COMPLETED(Set.of(Part.KEY)),

@@ -8,7 +8,8 @@ import java.util.stream.Stream;
 
 /**
  * Effects at a partner. A call may act once. Of two calls that act, taken by their fencing tokens, the earlier one must
- * have lost its worker or its claim after it last made sure of it, and the later one must know of the doubt.
+ * have lost its worker or its claim after it last made sure of it, and the later one must know of the doubt. Under {@code PARK} an
+ * operator must besides have released the key, and have looked before the earlier one acted.
  */
 final class RepeatRule implements Rule {
 
@@ -52,7 +53,7 @@ final class RepeatRule implements Rule {
 
     private static void judgePair(KeyHistory key, Call earlier, Call later, Findings findings) {
         Event effect = earlier.first(Kind.EFFECT).orElseThrow();
-        if (!key.has("PARK") && later.knowsOfDoubt()) {
+        if (later.knowsOfDoubt() && (!key.has("PARK") || key.mayBeReleasedUnseen(earlier, effect, later))) {
             Event from = surelyHeld(key, earlier, effect);
             // A zombie acts after its successor has begun.
             Event to = effect.order() > later.entered().order() ? effect : later.entered();

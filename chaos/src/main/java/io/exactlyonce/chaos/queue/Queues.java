@@ -24,6 +24,10 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 public final class Queues implements AutoCloseable {
 
     private static final int MOST_RECEIVES = 8;
+    private static final int MOST_RECEIVED = 10;
+    /** For how long dead letters that were looked at, and stay, are not seen again. */
+    private static final String LOOKED_AT_SECONDS = "2";
+
     private static final List<QueueAttributeName> COUNTS = List.of(
             QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
             QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE,
@@ -49,6 +53,7 @@ public final class Queues implements AutoCloseable {
             if (stream.isFifo()) {
                 attributes.put(QueueAttributeName.FIFO_QUEUE, "true");
             }
+            attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, LOOKED_AT_SECONDS);
             client.createQueue(
                     request -> request.queueName(stream.deadLetters()).attributes(Map.copyOf(attributes)));
             attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(window.toSeconds()));
@@ -99,25 +104,28 @@ public final class Queues implements AutoCloseable {
     public int size() {
         int size = 0;
         for (Stream stream : Stream.values()) {
-            size += client
-                    .getQueueAttributes(
-                            request -> request.queueUrl(url(stream.queue())).attributeNames(COUNTS))
-                    .attributes()
-                    .values()
-                    .stream()
-                    .mapToInt(Integer::parseInt)
-                    .sum();
+            size += size(stream.queue());
         }
         return size;
     }
 
-    /** Takes all dead letters out of their queues; returns their bodies. */
+    private int size(String queue) {
+        return client
+                .getQueueAttributes(request -> request.queueUrl(url(queue)).attributeNames(COUNTS))
+                .attributes()
+                .values()
+                .stream()
+                .mapToInt(Integer::parseInt)
+                .sum();
+    }
+
+    /** Takes all dead letters out of their queues, also those that {@link #redrive} has just seen; returns their bodies. */
     public List<String> takeDeadLetters() {
         List<String> bodies = new ArrayList<>();
         for (Stream stream : Stream.values()) {
             String url = url(stream.deadLetters());
-            for (List<Message> messages = receive(url); !messages.isEmpty(); messages = receive(url)) {
-                for (Message message : messages) {
+            while (size(stream.deadLetters()) > 0) {
+                for (Message message : receive(url)) {
                     bodies.add(message.body());
                     client.deleteMessage(request -> request.queueUrl(url).receiptHandle(message.receiptHandle()));
                 }
@@ -126,8 +134,25 @@ public final class Queues implements AutoCloseable {
         return bodies;
     }
 
+    /** Sends a queue's dead letters to it again, but for those that would only come back; returns how many. */
+    public int redrive(Stream stream) {
+        String from = url(stream.deadLetters());
+        String to = url(stream.queue());
+        int redriven = 0;
+        for (List<Message> messages = receive(from); !messages.isEmpty(); messages = receive(from)) {
+            for (Message message : messages) {
+                if (message.body().contains("\"GOOD\"")) {
+                    client.sendMessage(request -> request.queueUrl(to).messageBody(message.body()));
+                    client.deleteMessage(request -> request.queueUrl(from).receiptHandle(message.receiptHandle()));
+                    redriven++;
+                }
+            }
+        }
+        return redriven;
+    }
+
     private List<Message> receive(String url) {
-        return client.receiveMessage(request -> request.queueUrl(url).maxNumberOfMessages(10))
+        return client.receiveMessage(request -> request.queueUrl(url).maxNumberOfMessages(MOST_RECEIVED))
                 .messages();
     }
 

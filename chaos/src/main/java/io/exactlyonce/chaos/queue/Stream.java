@@ -11,6 +11,10 @@ public enum Stream {
     PARCELS("parcels", Effects.EXTERNAL, AbandonedPolicy.PARK, Partner.IGNORES_KEY),
     REFUNDS("refunds", Effects.EXTERNAL, AbandonedPolicy.RECONCILE, Partner.IGNORES_KEY),
     BOOKINGS("bookings", Effects.DATABASE, AbandonedPolicy.RERUN, Partner.NONE),
+    /** In batches. */
+    INVOICES("invoices", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.IGNORES_KEY),
+    /** In batches. */
+    POSTINGS("postings", Effects.DATABASE, AbandonedPolicy.RERUN, Partner.NONE),
     STEPS("steps.fifo", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.HONOURS_KEY);
 
     private final String queue;

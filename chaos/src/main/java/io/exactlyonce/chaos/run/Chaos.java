@@ -3,8 +3,12 @@ package io.exactlyonce.chaos.run;
 import io.exactlyonce.chaos.fault.Scale;
 import io.exactlyonce.chaos.history.ExplainedAnomaly;
 import io.exactlyonce.chaos.history.Verdict;
+import io.exactlyonce.chaos.soak.Samples;
+import io.exactlyonce.chaos.soak.Samples.Judgement;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Timer;
 import java.util.TimerTask;
@@ -12,7 +16,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Runs the harness once. System properties: {@code chaos.seed} repeats a run's schedule, {@code chaos.long} makes the long one,
- * {@code chaos.store} is {@code postgresql} or {@code dynamodb}, {@code chaos.directory} is where its history and its logs are left.
+ * {@code soak.minutes} makes one without faults that measures what workers hold, {@code chaos.store} is {@code postgresql} or
+ * {@code dynamodb}, {@code chaos.directory} is where its history and its logs are left.
  */
 public final class Chaos {
 
@@ -27,36 +32,50 @@ public final class Chaos {
     }
 
     private static int run() {
-        long seed = Long.getLong("chaos.seed", System.nanoTime() & 0xffffff);
-        Store store = Store.named(System.getProperty("chaos.store", "postgresql"));
-        Scale scale = store.scale(isLong());
-        startWatchdog(scale);
+        Form form = Form.ofProperties();
+        startWatchdog(form.scale());
         Cleanup cleanup = new Cleanup();
         Runtime.getRuntime().addShutdownHook(new Thread(cleanup::close, "clean-up"));
         try (cleanup) {
-            Path directory = Files.createDirectories(Path.of(System.getProperty("chaos.directory", "target/chaos")))
-                    .resolve("seed-%d-%d".formatted(seed, System.currentTimeMillis()))
-                    .toAbsolutePath();
-            System.out.println(
-                    "CHAOS seed=%d store=%s, history and logs in %s".formatted(seed, store.label(), directory));
-            Files.createDirectory(directory);
-            System.setProperty("chaos.logs", directory.toString());
-            System.setProperty("logback.configurationFile", "logback-harness.xml");
-            Progress progress = new Progress(System.out);
-            Verdict verdict = new ChaosRun(store, seed, scale, directory, cleanup, progress).run();
+            Path directory = createDirectory(form);
+            Samples samples = new Samples(directory.resolve("samples.txt"));
+            Watch watch =
+                    form.soak().<Watch>map(time -> new SoakWatch(samples, time)).orElse(Watch.NONE);
+            Verdict verdict = new ChaosRun(form, directory, watch, cleanup, new Progress(System.out)).run();
             report(verdict);
-            System.out.println(verdict.line(seed));
-            return verdict.holds() ? 0 : FAILED;
+            boolean flat = form.soak().isEmpty()
+                    || isFlat(form, samples.judge(form.scale().workers()));
+            System.out.println(verdict.line(form.seed()));
+            return verdict.holds() && flat ? 0 : FAILED;
         } catch (Exception e) {
             e.printStackTrace(System.out);
-            System.out.println("CHAOS seed=%d FAILED: %s".formatted(seed, e.getMessage()));
+            System.out.println("CHAOS seed=%d FAILED: %s".formatted(form.seed(), e.getMessage()));
             return FAILED;
         }
     }
 
-    private static boolean isLong() {
-        String value = System.getProperty("chaos.long");
-        return value != null && !value.equals("false");
+    private static Path createDirectory(Form form) throws IOException {
+        Path directory = Files.createDirectories(Path.of(System.getProperty("chaos.directory", "target/chaos")))
+                .resolve("seed-%d-%d".formatted(form.seed(), System.currentTimeMillis()))
+                .toAbsolutePath();
+        System.out.println("CHAOS seed=%d store=%s, history and logs in %s"
+                .formatted(form.seed(), form.store().label(), directory));
+        Files.createDirectory(directory);
+        System.setProperty("chaos.logs", directory.toString());
+        System.setProperty("logback.configurationFile", "logback-harness.xml");
+        return directory;
+    }
+
+    private static boolean isFlat(Form form, Judgement judgement) {
+        judgement.lines().forEach(line -> System.out.println("SOAK " + line));
+        System.out.println("SOAK seed=%d store=%s minutes=%d workers=%d | %s"
+                .formatted(
+                        form.seed(),
+                        form.store().label(),
+                        form.soak().orElse(Duration.ZERO).toMinutes(),
+                        form.scale().workers(),
+                        judgement.isFlat() ? "flat" : "NOT FLAT"));
+        return judgement.isFlat();
     }
 
     private static void report(Verdict verdict) {

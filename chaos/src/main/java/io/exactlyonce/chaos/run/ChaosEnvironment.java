@@ -8,7 +8,6 @@ import io.exactlyonce.chaos.cluster.SqsServer;
 import io.exactlyonce.chaos.cluster.SqsWire;
 import io.exactlyonce.chaos.cluster.WallClocks;
 import io.exactlyonce.chaos.fault.KillPoints;
-import io.exactlyonce.chaos.fault.Scale;
 import io.exactlyonce.chaos.fault.Targets;
 import io.exactlyonce.chaos.fleet.Addresses;
 import io.exactlyonce.chaos.fleet.Fleet;
@@ -39,20 +38,20 @@ record ChaosEnvironment(Targets targets, Recorder recorder, Queues queues, SqsHi
     private static final double DUPLICATES = 0.05;
 
     /** Starts everything, without waiting for the workers. What is to be stopped is left with the clean-up. */
-    static ChaosEnvironment open(Store store, long seed, Scale scale, Path directory, Cleanup cleanup)
+    static ChaosEnvironment open(Form form, Path directory, Cleanup cleanup)
             throws IOException, SQLException, InterruptedException {
         JavaProgram java = new JavaProgram(Files.createDirectory(directory.resolve("tmp")));
         Path logs = Files.createDirectory(directory.resolve("logs"));
         Recorder recorder = cleanup.add(new Recorder(directory.resolve("history.jsonl")));
         ProcessGuard guard = cleanup.add(ProcessGuard.start());
         FaultLog log = new FaultLog(recorder);
-        ClaimServer claims = cleanup.add(store.start(seed, directory, logs, guard));
+        ClaimServer claims = cleanup.add(form.store().start(form.seed(), directory, logs, guard));
         SqsServer sqs =
                 cleanup.add(SqsServer.start(java, logs.resolve("sqs.log").toFile(), guard));
         Queues queues = cleanup.add(new Queues(sqs.port(), recorder));
         queues.create(WINDOW);
         KillPoints points = cleanup.add(new KillPoints());
-        QueueDisorder disorder = new QueueDisorder(seed, DUPLICATES);
+        QueueDisorder disorder = new QueueDisorder(form.seed(), DUPLICATES);
         SqsHistory history = new SqsHistory(recorder, (worker, keys) -> stopIfKilled(points, worker), disorder);
         SqsWire wire = cleanup.add(new SqsWire(sqs.port(), history));
         Addresses addresses = new Addresses(
@@ -62,7 +61,7 @@ record ChaosEnvironment(Targets targets, Recorder recorder, Queues queues, SqsHi
                 wire.port());
         Launch launch = new Launch(addresses, claims, java, new WallClocks(directory), logs, guard);
         Fleet.archiveClasses(launch);
-        Fleet fleet = cleanup.add(Fleet.start(scale.workers(), launch, log));
+        Fleet fleet = cleanup.add(Fleet.start(form.scale().workers(), launch, log));
         points.killWith(worker -> fleet.of(worker).ifPresent(slot -> slot.kill()));
         return new ChaosEnvironment(new Targets(fleet, claims, sqs, points, log), recorder, queues, history, disorder);
     }

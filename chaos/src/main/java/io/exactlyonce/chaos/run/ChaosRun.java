@@ -24,30 +24,33 @@ final class ChaosRun {
     private static final Duration EXPOSURE = Duration.ofMillis(100);
     private static final long LOOK_MILLIS = 250;
 
-    private final Store store;
-    private final long seed;
+    private final Form form;
     private final Scale scale;
     private final Path directory;
+    private final Watch watch;
     private final Cleanup cleanup;
     private final Progress progress;
 
-    ChaosRun(Store store, long seed, Scale scale, Path directory, Cleanup cleanup, Progress progress) {
-        this.store = store;
-        this.seed = seed;
-        this.scale = scale;
+    ChaosRun(Form form, Path directory, Watch watch, Cleanup cleanup, Progress progress) {
+        this.form = form;
+        this.scale = form.scale();
         this.directory = directory;
+        this.watch = watch;
         this.cleanup = cleanup;
         this.progress = progress;
     }
 
     /** @throws Exception if the harness itself failed */
     Verdict run() throws Exception {
-        Schedule schedule = Schedule.draw(seed, scale);
+        Schedule schedule = Schedule.draw(form.seed(), scale);
         progress.say(schedule.toString());
-        ChaosEnvironment environment = ChaosEnvironment.open(store, seed, scale, directory, cleanup);
+        ChaosEnvironment environment = ChaosEnvironment.open(form, directory, cleanup);
         await("All workers listen", START, environment.targets().fleet()::isReady);
         progress.say("All %d workers listen".formatted(scale.workers()));
+        Watch.Looking looking = watch.begin(environment.targets().fleet());
+        Operators operators = Operators.begin(environment);
         injectFaults(schedule, environment);
+        looking.close();
         environment.disorder().calm();
         environment.recorder().record(Event.of(Kind.FAULTS_OVER));
         progress.say("No more faults; %d messages are left"
@@ -59,6 +62,10 @@ final class ChaosRun {
                         ? "Drained"
                         : "Not drained: %d messages"
                                 .formatted(environment.queues().size()));
+        progress.say(
+                operators.finish(scale.drain())
+                        ? "All that was parked is decided"
+                        : "Not all that was parked is decided");
         new FinalStateRecorder(environment.recorder())
                 .record(environment.queues(), environment.targets().claims());
         cleanup.close();
@@ -69,7 +76,7 @@ final class ChaosRun {
     private void injectFaults(Schedule schedule, ChaosEnvironment environment) throws Exception {
         FaultInjection injection = FaultInjection.begin(schedule, environment.targets());
         AtomicBoolean late = new AtomicBoolean();
-        Sender sender = new Sender(new Jobs(seed), environment.queues(), scale.messages(), injection::isOver);
+        Sender sender = new Sender(new Jobs(form.seed()), environment.queues(), scale.messages(), injection::isOver);
         CompletableFuture<Void> sending = inBackground(() -> sender.run(scale.millisPerRound(Sender.ROUND), late::get));
         long startNanos = System.nanoTime();
         while (!sending.isDone() || !injection.isOver()) {
@@ -78,8 +85,8 @@ final class ChaosRun {
             if (injection.failure() != null) {
                 throw new IllegalStateException("The harness failed to make a fault", injection.failure());
             }
-            if (!late.get() && System.nanoTime() - startNanos > scale.longest().toNanos()) {
-                progress.say("Cut short after %s: this machine is too slow".formatted(scale.longest()));
+            if (!late.get() && System.nanoTime() - startNanos > form.longest().toNanos()) {
+                progress.say("Over after %s, whether all was sent or not".formatted(form.longest()));
                 late.set(true);
                 injection.end();
             }

@@ -20,14 +20,19 @@ final class Jobs {
         Stream.REFUNDS,
         Stream.BOOKINGS,
         Stream.BOOKINGS,
+        Stream.INVOICES,
+        Stream.POSTINGS,
         Stream.STEPS
     };
     private static final int GROUPS = 60;
+    private static final String GROUP = "group-";
+    private static final int GOOD_AFTER_BAD = 10;
     private static final int REMEMBERED = 50;
 
     private final Random random;
     private final Deque<TestMessage> sent = new ArrayDeque<>();
     private final int[] positions = new int[GROUPS];
+    private final int[] nextBad = new int[GROUPS];
     private int number;
 
     Jobs(long seed) {
@@ -36,38 +41,71 @@ final class Jobs {
 
     TestMessage next() {
         if (sent.size() == REMEMBERED && random.nextDouble() < 0.05) {
-            return sent.removeFirst();
+            return again(sent.removeFirst());
         }
         number++;
         Stream stream = SHARES[random.nextInt(SHARES.length)];
-        TestMessage message =
-                stream.isFifo() ? ordered(stream) : new TestMessage(stream, key(stream), body(stream), "", 0);
-        remember(message);
+        return stream.isFifo() ? ordered(stream) : remember(new TestMessage(stream, key(stream), body(stream), "", 0));
+    }
+
+    /** The same once more: in a group, behind all that was sent meanwhile. */
+    private TestMessage again(TestMessage message) {
+        return message.group().isEmpty()
+                ? message
+                : new TestMessage(
+                        message.stream(),
+                        message.key(),
+                        message.body(),
+                        message.group(),
+                        ++positions[groupOf(message)]);
+    }
+
+    private TestMessage remember(TestMessage message) {
+        sent.addLast(message);
+        if (sent.size() > REMEMBERED) {
+            sent.removeFirst();
+        }
         return message;
     }
 
-    private void remember(TestMessage message) {
-        if (!message.stream().isFifo()) {
-            sent.addLast(message);
-            if (sent.size() > REMEMBERED) {
-                sent.removeFirst();
-            }
-        }
-    }
-
+    /**
+     * What ends in the dead-letter queue holds its group up until then. It is not sent again, and the next of its kind comes no
+     * sooner than {@value #GOOD_AFTER_BAD} messages later: the time to drain is for one of them.
+     */
     private TestMessage ordered(Stream stream) {
         int group = random.nextInt(GROUPS);
-        positions[group]++;
-        return new TestMessage(
-                stream, key(stream), job(stream, work() / 4, "GOOD"), "group-" + group, positions[group]);
+        int position = ++positions[group];
+        boolean bad = position >= nextBad[group] && random.nextDouble() < 0.03;
+        if (bad) {
+            nextBad[group] = position + GOOD_AFTER_BAD;
+        }
+        String body = bad ? badBody(stream) : job(stream, work() / 4, "GOOD");
+        TestMessage message = new TestMessage(stream, key(stream), body, GROUP + group, position);
+        return bad ? message : remember(message);
+    }
+
+    private static int groupOf(TestMessage message) {
+        return Integer.parseInt(message.group().substring(GROUP.length()));
+    }
+
+    private String badBody(Stream stream) {
+        return switch (random.nextInt(4)) {
+            case 0 -> unreadable(stream);
+            case 1 -> job(stream, work() / 4, "HOPELESS");
+            default -> job(stream, work() / 4, "POISON");
+        };
     }
 
     private String body(Stream stream) {
         double chance = random.nextDouble();
         if (chance < 0.002) {
-            return "{\"key\":\"%s\", and then nothing that could be read".formatted(key(stream));
+            return unreadable(stream);
         }
         return job(stream, work(), chance < 0.005 ? "POISON" : chance < 0.007 ? "HOPELESS" : "GOOD");
+    }
+
+    private String unreadable(Stream stream) {
+        return "{\"key\":\"%s\", and then nothing that could be read".formatted(key(stream));
     }
 
     private static String json(String key, long work, String kind) {

@@ -1,8 +1,10 @@
 package io.exactlyonce.chaos.worker;
 
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import java.util.List;
 import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -31,12 +33,30 @@ class BookingListener {
             effects = Effects.DATABASE,
             parkFor = HopelessException.class)
     void book(Job job, Claim claim) throws InterruptedException {
-        runs.run(job, claim, call -> {
-            replica.isBooked(job.key());
-            database.sql("INSERT INTO booking (key, call) VALUES (?, ?)")
-                    .params(job.key(), call)
-                    .update();
-        });
+        runs.run(job, claim, call -> insert(job, call));
+        announceCommit();
+    }
+
+    /** One transaction for the batch, again without what failed. */
+    @ExactlyOnceListener(
+            id = "postings",
+            queueNames = "postings",
+            key = "#payload.key",
+            effects = Effects.DATABASE,
+            parkFor = HopelessException.class)
+    void post(List<Job> jobs, List<Claim> claims) throws BatchItemFailures, InterruptedException {
+        runs.runAll(jobs, claims, (job, claim, call) -> insert(job, call)).throwIfAny();
+        announceCommit();
+    }
+
+    private void insert(Job job, String call) {
+        replica.isBooked(job.key());
+        database.sql("INSERT INTO booking (key, call) VALUES (?, ?)")
+                .params(job.key(), call)
+                .update();
+    }
+
+    private void announceCommit() {
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
             @Override
             public void beforeCommit(boolean readOnly) {

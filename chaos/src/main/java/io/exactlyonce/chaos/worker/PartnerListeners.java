@@ -1,8 +1,10 @@
 package io.exactlyonce.chaos.worker;
 
 import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import java.util.List;
 import org.springframework.stereotype.Component;
 
 /** Handlers whose effects happen at the partner's: one for each policy, and one for each of the partner's ledgers. */
@@ -60,6 +62,16 @@ class PartnerListeners {
     Receipt step(Job job, Claim claim) throws InterruptedException {
         runs.run(job, claim, call -> partner.charge(job, claim, call));
         return receipt(job);
+    }
+
+    /** Takes batches. Runs again after a crash, at a partner that acts each time. */
+    @ExactlyOnceListener(
+            id = "invoices",
+            queueNames = "invoices",
+            key = "#payload.key",
+            parkFor = HopelessException.class)
+    void bill(List<Job> jobs, List<Claim> claims) throws BatchItemFailures, InterruptedException {
+        runs.runAll(jobs, claims, partner::ship).throwIfAny();
     }
 
     private Receipt receipt(Job job) {

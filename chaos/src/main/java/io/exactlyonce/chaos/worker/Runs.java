@@ -1,8 +1,13 @@
 package io.exactlyonce.chaos.worker;
 
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.chaos.history.Kind;
 import io.exactlyonce.chaos.history.RecorderClient;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.stereotype.Component;
@@ -37,17 +42,56 @@ class Runs {
         try {
             reached(Point.AFTER_CLAIM);
             work(job);
-            fail(job);
-            run.ensureHeld(claim);
-            run.record(Kind.ACTING);
-            effect.happen(run.call());
-            reached(Point.AFTER_EFFECT);
+            act(run, job, claim, (sameJob, sameClaim, call) -> effect.happen(call));
         } catch (RuntimeException | InterruptedException failure) {
             run.failed(failure);
             throw failure;
         }
         run.record(Kind.HANDLED);
         return run.call();
+    }
+
+    /**
+     * Runs a batch handler, which takes as long as the longest of its jobs. Each job is a call of its own.
+     *
+     * @return the jobs that failed
+     * @throws InterruptedException if the listener stops it: no job reports what became of it then
+     */
+    BatchItemFailures runAll(List<Job> jobs, List<Claim> claims, BatchEffect effect) throws InterruptedException {
+        List<HandlerRecorder> unfinished = new ArrayList<>();
+        for (int index = 0; index < jobs.size(); index++) {
+            String call = worker + "/" + calls.incrementAndGet();
+            unfinished.add(HandlerRecorder.enter(recorder, call, jobs.get(index), claims.get(index)));
+        }
+        BatchItemFailures failures = new BatchItemFailures();
+        try {
+            reached(Point.AFTER_CLAIM);
+            work(Collections.max(jobs, Comparator.comparingLong(Job::work)));
+            List<HandlerRecorder> entered = List.copyOf(unfinished);
+            for (int index = 0; index < jobs.size(); index++) {
+                HandlerRecorder run = entered.get(index);
+                try {
+                    act(run, jobs.get(index), claims.get(index), effect);
+                } catch (RuntimeException failure) {
+                    run.failed(failure);
+                    unfinished.remove(run);
+                    failures.add(index, failure);
+                }
+            }
+        } catch (InterruptedException stopped) {
+            unfinished.forEach(run -> run.failed(stopped));
+            throw stopped;
+        }
+        unfinished.forEach(run -> run.record(Kind.HANDLED));
+        return failures;
+    }
+
+    private void act(HandlerRecorder run, Job job, Claim claim, BatchEffect effect) throws InterruptedException {
+        fail(job);
+        run.ensureHeld(claim);
+        run.record(Kind.ACTING);
+        effect.happen(job, claim, run.call());
+        reached(Point.AFTER_EFFECT);
     }
 
     /** Every other handler does not heed an interrupt while it works: then its check alone stands before its effect. */
@@ -75,5 +119,10 @@ class Runs {
     /** What a handler does to the world. */
     interface Effect {
         void happen(String call) throws InterruptedException;
+    }
+
+    /** What a batch handler does to the world for one of its jobs. */
+    interface BatchEffect {
+        void happen(Job job, Claim claim, String call) throws InterruptedException;
     }
 }

@@ -1,9 +1,13 @@
 package io.exactlyonce.chaos.worker;
 
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.chaos.dynamodb.DynamoDbService;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
@@ -32,7 +36,32 @@ class TransactedBookings {
     /** All but the transaction is done when the run ends: as with a database, the handler's work comes before its commit. */
     @ExactlyOnceListener(id = "bookings", queueNames = "bookings", key = "#job.key", parkFor = HopelessException.class)
     void book(Job job, Claim claim) throws InterruptedException {
-        String call = runs.run(job, claim, unnamed -> {});
+        commit(job, claim, runs.run(job, claim, unnamed -> {}));
+    }
+
+    /** A transaction for each job of the batch. */
+    @ExactlyOnceListener(
+            id = "postings",
+            queueNames = "postings",
+            key = "#payload.key",
+            parkFor = HopelessException.class)
+    void post(List<Job> jobs, List<Claim> claims) throws BatchItemFailures, InterruptedException {
+        List<String> calls = new ArrayList<>(Collections.nCopies(jobs.size(), ""));
+        BatchItemFailures failures =
+                runs.runAll(jobs, claims, (job, claim, call) -> calls.set(claims.indexOf(claim), call));
+        for (int index = 0; index < jobs.size(); index++) {
+            if (!failures.failures().containsKey(index)) {
+                try {
+                    commit(jobs.get(index), claims.get(index), calls.get(index));
+                } catch (RuntimeException failure) {
+                    failures.add(index, failure);
+                }
+            }
+        }
+        failures.throwIfAny();
+    }
+
+    private void commit(Job job, Claim claim, String call) {
         runs.reached(Point.BEFORE_COMPLETION);
         dynamoDb.transactWriteItems(transaction -> transaction.transactItems(booking(job, call), completion.of(claim)));
         runs.reached(Point.AFTER_EFFECT);

@@ -2,6 +2,8 @@ package io.exactlyonce.chaos.history;
 
 import static io.exactlyonce.chaos.history.Story.began;
 import static io.exactlyonce.chaos.history.Story.checked;
+import static io.exactlyonce.chaos.history.Story.decided;
+import static io.exactlyonce.chaos.history.Story.deciding;
 import static io.exactlyonce.chaos.history.Story.done;
 import static io.exactlyonce.chaos.history.Story.effect;
 import static io.exactlyonce.chaos.history.Story.ended;
@@ -11,6 +13,7 @@ import static io.exactlyonce.chaos.history.Story.external;
 import static io.exactlyonce.chaos.history.Story.failed;
 import static io.exactlyonce.chaos.history.Story.grouped;
 import static io.exactlyonce.chaos.history.Story.killed;
+import static io.exactlyonce.chaos.history.Story.received;
 import static io.exactlyonce.chaos.history.Story.sent;
 import static io.exactlyonce.chaos.history.Story.state;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -563,6 +566,80 @@ class CheckerTests {
                 .end());
     }
 
+    /** {@code k} fails each time that SQS hands its message out; {@code l} is behind it. */
+    private static Story poison() {
+        Story story = group();
+        for (String call : List.of("a", "b")) {
+            story.tell(received("k", call, "1"))
+                    .tell(entered("k", call, call.equals("a") ? 1 : 2, false).get(1))
+                    .tell(failed("k", call));
+        }
+        return story;
+    }
+
+    private static Event dead(String key) {
+        return Event.of(Kind.DEAD_LETTERED).on(key).with(Detail.REASON, "poison");
+    }
+
+    @Test
+    void groupGoesOnAfterTheLastReceiveOfAPoisonedMessage() {
+        assertHolds(handled(handled(poison(), "l"), "m").tell(dead("k")).end());
+    }
+
+    @Test
+    void groupMustNotGoOnBetweenTwoReceivesOfAPoisonedMessage() {
+        assertBroken(
+                handled(handled(poison(), "l").tell(received("k", "c", "1")), "m")
+                        .tell(dead("k"))
+                        .end(),
+                Invariant.GROUP_ORDER);
+    }
+
+    @Test
+    void groupMustNotGoOnBetweenTwoReceivesOfAMessageWhoseKeyIsParkedOrThatCannotBeRead() {
+        Story parked = handled(group().tell(received("k", "a", "1")), "l")
+                .tell(received("k", "b", "1"))
+                .tell(Event.of(Kind.PARKED).on("k").with(Detail.REASON, "hopeless"));
+
+        assertBroken(handled(parked, "m").tell(dead("k")).end(), Invariant.GROUP_ORDER);
+    }
+
+    @Test
+    void messageAfterTheNextOneMustNotOvertakeAPoisonedOneEither() {
+        Story story = handled(poison(), "m").tell(received("k", "c", "1"));
+
+        assertBroken(handled(story, "l").tell(dead("k")).end(), Invariant.GROUP_ORDER);
+    }
+
+    @Test
+    void poisonedMessageThatWasSentAgainMayComeBehindOthers() {
+        Story story = handled(poison(), "l").tell(grouped("k", "g", 12)).tell(received("k", "c", "2"));
+
+        assertHolds(handled(story, "m").tell(dead("k")).end());
+    }
+
+    @Test
+    void messageOfAGroupThatWasSentAgainIsDeletedBehindOthers() {
+        Story story = handled(handled(group(), "k"), "l")
+                .tell(grouped("k", "g", 12))
+                .tell(received("k", "again", "2"))
+                .tell(Event.of(Kind.ACKNOWLEDGING).by(Story.workerOf("again")).on("k"));
+
+        assertHolds(handled(story, "m").end());
+    }
+
+    @Test
+    void messageOfAGroupThatWasSentAgainMustNotBeHandledAgain() {
+        Story story =
+                handled(handled(group(), "k"), "l").tell(grouped("k", "g", 12)).tell(entered("k", "again", 2, false));
+
+        assertBroken(
+                handled(story, "m").end(),
+                Invariant.GROUP_ORDER,
+                Invariant.COMPLETED_RUNS_NO_MORE,
+                Invariant.DOUBT_IS_TOLD);
+    }
+
     @Test
     void databaseHandlerThatCommittedAfterTheGroupWentOnIsOutOfOrder() {
         Story story = story().tell(List.of(
@@ -588,6 +665,196 @@ class CheckerTests {
         Story story = handled(handled(group(), "k"), "l").tell(entered("k", "late", 2, true));
 
         assertBroken(handled(story, "m").end(), Invariant.GROUP_ORDER, Invariant.COMPLETED_RUNS_NO_MORE);
+    }
+
+    // Operators' decisions
+
+    /** {@code a} acts and dies, or dies before it acts; its claim {@code a} is parked. */
+    private static Story abandoned(boolean acted) {
+        Story story = story().tell(sent("k", "EXTERNAL", "PARK", Partner.IGNORES_KEY))
+                .tell(entered("k", "a", 1, false))
+                .tell(checked("k", "a"));
+        return (acted ? story.tell(effect("k", "a")) : story).tell(killed("a"));
+    }
+
+    /** The message comes again and is deleted. */
+    private static Story acknowledged(Story story) {
+        return story.tell(Event.of(Kind.RECEIVED).by("w").on("k"))
+                .tell(Event.of(Kind.ACKNOWLEDGING).by("w").on("k"))
+                .tell(Event.of(Kind.ACKNOWLEDGED).by("w").on("k"));
+    }
+
+    @Test
+    void operatorMayCompleteWhatHasHappened() {
+        Story story = abandoned(true).tell(deciding("k", "a", "op")).tell(decided(Kind.COMPLETED, "k", "a", "op"));
+
+        assertHolds(acknowledged(story).tell(state("k", "COMPLETED")).end());
+    }
+
+    @Test
+    void decisionWhoseAnswerIsLostMayHaveCompletedTheKey() {
+        Story story = abandoned(true).tell(deciding("k", "a", "op")).tell(killed("op"));
+
+        assertHolds(acknowledged(story).tell(state("k", "COMPLETED")).end());
+    }
+
+    @Test
+    void operatorMustNotCompleteWhatHasNotHappened() {
+        Story story = abandoned(false).tell(deciding("k", "a", "op")).tell(decided(Kind.COMPLETED, "k", "a", "op"));
+
+        assertBroken(acknowledged(story).tell(state("k", "COMPLETED")).end(), Invariant.NOTHING_LOST);
+    }
+
+    @Test
+    void completedKeyMustNotRunAfterItsDecision() {
+        Story story = abandoned(true)
+                .tell(deciding("k", "a", "op"))
+                .tell(decided(Kind.COMPLETED, "k", "a", "op"))
+                .tell(entered("k", "b", 2, true));
+
+        assertBroken(story.tell(state("k", "COMPLETED")).end(), Invariant.COMPLETED_RUNS_NO_MORE);
+    }
+
+    @Test
+    void operatorMayReleaseWhatHasNotHappened() {
+        assertHolds(acted(released(false), "b", 2, true).tell(done("k", "b")).end());
+    }
+
+    private static Story released(boolean acted) {
+        return abandoned(acted).tell(deciding("k", "a", "op")).tell(decided(Kind.RELEASED, "k", "a", "op"));
+    }
+
+    @Test
+    void attemptAfterAReleaseMustKnowOfTheDoubt() {
+        assertBroken(acted(released(false), "b", 2, false).tell(done("k", "b")).end(), Invariant.DOUBT_IS_TOLD);
+    }
+
+    @Test
+    void effectThatTheOperatorCouldSeeMustNotBeRepeated() {
+        Verdict verdict =
+                acted(released(true), "b", 2, true).tell(done("k", "b")).end();
+
+        assertBroken(verdict, Invariant.EFFECT_NOT_REPEATED);
+        assertThat(verdict.duplicateEffects()).isEqualTo(1);
+    }
+
+    @Test
+    void releasedKeyMustNotBeDeletedUnhandled() {
+        assertBroken(acknowledged(released(false)).tell(state("k", "RELEASED")).end(), Invariant.NOTHING_LOST);
+    }
+
+    /** {@code a} is paused between its check and its effect, and is taken for dead. */
+    private static Story pausedAndReleased(Event begin, Event end) {
+        Story story = story().tell(sent("k", "EXTERNAL", "PARK", Partner.IGNORES_KEY))
+                .tell(entered("k", "a", 1, false))
+                .tell(checked("k", "a"))
+                .tell(begin)
+                .tell(deciding("k", "a", "op"))
+                .tell(decided(Kind.RELEASED, "k", "a", "op"));
+        return acted(story, "b", 2, true).tell(end).tell(effect("k", "a")).tell(done("k", "b"));
+    }
+
+    @Test
+    void zombieThatActsAfterTheOperatorLookedIsExplained() {
+        Verdict verdict = pausedAndReleased(began(Fault.PAUSE, "a"), ended(Fault.PAUSE, "a"))
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.REPEATED_IN_DOUBT))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void handlerThatWasTakenForDeadWithoutCauseIsNot() {
+        assertBroken(
+                pausedAndReleased(began(Fault.CLOCK_STEP, "a"), ended(Fault.CLOCK_STEP, "a"))
+                        .end(),
+                Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void releaseCountsForOneAttemptOnly() {
+        Story story = acted(released(false), "b", 2, true).tell(killed("b"));
+
+        assertBroken(acted(story, "c", 3, true).tell(done("k", "c")).end(), Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void ofTwoDecisionsOneCountsAndTheOtherIsToldSo() {
+        Story story = abandoned(true)
+                .tell(deciding("k", "a", "op"))
+                .tell(deciding("k", "a", "other"))
+                .tell(decided(Kind.COMPLETED, "k", "a", "other"))
+                .tell(decided(Kind.OUTDECIDED, "k", "a", "op"));
+
+        assertHolds(acknowledged(story).tell(state("k", "COMPLETED")).end());
+    }
+
+    @Test
+    void twoDecisionsOnOneClaimMustNotBothCount() {
+        Story story = abandoned(true)
+                .tell(deciding("k", "a", "op"))
+                .tell(deciding("k", "a", "other"))
+                .tell(decided(Kind.COMPLETED, "k", "a", "other"))
+                .tell(decided(Kind.COMPLETED, "k", "a", "op"));
+
+        assertBroken(acknowledged(story).tell(state("k", "COMPLETED")).end(), Invariant.DECISION_STANDS);
+    }
+
+    @Test
+    void decisionMustNotBeRefusedWhereThereIsNoOther() {
+        Story story = abandoned(true)
+                .tell(deciding("k", "a", "op"))
+                .tell(decided(Kind.OUTDECIDED, "k", "a", "op"))
+                .tell(deciding("k", "b", "other"))
+                .tell(decided(Kind.COMPLETED, "k", "b", "other"));
+
+        assertBroken(acknowledged(story).tell(state("k", "COMPLETED")).end(), Invariant.DECISION_STANDS);
+    }
+
+    @Test
+    void decisionMayBeRefusedAfterOneWhoseAnswerIsLost() {
+        Story story = abandoned(true)
+                .tell(deciding("k", "a", "op"))
+                .tell(killed("op"))
+                .tell(deciding("k", "a", "other"))
+                .tell(decided(Kind.OUTDECIDED, "k", "a", "other"));
+
+        assertHolds(acknowledged(story).tell(state("k", "COMPLETED")).end());
+    }
+
+    @Test
+    void decisionMustNotBeLost() {
+        Story completed = abandoned(true).tell(deciding("k", "a", "op")).tell(decided(Kind.COMPLETED, "k", "a", "op"));
+
+        assertBroken(completed.tell(state("k", "PARKED")).end(), Invariant.DECISION_STANDS);
+        assertBroken(released(false).tell(state("k", "PARKED")).end(), Invariant.DECISION_STANDS);
+    }
+
+    @Test
+    void releasedKeyMayBeParkedAgainAfterAnotherAttempt() {
+        assertHolds(released(false)
+                .tell(entered("k", "b", 2, true))
+                .tell(killed("b"))
+                .tell(state("k", "PARKED"))
+                .end());
+    }
+
+    @Test
+    void decisionThatAnAsynchronousFailoverForgotIsExplained() {
+        Verdict verdict = abandoned(true)
+                .tell(deciding("k", "a", "op"))
+                .tell(decided(Kind.COMPLETED, "k", "a", "op"))
+                .tell(asynchronousFailover(Kind.FAULT_BEGAN))
+                .tell(asynchronousFailover(Kind.FAULT_ENDED))
+                .tell(deciding("k", "a", "other"))
+                .tell(decided(Kind.COMPLETED, "k", "a", "other"))
+                .tell(state("k", "COMPLETED"))
+                .end();
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.FORGOTTEN_BY_FAILOVER))
+                .isPositive();
     }
 
     // Asynchronous replication

@@ -96,6 +96,32 @@ enum Mutation {
             return List.of();
         }
     },
+    DECISION_COUNTS_TWICE {
+        @Override
+        boolean applies(List<Event> events, Event event) {
+            return isDecided(event);
+        }
+
+        @Override
+        List<Event> replace(Event event) {
+            String claim = event.detail(Detail.CLAIM);
+            return List.of(
+                    event,
+                    Story.deciding(event.key(), claim, "another"),
+                    Story.decided(event.kind(), event.key(), claim, "another"));
+        }
+    },
+    DECISION_IS_REFUSED {
+        @Override
+        boolean applies(List<Event> events, Event event) {
+            return isDecided(event);
+        }
+
+        @Override
+        List<Event> replace(Event event) {
+            return List.of(Story.decided(Kind.OUTDECIDED, event.key(), event.detail(Detail.CLAIM), event.worker()));
+        }
+    },
     TOKEN_COMES_TWICE {
         @Override
         boolean applies(List<Event> events, Event event) {
@@ -195,6 +221,10 @@ enum Mutation {
         changed.addAll(replace(events.get(place)));
         changed.addAll(events.subList(place + 1, events.size()));
         return changed;
+    }
+
+    private static boolean isDecided(Event event) {
+        return event.kind() != Kind.DECIDING && !event.detail(Detail.DECISION).isEmpty();
     }
 
     private static long count(List<Event> events, String key, Kind kind) {

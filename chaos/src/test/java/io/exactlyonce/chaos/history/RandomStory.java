@@ -2,6 +2,8 @@ package io.exactlyonce.chaos.history;
 
 import static io.exactlyonce.chaos.history.Story.began;
 import static io.exactlyonce.chaos.history.Story.checked;
+import static io.exactlyonce.chaos.history.Story.decided;
+import static io.exactlyonce.chaos.history.Story.deciding;
 import static io.exactlyonce.chaos.history.Story.done;
 import static io.exactlyonce.chaos.history.Story.ended;
 import static io.exactlyonce.chaos.history.Story.entered;
@@ -92,7 +94,7 @@ final class RandomStory {
                 }
             }
             if (policy.equals("PARK") && attempts.doubt) {
-                return attempts.park();
+                return random.nextBoolean() ? attempts.park() : attempts.decide();
             }
         }
         return attempts.succeed();
@@ -157,6 +159,20 @@ final class RandomStory {
 
         List<Event> park() {
             events.add(Event.of(Kind.DEAD_LETTERED).on(key).with(Detail.REASON, "parked"));
+            return wake();
+        }
+
+        /** An operator looks at the partner, and completes the key or has it run again. */
+        List<Event> decide() {
+            events.add(deciding(key, "parked", "operator"));
+            if (!acted) {
+                events.add(decided(Kind.RELEASED, key, "parked", "operator"));
+                return succeed();
+            }
+            events.add(decided(Kind.COMPLETED, key, "parked", "operator"));
+            events.add(Event.of(Kind.ACKNOWLEDGING).by("w").on(key));
+            events.add(Event.of(Kind.ACKNOWLEDGED).by("w").on(key));
+            events.add(Story.state(key, "COMPLETED"));
             return wake();
         }
 

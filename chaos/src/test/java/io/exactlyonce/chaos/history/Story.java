@@ -95,6 +95,29 @@ final class Story {
                 state(key, "COMPLETED"));
     }
 
+    /** An operator at a worker of its own looks at a parked claim's partner. */
+    static Event deciding(String key, String claim, String operator) {
+        return Event.of(Kind.DECIDING)
+                .by(operator)
+                .on(key)
+                .with(Detail.CLAIM, claim)
+                .with(Detail.DECISION, operator + "-" + claim);
+    }
+
+    /** What an operator is told of its decision. */
+    static Event decided(Kind outcome, String key, String claim, String operator) {
+        return Event.of(outcome)
+                .by(operator)
+                .on(key)
+                .with(Detail.CLAIM, claim)
+                .with(Detail.DECISION, operator + "-" + claim);
+    }
+
+    /** SQS hands out a message of the key. */
+    static Event received(String key, String call, String message) {
+        return Event.of(Kind.RECEIVED).by(workerOf(call)).on(key).with(Detail.MESSAGE, message);
+    }
+
     static Event failed(String key, String call) {
         return event(Kind.FAILED, key, call).with(Detail.REASON, "the test wants it");
     }

@@ -1,0 +1,86 @@
+package io.exactlyonce.chaos.history;
+
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Operators' decisions on parked claims: of several on one claim one counts, the others are told so, and what was decided stays.
+ */
+final class DecisionRule implements Rule {
+
+    @Override
+    public void judge(KeyHistory key, Findings findings) {
+        key.all(Kind.DECIDING)
+                .forEach(deciding -> key.outcomeOf(deciding).ifPresent(outcome -> {
+                    if (outcome.kind() == Kind.OUTDECIDED) {
+                        judgeRefusal(key, deciding, outcome, findings);
+                    } else {
+                        judgeOthers(key, deciding, outcome, findings);
+                        judgeEnd(key, deciding, outcome, findings);
+                    }
+                }));
+    }
+
+    private static void judgeOthers(KeyHistory key, Event deciding, Event outcome, Findings findings) {
+        others(key, deciding)
+                .flatMap(other -> key.outcomeOf(other).stream())
+                .filter(other -> other.kind() != Kind.OUTDECIDED && other.order() > outcome.order())
+                .filter(other -> !findings.forgotten(key.key(), deciding, outcome, other))
+                .forEach(other -> findings.violated(
+                        Invariant.DECISION_STANDS, key.key(), "decided twice", deciding, outcome, other));
+    }
+
+    /** The key is completed in the end if that was decided, and not parked as before if it was released. */
+    private static void judgeEnd(KeyHistory key, Event deciding, Event outcome, Findings findings) {
+        boolean undone = outcome.kind() == Kind.COMPLETED
+                ? !key.status().equals("COMPLETED")
+                : key.status().equals("PARKED") && !isMovedAfter(key, deciding, outcome);
+        if (undone && !findings.forgottenInTheEnd(key.key(), deciding, outcome)) {
+            findings.violated(
+                    Invariant.DECISION_STANDS,
+                    key.key(),
+                    "decided, and in the end its row is '%s'".formatted(key.status()),
+                    deciding,
+                    outcome);
+        }
+    }
+
+    /** Returns whether another attempt, or a decision on another claim, followed: the key was parked once more. */
+    private static boolean isMovedAfter(KeyHistory key, Event deciding, Event outcome) {
+        return key.events().stream()
+                .filter(event -> event.order() > outcome.order())
+                .anyMatch(event -> event.kind() == Kind.ENTERED
+                        || (event.kind() == Kind.DECIDING && !isOfOneClaim(event, deciding)));
+    }
+
+    /** A decision may be refused only where another one on the claim counted, or may have. */
+    private static void judgeRefusal(KeyHistory key, Event deciding, Event refused, Findings findings) {
+        boolean explained = others(key, deciding)
+                .filter(other -> other.order() < refused.order())
+                .anyMatch(other -> key.outcomeOf(other).map(Event::kind).orElse(Kind.COMPLETED) != Kind.OUTDECIDED);
+        if (!explained && !findings.forgotten(key.key(), parkedFrom(key, deciding), deciding, refused)) {
+            findings.violated(
+                    Invariant.DECISION_STANDS,
+                    key.key(),
+                    "refused, though no other decision can have come first",
+                    deciding,
+                    refused);
+        }
+    }
+
+    /** Returns the event since which the key may have been parked: the last attempt's begin. */
+    private static Event parkedFrom(KeyHistory key, Event deciding) {
+        Optional<Event> entered = key.all(Kind.ENTERED)
+                .filter(event -> event.order() < deciding.order())
+                .reduce((earlier, later) -> later);
+        return entered.orElse(deciding);
+    }
+
+    private static Stream<Event> others(KeyHistory key, Event deciding) {
+        return key.all(Kind.DECIDING).filter(other -> !other.equals(deciding) && isOfOneClaim(other, deciding));
+    }
+
+    private static boolean isOfOneClaim(Event one, Event other) {
+        return one.detail(Detail.CLAIM).equals(other.detail(Detail.CLAIM));
+    }
+}

@@ -1,0 +1,34 @@
+package io.exactlyonce.chaos.run;
+
+import io.exactlyonce.chaos.fault.Scale;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What kind of run it is.
+ *
+ * @param seed decides what is sent, and which faults happen
+ * @param soak for how long it goes on without faults, while what workers hold is measured; empty for a run with faults
+ */
+record Form(Store store, long seed, Scale scale, Optional<Duration> soak) {
+
+    /** Reads the system properties that {@link Chaos} names. */
+    static Form ofProperties() {
+        Store store = Store.named(System.getProperty("chaos.store", "postgresql"));
+        long seed = Long.getLong("chaos.seed", System.nanoTime() & 0xffffff);
+        Optional<Duration> soak =
+                Optional.ofNullable(Long.getLong("soak.minutes")).map(Duration::ofMinutes);
+        return new Form(store, seed, soak.map(Scale::soak).orElseGet(() -> store.scale(isLong())), soak);
+    }
+
+    /** Returns the longest time for faults and sending. */
+    Duration longest() {
+        return soak.orElseGet(scale::longest);
+    }
+
+    private static boolean isLong() {
+        @Nullable String value = System.getProperty("chaos.long");
+        return value != null && !value.equals("false");
+    }
+}

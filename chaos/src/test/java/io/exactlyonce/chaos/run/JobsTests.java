@@ -1,0 +1,94 @@
+package io.exactlyonce.chaos.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.chaos.queue.Stream;
+import io.exactlyonce.chaos.queue.TestMessage;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class JobsTests {
+
+    private static final int MANY = 40_000;
+
+    private static List<TestMessage> draw(long seed) {
+        Jobs jobs = new Jobs(seed);
+        return IntStream.range(0, MANY).mapToObj(number -> jobs.next()).toList();
+    }
+
+    private static Map<String, List<TestMessage>> groups() {
+        return draw(5).stream()
+                .filter(message -> message.stream() == Stream.STEPS)
+                .collect(Collectors.groupingBy(TestMessage::group));
+    }
+
+    private static boolean isBad(TestMessage message) {
+        return !message.body().contains("\"GOOD\"");
+    }
+
+    @Test
+    void oneSeedDrawsOneSequence() {
+        assertThat(draw(3)).isEqualTo(draw(3)).isNotEqualTo(draw(4));
+    }
+
+    @Test
+    void eachQueueHasMessagesThatFailThatAreHopelessThatCannotBeReadAndThatAreSentTwice() {
+        Map<Stream, List<TestMessage>> streams = draw(5).stream().collect(Collectors.groupingBy(TestMessage::stream));
+
+        assertThat(streams).containsOnlyKeys(Stream.values());
+        streams.forEach((stream, messages) -> {
+            assertThat(messages)
+                    .as("%s", stream)
+                    .anyMatch(message -> message.body().contains("\"POISON\""));
+            assertThat(messages)
+                    .as("%s", stream)
+                    .anyMatch(message -> message.body().contains("\"HOPELESS\""));
+            assertThat(messages)
+                    .as("%s", stream)
+                    .anyMatch(message -> !message.body().endsWith("}"));
+            assertThat(messages.stream().map(TestMessage::key).distinct().count())
+                    .as("%s", stream)
+                    .isLessThan(messages.size());
+        });
+    }
+
+    @Test
+    void positionsOfAGroupGrowAlsoWithMessagesThatAreSentAgain() {
+        groups().values()
+                .forEach(messages -> assertThat(
+                                messages.stream().map(TestMessage::position).toList())
+                        .isEqualTo(IntStream.rangeClosed(1, messages.size())
+                                .boxed()
+                                .toList()));
+    }
+
+    @Test
+    void groupsHaveTimeBetweenMessagesThatHoldThemUp() {
+        groups().values().forEach(messages -> {
+            Map<Boolean, List<Integer>> bad = messages.stream()
+                    .collect(Collectors.partitioningBy(
+                            JobsTests::isBad, Collectors.mapping(TestMessage::position, Collectors.toList())));
+            List<Integer> places = bad.getOrDefault(true, List.of());
+            for (int index = 1; index < places.size(); index++) {
+                assertThat(places.get(index) - places.get(index - 1)).isGreaterThanOrEqualTo(10);
+            }
+        });
+    }
+
+    @Test
+    void whatHoldsAGroupUpIsNotSentAgain() {
+        Map<String, Set<String>> seen = new HashMap<>();
+        groups().forEach((group, messages) -> messages.stream()
+                .filter(JobsTests::isBad)
+                .forEach(message -> assertThat(seen.computeIfAbsent(group, any -> new HashSet<>())
+                                .add(message.key()))
+                        .isTrue()));
+        assertThat(seen).isNotEmpty();
+    }
+}

@@ -1,0 +1,103 @@
+package io.exactlyonce.chaos.soak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.ref.Reference;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** What is held shows, and what is given up does not. */
+class ResourcesTests {
+
+    private static final int HELD = 7;
+    private static final int KIB = 1 << 10;
+
+    private static long of(Gauge gauge, Sample sample) {
+        return sample.values().get(gauge);
+    }
+
+    @Test
+    void heapIsWhatIsReachable() {
+        long before = of(Gauge.HEAP_KIB, Resources.measure(Map.of()));
+        List<byte[]> held = new ArrayList<>();
+        for (int array = 0; array < 2 * HELD * KIB; array++) {
+            byte[] bytes = new byte[KIB];
+            if (array % 2 == 0) {
+                held.add(bytes);
+            }
+        }
+        long during = of(Gauge.HEAP_KIB, Resources.measure(Map.of()));
+        Reference.reachabilityFence(held);
+        held.clear();
+        long after = of(Gauge.HEAP_KIB, Resources.measure(Map.of()));
+
+        assertThat(during - before).isBetween(HELD * 1_024L - 512, HELD * 1_024L + 2_048);
+        assertThat(after - before).isLessThan(1_024);
+    }
+
+    @Test
+    void threadsAreCounted() throws Exception {
+        long before = of(Gauge.THREADS, Resources.measure(Map.of()));
+        CountDownLatch end = new CountDownLatch(1);
+        List<Thread> threads = new ArrayList<>();
+        for (int number = 0; number < HELD; number++) {
+            Thread thread = new Thread(() -> await(end));
+            thread.start();
+            threads.add(thread);
+        }
+        long during = of(Gauge.THREADS, Resources.measure(Map.of()));
+        end.countDown();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+
+        assertThat(during - before).isBetween(HELD - 2L, HELD + 2L);
+    }
+
+    private static void await(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void connectionsAreCountedByTheirServers() throws Exception {
+        List<Socket> sockets = new ArrayList<>();
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Map<Integer, Gauge> servers = Map.of(server.getLocalPort(), Gauge.SQS_CONNECTIONS);
+            Sample before = Resources.measure(servers);
+            for (int number = 0; number < HELD; number++) {
+                sockets.add(new Socket(server.getInetAddress(), server.getLocalPort()));
+            }
+            Sample during = Resources.measure(servers);
+            for (Socket socket : sockets) {
+                socket.close();
+            }
+            Sample after = Resources.measure(servers);
+
+            assertThat(of(Gauge.SQS_CONNECTIONS, before)).isZero();
+            assertThat(of(Gauge.SQS_CONNECTIONS, during)).isEqualTo(HELD);
+            assertThat(of(Gauge.SQS_CONNECTIONS, after)).isZero();
+            assertThat(of(Gauge.DESCRIPTORS, during) - of(Gauge.DESCRIPTORS, before))
+                    .isBetween(HELD - 2L, HELD + 2L);
+        }
+    }
+
+    @Test
+    void sampleIsReadAsItWasWritten() {
+        Sample sample = Resources.measure(Map.of());
+
+        assertThat(Sample.parse(sample.toString())).isEqualTo(sample);
+    }
+}
