@@ -28,8 +28,9 @@ public enum SqsProduct {
 
     private static SqsProduct find() {
         return switch (SqsServerKind.wanted()) {
-            case ELASTICMQ -> ELASTICMQ;
             case LOCALSTACK -> LOCALSTACK;
+            // What deviates from AWS there is what the answers leave of ElasticMQ.
+            case ELASTICMQ, AWS_ANSWERS, AWS_WEATHER -> ELASTICMQ;
             case AWS -> AWS;
             case ENDPOINT -> at(SqsServerKind.endpoint());
         };

@@ -1,5 +1,10 @@
 package io.exactlyonce.testing;
 
+import io.exactlyonce.testing.wire.AwsAnswers;
+import io.exactlyonce.testing.wire.SqsBackend;
+import io.exactlyonce.testing.wire.SqsOverHttp;
+import io.exactlyonce.testing.wire.SqsWire;
+import io.exactlyonce.testing.wire.Weather;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
@@ -33,6 +38,9 @@ public final class SqsServer {
      * ended, and so would each application under test.
      */
     private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
+
+    private static final int MOST_MILLIS = 20;
+    private static final long SEED = Long.getLong("sqs.seed", 1);
 
     private final Map<String, String> properties;
     private final SqsClient client;
@@ -222,7 +230,9 @@ public final class SqsServer {
 
     private static SqsServer start() {
         return switch (SqsServerKind.wanted()) {
-            case ELASTICMQ -> elasticMq();
+            case ELASTICMQ -> at(ElasticMq.ENDPOINT);
+            case AWS_ANSWERS -> through(new AwsAnswers(elasticMq(), System::nanoTime));
+            case AWS_WEATHER -> through(new Weather(new AwsAnswers(elasticMq(), System::nanoTime), MOST_MILLIS, SEED));
             case LOCALSTACK -> localStack();
             case AWS -> aws();
             case ENDPOINT -> at(SqsServerKind.endpoint());
@@ -236,12 +246,27 @@ public final class SqsServer {
         return at(container.getEndpoint());
     }
 
-    private static SqsServer elasticMq() {
-        var server = SQSRestServerBuilder.withInterface("127.0.0.1")
-                .withDynamicPort()
-                .start();
-        int port = server.waitUntilStarted().localAddress().getPort();
-        return at(URI.create("http://127.0.0.1:" + port));
+    /** Returns the server of ElasticMQ in this JVM, to stand before it. */
+    public static SqsBackend elasticMq() {
+        return new SqsOverHttp(ElasticMq.ENDPOINT);
+    }
+
+    /** Returns a server for one test class, whose queues it deletes itself. */
+    @SuppressWarnings("resource") // Ends with this JVM.
+    public static SqsServer through(SqsBackend backend) {
+        return at(new SqsWire(backend).endpoint());
+    }
+
+    private static final class ElasticMq {
+        private static final URI ENDPOINT = start();
+
+        private static URI start() {
+            var server = SQSRestServerBuilder.withInterface("127.0.0.1")
+                    .withDynamicPort()
+                    .start();
+            int port = server.waitUntilStarted().localAddress().getPort();
+            return URI.create("http://127.0.0.1:" + port);
+        }
     }
 
     private static final class Holder {

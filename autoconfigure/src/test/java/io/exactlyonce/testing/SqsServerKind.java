@@ -8,6 +8,10 @@ public enum SqsServerKind {
 
     /** {@code elasticmq}, the default: in this process. */
     ELASTICMQ,
+    /** {@code aws-answers}: the same, behind {@link io.exactlyonce.testing.wire.AwsAnswers}. */
+    AWS_ANSWERS,
+    /** {@code aws-weather}: the same, through a network that delays, loses and repeats. */
+    AWS_WEATHER,
     /** {@code localstack}: in Docker. */
     LOCALSTACK,
     /** {@code aws}: with the default chains of credentials and region. */
@@ -19,7 +23,9 @@ public enum SqsServerKind {
 
     static SqsServerKind wanted() {
         String value = value();
-        return value.contains("://") ? ENDPOINT : valueOf(value.toUpperCase(Locale.ROOT));
+        return value.contains("://")
+                ? ENDPOINT
+                : valueOf(value.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 
     /** Returns the address, if it is one. */

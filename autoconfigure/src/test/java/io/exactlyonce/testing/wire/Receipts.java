@@ -1,0 +1,72 @@
+package io.exactlyonce.testing.wire;
+
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** What passed by of each message: its receipt handles, until when it is hidden, and whether it was deleted. */
+final class Receipts {
+
+    /**
+     * What is known of a receipt.
+     *
+     * @param newest the handle of the message's latest receive
+     * @param isNewest whether that is this one
+     * @param isDeleted whether the message was deleted
+     * @param isHidden whether the message is invisible, by whichever receipt
+     * @param age time since the latest receive
+     */
+    record Receipt(String newest, boolean isNewest, boolean isDeleted, boolean isHidden, Duration age) {}
+
+    private static final class Message {
+        private String newest = "";
+        private boolean deleted;
+        private long receivedAt;
+        private long hiddenUntil;
+    }
+
+    private final Map<String, Message> byId = new HashMap<>();
+    private final Map<String, Message> byHandle = new HashMap<>();
+    private final NanoClock clock;
+
+    Receipts(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    /** A message was handed out; whatever was said of a delete before, it is there. */
+    synchronized void received(String queueUrl, String messageId, String handle, Duration hidden) {
+        Message message = byId.computeIfAbsent(queueUrl + " " + messageId, unknown -> new Message());
+        byHandle.put(handle, message);
+        message.newest = handle;
+        message.deleted = false;
+        message.receivedAt = clock.nanoTime();
+        message.hiddenUntil = message.receivedAt + hidden.toNanos();
+    }
+
+    synchronized Optional<Receipt> find(String handle) {
+        long now = clock.nanoTime();
+        return Optional.ofNullable(byHandle.get(handle))
+                .map(message -> new Receipt(
+                        message.newest,
+                        message.newest.equals(handle),
+                        message.deleted,
+                        message.hiddenUntil - now > 0,
+                        Duration.ofNanos(now - message.receivedAt)));
+    }
+
+    synchronized void deleted(String handle) {
+        Message message = byHandle.get(handle);
+        if (message != null) {
+            message.deleted = true;
+        }
+    }
+
+    synchronized void hidden(String handle, Duration hidden) {
+        Message message = byHandle.get(handle);
+        if (message != null) {
+            message.hiddenUntil = clock.nanoTime() + hidden.toNanos();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.exactlyonce.testing.wire;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * An answer in SQS's JSON protocol.
+ *
+ * @param status of HTTP; 0 for no answer at all: the connection is closed
+ * @param error as the header {@code x-amzn-query-error} has it; empty without
+ */
+public record SqsAnswer(int status, ObjectNode body, String error) {
+
+    /** The caller sees its connection closed, and does not learn what was done. */
+    public static final SqsAnswer LOST = new SqsAnswer(0, JsonNodeFactory.instance.objectNode(), "");
+
+    private static final int OK = 200;
+    private static final int BAD_REQUEST = 400;
+    private static final String ATTRIBUTES = "Attributes";
+    private static final String MESSAGES = "Messages";
+    private static final String FAILED = "Failed";
+    private static final String SUCCESSFUL = "Successful";
+
+    static SqsAnswer ok(ObjectNode body) {
+        return new SqsAnswer(OK, body, "");
+    }
+
+    static SqsAnswer refused(SqsError error) {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("__type", "com.amazonaws.sqs#" + error.code()).put("message", error.message());
+        return new SqsAnswer(BAD_REQUEST, body, error.code() + (error.senderFault() ? ";Sender" : ";Receiver"));
+    }
+
+    /** Returns the answer to a batch. */
+    static SqsAnswer ofBatch(Collection<String> successful, Collection<ObjectNode> failed) {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        ArrayNode granted = body.putArray(SUCCESSFUL);
+        successful.forEach(id -> granted.addObject().put("Id", id));
+        body.putArray(FAILED).addAll(failed);
+        return ok(body);
+    }
+
+    /** Returns the answer to a receive. */
+    static SqsAnswer ofReceive(List<ObjectNode> messages) {
+        return ok(JsonNodeFactory.instance.objectNode()).with(messages);
+    }
+
+    boolean isOk() {
+        return status == OK;
+    }
+
+    boolean isLost() {
+        return status == LOST.status;
+    }
+
+    /** Returns the entries of a batch that failed. */
+    List<ObjectNode> failed() {
+        return SqsCall.objects(body.path(FAILED));
+    }
+
+    /** Returns the messages of a receive. */
+    List<ObjectNode> messages() {
+        return SqsCall.objects(body.path(MESSAGES));
+    }
+
+    /** Returns an attribute of a queue. */
+    Optional<String> attribute(String name) {
+        return body.path(ATTRIBUTES).path(name).asStringOpt();
+    }
+
+    /** Adds an attribute of a queue, if it is not there. */
+    void addAttribute(String name, String value) {
+        ObjectNode attributes = body.withObjectProperty(ATTRIBUTES);
+        if (!attributes.has(name)) {
+            attributes.put(name, value);
+        }
+    }
+
+    /** Returns the same receive with other messages. */
+    SqsAnswer with(List<ObjectNode> messages) {
+        ObjectNode changed = body.deepCopy();
+        changed.putArray(MESSAGES).addAll(messages);
+        return new SqsAnswer(status, changed, error);
+    }
+}

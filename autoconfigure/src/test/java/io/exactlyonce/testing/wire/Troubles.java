@@ -1,0 +1,72 @@
+package io.exactlyonce.testing.wire;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Passes requests on, and has those meet a {@link Trouble} that a test wants: of a queue, by action. A receive meets one only if
+ * it brings messages.
+ */
+public final class Troubles implements SqsBackend {
+
+    private final SqsBackend server;
+    private final Map<String, Queue<Trouble>> next = new ConcurrentHashMap<>();
+    private final Map<String, Trouble> always = new ConcurrentHashMap<>();
+    private final List<SqsCall> calls = new CopyOnWriteArrayList<>();
+
+    public Troubles(SqsBackend server) {
+        this.server = server;
+    }
+
+    /** The next request of a queue meets it; those that are added later are met one after the other. */
+    public void next(String queue, String action, Trouble trouble) {
+        next.computeIfAbsent(queue + " " + action, unknown -> new ConcurrentLinkedQueue<>())
+                .add(trouble);
+    }
+
+    /** Every request of a queue meets it that meets no other. */
+    public void always(String queue, String action, Trouble trouble) {
+        always.put(queue + " " + action, trouble);
+    }
+
+    /** No request meets any from now on; returns how many have met none that should have. */
+    public int none() {
+        int unmet = next.values().stream().mapToInt(Queue::size).sum();
+        next.clear();
+        always.clear();
+        return unmet;
+    }
+
+    /** Returns the requests of a queue that have come so far, with an action. */
+    public List<SqsCall> calls(String queue, String action) {
+        return calls.stream()
+                .filter(call -> call.queue().equals(queue) && call.action().equals(action))
+                .toList();
+    }
+
+    @Override
+    public SqsAnswer answer(SqsCall call) {
+        calls.add(call);
+        if (!call.isReceive()) {
+            return trouble(call).map(trouble -> trouble.meet(call, server)).orElseGet(() -> server.answer(call));
+        }
+        SqsAnswer answer = server.answer(call);
+        return answer.messages().isEmpty()
+                ? answer
+                : trouble(call)
+                        .map(trouble -> trouble.meet(call, asked -> answer))
+                        .orElse(answer);
+    }
+
+    private Optional<Trouble> trouble(SqsCall call) {
+        String key = call.queue() + " " + call.action();
+        Queue<Trouble> queued = next.get(key);
+        Trouble trouble = queued == null ? null : queued.poll();
+        return Optional.ofNullable(trouble == null ? always.get(key) : trouble);
+    }
+}
