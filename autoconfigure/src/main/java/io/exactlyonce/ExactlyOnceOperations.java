@@ -95,7 +95,8 @@ public interface ExactlyOnceOperations {
 
     /**
      * Decides that a parked key may be run again: the next delivery or call acquires it, also under {@link
-     * AbandonedPolicy#PARK}. It keeps its count of attempts and its doubt.
+     * AbandonedPolicy#PARK}. It keeps its count of attempts and its doubt. A call that throws may have decided it, or not: look
+     * the key up.
      *
      * @param claim the claim as it was seen
      * @return whether this decided it; {@code false} if another decision came first
@@ -104,7 +105,7 @@ public interface ExactlyOnceOperations {
 
     /**
      * Decides that a parked key's effect has happened: its further deliveries are acknowledged, its further calls get
-     * the result.
+     * the result. A call that throws may have decided it, or not: look the key up.
      *
      * @param claim the claim as it was seen
      * @param result what the handler or action would have returned, or {@code null} if there is nothing to replay

@@ -19,8 +19,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -136,7 +138,17 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     private boolean update(String statement, @Nullable Object... parameters) {
-        return writing.execute(() -> jdbc.update(statement, parameters)) > 0;
+        AtomicInteger tries = new AtomicInteger();
+        int updated = writing.execute(() -> {
+            tries.incrementAndGet();
+            return jdbc.update(statement, parameters);
+        });
+        if (updated == 0 && tries.get() > 1) {
+            // The try before may have been committed, and then this decision is the one that it finds.
+            throw new DataAccessResourceFailureException(
+                    "A connection broke while a parked key was decided on: whether this decided it is not known; look the key up");
+        }
+        return updated > 0;
     }
 
     private static ParkedClaim map(ResultSet row, int number) throws SQLException {

@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -63,6 +65,26 @@ class PostgresParkedClaimsIT {
                 .isThrownBy(() -> parked.complete(new ClaimEnd.Completed(request.id(), "\"a\0b\"")));
 
         assertThat(parked.find(request.key())).isPresent();
+    }
+
+    /** Tried again, it finds the key decided on, and cannot know by which decision: a refusal would say that another one came first. */
+    @Test
+    void decisionWhoseCommitGotNoReplyIsNotCalledAnothers() {
+        ClaimRequest released = parkedClaim();
+        ClaimRequest completed = parkedClaim();
+
+        assertThatThrownBy(() -> losingAReply().release(released.id()))
+                .isInstanceOf(DataAccessResourceFailureException.class)
+                .hasMessageContaining("look the key up");
+        assertThatThrownBy(() -> losingAReply().complete(new ClaimEnd.Completed(completed.id(), null)))
+                .isInstanceOf(DataAccessResourceFailureException.class);
+
+        assertThat(DATABASE.row(released.key())).containsEntry("status", "RELEASED");
+        assertThat(DATABASE.row(completed.key())).containsEntry("status", "COMPLETED");
+    }
+
+    private static ParkedClaims losingAReply() {
+        return new PostgresParkedClaims(new LosesFirstCommitReply(DATABASE.pool()), TestDatabase.RETENTION);
     }
 
     /** Reading the whole table would wait behind millions of rows that are not parked. */
