@@ -79,7 +79,9 @@ public final class GuardMutations {
 
     /** Returns the guards whose check is Java, which are those that no {@link SqlCheck} removes. */
     static Collection<Guard> ofJava() {
-        Set<Guard> sql = Arrays.stream(SqlCheck.values()).map(SqlCheck::guard).collect(Collectors.toSet());
+        Set<Guard> sql = Arrays.stream(SqlCheck.values())
+                .flatMap(check -> check.guard().stream())
+                .collect(Collectors.toSet());
         return Arrays.stream(Guard.values())
                 .filter(guard -> !sql.contains(guard))
                 .toList();

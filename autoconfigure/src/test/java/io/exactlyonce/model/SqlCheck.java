@@ -1,13 +1,16 @@
 package io.exactlyonce.model;
 
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The check of a {@link Guard} that is SQL: its text, what a statement says without it, and a test that fails then. Space
- * between words does not matter. What follows a check belongs to its text where the same words are in other statements.
+ * A check that is SQL, of a {@link Guard} or of what the model leaves out: its text, what a statement says without it, and a test
+ * that fails then. Space between words does not matter. What follows a check belongs to its text where the same words are in other
+ * statements.
  */
 enum SqlCheck {
     FIRST_CLAIM(
@@ -78,14 +81,123 @@ enum SqlCheck {
             "AND current_setting('exactly_once.transaction', true) = ?",
             "AND (current_setting('exactly_once.transaction', true) = ? OR true)",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
-                    + "#workThatCommitsByItselfLeavesADoubtRatherThanACompletion");
+                    + "#workThatCommitsByItselfLeavesADoubtRatherThanACompletion"),
 
-    private final Guard guard;
+    /** Commits of claims wait for the disk, whatever the database's default. */
+    DURABLE_COMMIT(
+            "SELECT set_config('synchronous_commit',",
+            "SELECT set_config('exactly_once.none',",
+            "io.exactlyonce.claim.postgres.SynchronousCommitIT#commitsOfClaimsWaitForWhatIsConfigured"),
+    DURABLE_TRANSACTION(
+            "SELECT set_config('synchronous_commit', CASE",
+            "SELECT set_config('exactly_once.none', CASE",
+            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
+                    + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
+    /** A takeover finds the status that was read: a holder that was late may have completed. */
+    STATUS_THAT_WAS_READ(
+            "AND claim_id = ? AND status = ? AND (status = 'RELEASED'",
+            "AND claim_id = ? AND (status = ? OR true) AND (status = 'RELEASED'",
+            "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseHolderCompletesInTheLastMomentIsCompleted"),
+    /** Tokens grow although the database's clock was set back. */
+    HIGHER_TOKEN(
+            "greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token",
+            "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS next_token",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#tokenGrowsAlthoughTheClockWasSetBack"),
+    /** Tokens grow although the key's row was deleted meanwhile. */
+    TOKEN_OF_THE_CLOCK(
+            "(extract(epoch FROM clock.reading) * 1000000)::bigint, false",
+            "1::bigint, false",
+            "io.exactlyonce.claim.postgres.retention.ClaimSweeperIT#deletedKeyIsClaimedAsNewWithAHigherToken"),
+    /** A completed, released or parked claim is not renewed: its worker would go on. */
+    RENEWED_STATUS(
+            "AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE",
+            "OFFSET 0 FOR NO KEY UPDATE",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#claimThatHasEndedIsNotRenewed"),
+    /** A lease whose row is locked has no answer; it is not lost. */
+    RENEWAL_OF_A_LOCKED_ROW(
+            "SELECT position, false, true FROM passed",
+            "SELECT position, false, true FROM passed WHERE false",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#claimWhoseRowIsLockedIsNotLost"),
+    /** A completed claim is neither released nor parked. */
+    ENDED_STATUS(
+            Texts.FOUND,
+            "OFFSET 0 FOR NO KEY UPDATE",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#completedClaimIsNeitherReleasedNorParked"),
+    /** A completion that is repeated, since its reply was lost, is recorded. */
+    COMPLETED_TWICE(
+            Texts.FOUND,
+            "AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#completionThatIsRepeatedIsRecordedWithItsFirstResult"),
+    FIRST_RESULT(
+            "result = CASE WHEN claim.status = 'COMPLETED' THEN claim.result ELSE ending.result END",
+            "result = ending.result",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#completionThatIsRepeatedIsRecordedWithItsFirstResult"),
+    /** A claim whose row is locked has no answer; it is not lost. */
+    END_OF_A_LOCKED_ROW(
+            "WHEN found.held THEN 'passed'",
+            "WHEN false THEN 'passed'",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#claimWhoseRowIsLockedIsNotLost"),
+    /** What is fenced is a claim that holds its key, not one that has ended. */
+    FENCED_STATUS(
+            "AND claim_id = ? AND status = 'HELD' FOR KEY SHARE",
+            "AND claim_id = ? FOR KEY SHARE",
+            "io.exactlyonce.claim.postgres.FencingLockIT#completedClaimIsNotHeld"),
+    FENCE_LOCKS(
+            "AND claim_id = ? AND status = 'HELD' FOR KEY SHARE",
+            "AND claim_id = ? AND status = 'HELD'",
+            "io.exactlyonce.claim.postgres.FencingLockIT"
+                    + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
+    /** A person decides on the claim that was parked when it was looked at. */
+    DECIDED_CLAIM(
+            "AND claim_id = ? AND status = 'PARKED'",
+            "AND (claim_id = ? OR true) AND status = 'PARKED'",
+            "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#decisionForAnEarlierParkingChangesNothing"),
+    DECIDED_STATUS(
+            "AND claim_id = ? AND status = 'PARKED'",
+            "AND claim_id = ?",
+            "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#listGoesOnAfterAClaim"),
+    /** A waiter's duplicate is deleted, or given up, only for a key that is completed or parked. */
+    SEEN_STATUS(
+            "WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status",
+            "",
+            "io.exactlyonce.claim.postgres.KeyStateQueryIT#parkedKeyIsParked"),
+    SEEN_LEASE(
+            "WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'",
+            "",
+            "io.exactlyonce.claim.postgres.KeyStateQueryIT#lockOfKeysWithoutARowOnlyIsTried"),
+    SEEN_END_OF_LEASE(
+            "WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'",
+            "WHEN claim.status = 'HELD' THEN 'HELD'",
+            "io.exactlyonce.claim.postgres.KeyStateQueryIT#keyWhoseLeaseIsOverIsFree"),
+    SEEN_TRANSACTION(
+            "WHEN NOT pg_try_advisory_xact_lock_shared(wanted.lock) THEN 'HELD'",
+            "",
+            "io.exactlyonce.claim.postgres.KeyStateQueryIT#lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree"),
+    SEEN_LOCK(
+            "AND c.key = wanted.key FOR UPDATE SKIP LOCKED) THEN 'FREE'",
+            "AND c.key = wanted.key) THEN 'FREE'",
+            "io.exactlyonce.claim.postgres.KeyStateQueryIT#freeKeyWhoseRowIsLockedIsHeld"),
+    /** Retention: each row is kept for as long as its last event asks for, and a parked one for ever. */
+    RETAINED_FROM_ITS_LAST_EVENT(
+            "AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)"
+                    + " - claimed_at <= now() - expires_at",
+            "",
+            "io.exactlyonce.claim.postgres.retention.ClaimSweeperIT#completionThatCameLateCountsAndNotItsClaim"),
+    RETAINED_WHILE_PARKED(
+            "AND parked_at IS NULL AND status <> 'PARKED' AND greatest",
+            "AND greatest",
+            "io.exactlyonce.claim.postgres.retention.ClaimSweeperIT#parkedClaimIsNeverDeleted");
+
+    private final @Nullable Guard guard;
     private final Pattern text;
     private final String without;
     private final String test;
 
-    SqlCheck(Guard guard, String text, String without, String test) {
+    SqlCheck(String text, String without, String test) {
+        this(null, text, without, test);
+    }
+
+    SqlCheck(@Nullable Guard guard, String text, String without, String test) {
         this.guard = guard;
         this.text = Pattern.compile(
                 Arrays.stream(text.split(" ")).map(Pattern::quote).collect(Collectors.joining("\\s+")));
@@ -93,8 +205,9 @@ enum SqlCheck {
         this.test = test;
     }
 
-    Guard guard() {
-        return guard;
+    /** Returns the guard that it is; empty if the model leaves it out. */
+    Optional<Guard> guard() {
+        return Optional.ofNullable(guard);
     }
 
     /** Returns the test that fails without it, as {@code class#method}. */
@@ -121,14 +234,14 @@ enum SqlCheck {
 
     private static final class Texts {
 
-        private static final String FOUND = " AND (c.status = 'HELD' OR (c.status = 'COMPLETED' AND"
+        private static final String FOUND = "AND (c.status = 'HELD' OR (c.status = 'COMPLETED' AND"
                 + " wanted.status = 'COMPLETED')) OFFSET 0 FOR NO KEY UPDATE";
 
-        private static final String ENDED_CLAIM = "AND c.claim_id = wanted.claim_id" + FOUND;
+        private static final String ENDED_CLAIM = "AND c.claim_id = wanted.claim_id " + FOUND;
 
         /** Without the claim's id for one kind of ends. */
         private static String ended(String status) {
-            return "AND (c.claim_id = wanted.claim_id OR wanted.status = '%s')".formatted(status) + FOUND;
+            return "AND (c.claim_id = wanted.claim_id OR wanted.status = '%s') ".formatted(status) + FOUND;
         }
     }
 }

@@ -118,6 +118,26 @@ class KeyStateQueryIT {
     }
 
     @Test
+    void keyWhoseLeaseIsOverIsFree() {
+        store.claim(List.of(claim));
+        assertThat(look()).isEqualTo(KeyState.HELD);
+
+        DATABASE.endLease(claim.id());
+
+        assertThat(look()).isEqualTo(KeyState.FREE);
+    }
+
+    /** A fenced transaction of its former holder's: no claim would take it over. */
+    @Test
+    void freeKeyWhoseRowIsLockedIsHeld() {
+        store.claim(List.of(claim));
+        DATABASE.endLease(claim.id());
+        other().queryForList("SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR KEY SHARE", claim.claimId());
+
+        assertThat(look()).isEqualTo(KeyState.HELD);
+    }
+
+    @Test
     void parkedKeyIsParked() {
         store.claim(List.of(claim));
         DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE claim_id = ?", claim.claimId());

@@ -58,6 +58,20 @@ class PostgresParkedClaimsIT {
     }
 
     @Test
+    void decisionForAnEarlierParkingChangesNothing() {
+        ClaimRequest earlier = parkedClaim();
+        parked.release(earlier.id());
+        ClaimRequest later = TestDatabase.request(earlier.key());
+        store.claim(List.of(later));
+        store.end(List.of(new ClaimEnd.Parked(later.id(), "again", false)));
+
+        assertThat(parked.release(earlier.id())).isFalse();
+        assertThat(parked.complete(new ClaimEnd.Completed(earlier.id(), "1"))).isFalse();
+
+        assertThat(parked.find(later.key()).orElseThrow().claimId()).isEqualTo(later.claimId());
+    }
+
+    @Test
     void resultThatCannotBeStoredLeavesTheClaimParked() {
         ClaimRequest request = parkedClaim();
 

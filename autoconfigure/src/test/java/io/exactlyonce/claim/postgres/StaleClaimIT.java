@@ -2,18 +2,25 @@ package io.exactlyonce.claim.postgres;
 
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** What a claim may do to a row that another one holds: nothing. One statement each, so that each shows one check. */
 class StaleClaimIT {
@@ -89,6 +96,76 @@ class StaleClaimIT {
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
+    }
+
+    @Test
+    void claimThatHasEndedIsNotRenewed() {
+        acquire(stale);
+        store.end(List.of(new ClaimEnd.Released(stale.id(), "failed", false)));
+        Map<String, Object> released = DATABASE.row(stale.key());
+
+        assertThat(store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))))
+                .isEmpty();
+
+        assertThat(DATABASE.row(stale.key())).isEqualTo(released);
+    }
+
+    @Test
+    void completedClaimIsNeitherReleasedNorParked() {
+        acquire(stale);
+        store.end(List.of(new ClaimEnd.Completed(stale.id(), "1")));
+        Map<String, Object> completed = DATABASE.row(stale.key());
+
+        assertThat(store.end(List.of(new ClaimEnd.Released(stale.id(), "failed", true))))
+                .isEmpty();
+        assertThat(store.end(List.of(new ClaimEnd.Parked(stale.id(), "told to", true))))
+                .isEmpty();
+
+        assertThat(DATABASE.row(stale.key())).isEqualTo(completed);
+    }
+
+    @Test
+    void completionThatIsRepeatedIsRecordedWithItsFirstResult() {
+        acquire(stale);
+        store.end(List.of(new ClaimEnd.Completed(stale.id(), "1")));
+
+        assertThatNoException()
+                .isThrownBy(() -> assertThat(store.end(List.of(new ClaimEnd.Completed(stale.id(), "2"))))
+                        .containsExactly(stale.id()));
+
+        assertThat(DATABASE.row(stale.key())).containsEntry("result", "1");
+    }
+
+    /** Another transaction writes the row, and may roll back. */
+    @Test
+    void claimWhoseRowIsLockedIsNotLost() throws SQLException {
+        acquire(stale);
+        try (Connection other = DATABASE.newConnection()) {
+            other.setAutoCommit(false);
+            new JdbcTemplate(new SingleConnectionDataSource(other, true))
+                    .queryForList("SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR UPDATE", stale.claimId());
+
+            assertThatExceptionOfType(ClaimsLockedException.class)
+                    .isThrownBy(() -> store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))));
+            assertThatExceptionOfType(ClaimsLockedException.class)
+                    .isThrownBy(() -> store.end(List.of(new ClaimEnd.Completed(stale.id(), "1"))));
+
+            other.rollback();
+        }
+        assertThat(store.end(List.of(new ClaimEnd.Completed(stale.id(), "1")))).containsExactly(stale.id());
+    }
+
+    @Test
+    void tokenGrowsAlthoughTheClockWasSetBack() {
+        acquire(stale);
+        DATABASE.jdbc()
+                .update(
+                        "UPDATE exactly_once_claim SET fencing_token = fencing_token * 2 WHERE claim_id = ?",
+                        stale.claimId());
+        long token = (long) DATABASE.row(stale.key()).get("fencing_token");
+        DATABASE.endLease(stale.id());
+
+        assertThat(acquire(successor).fencingToken()).isGreaterThan(token);
     }
 
     @Test
