@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -63,6 +64,19 @@ class BatchPipelineTests {
         assertThat(acknowledged()).containsExactly(0, 1, 2);
         assertThat(rig.handled).hasSize(1);
         assertThat(rig.outcomes).hasSize(3);
+    }
+
+    /** What a batch's future ends with is no message's result. */
+    @Test
+    void resultOfABatchIsKeptWithNoneOfItsKeys() throws Throwable {
+        var batch = items("a", "b");
+
+        var ended = DeliveryRig.process(rig.pipeline(), batch, claimed -> CompletableFuture.completedFuture("shipped"));
+
+        assertThat(ended).isCompletedWithValue(null);
+        assertThat(rig.store.completions())
+                .extracting(ClaimEnd.Completed::result)
+                .containsExactly(null, null);
     }
 
     @Test

@@ -52,7 +52,8 @@ class HandlerStageTests {
                     rig.clock.advance(Duration.ofSeconds(2));
                     throw failure;
                 }))
-                .isSameAs(failure);
+                .isSameAs(failure)
+                .hasNoSuppressedExceptions();
 
         assertThat(rig.store.releases())
                 .containsExactly(

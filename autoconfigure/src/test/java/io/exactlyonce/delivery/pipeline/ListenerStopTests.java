@@ -111,6 +111,44 @@ class ListenerStopTests {
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
     }
 
+    /** Its claim is under way while the listener gives up waiting. */
+    @Test
+    void keyThatIsAcquiredAfterItsDeliveryHasEndedIsReleasedAndItsLeaseNotRenewed() {
+        List<Runnable> asked = new ArrayList<>();
+        rig.storeThreads = asked::add;
+        Delivery delivery = rig.receive();
+        rig.pipeline().claimAhead(List.of(attempt(delivery)));
+        rig.storeThreads = Runnable::run;
+        Thread.currentThread().interrupt();
+        stop.end();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(rig.store.releases()).isEmpty();
+
+        asked.forEach(Runnable::run);
+
+        assertThat(rig.store.releases())
+                .containsExactly(
+                        new ClaimEnd.Released(rig.store.claims().get(0).id(), FailedAttempt.NOT_CALLED, false));
+        rig.tickFor(Duration.ofMinutes(1));
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    @Test
+    void claimThatTheStopHasGivenUpIsNotGivenUpOnceMoreByTheThreadThatComesForIt() {
+        Attempt attempt = attempt(rig.receive());
+        rig.pipeline().claimAhead(List.of(attempt));
+        stop.begin();
+
+        assertThat(rig.pipeline().admit(List.of(attempt))).isEmpty();
+
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+    }
+
+    private static Attempt attempt(Delivery delivery) {
+        return Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN));
+    }
+
     @Test
     void handlerThatIsRunningGoesOnUnderRenewalAndItsMessageIsAcknowledged() throws Throwable {
         Delivery delivery = rig.receive();

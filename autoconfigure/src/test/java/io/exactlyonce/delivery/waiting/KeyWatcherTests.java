@@ -309,6 +309,29 @@ class KeyWatcherTests {
     }
 
     @Test
+    void allThatWaitForACompletedKeyAreDeletedWithOneLook() throws Throwable {
+        waitFor(DeliveryRig.KEY, "one", 1);
+        waitFor(DeliveryRig.KEY, "two", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.COMPLETED);
+
+        rig.watch.tick();
+
+        assertThat(rig.deleted).hasSize(2);
+    }
+
+    /** Only a completed key has a payload to compare with. */
+    @Test
+    void waiterWithAPayloadIsVisibleWithoutAClaimWhenItsKeyIsFree() throws Throwable {
+        waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+
+        rig.watch.tick();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(rig.store.claims()).hasSize(1);
+    }
+
+    @Test
     void parkedKeysDeliveryIsReturnedWithBackoff() throws Throwable {
         waitFor(DeliveryRig.KEY, "handle", 3);
         rig.store.putState(DeliveryRig.KEY, KeyState.PARKED);

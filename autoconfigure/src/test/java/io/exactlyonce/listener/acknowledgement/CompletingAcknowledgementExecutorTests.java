@@ -2,6 +2,7 @@ package io.exactlyonce.listener.acknowledgement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.awspring.cloud.sqs.SqsAcknowledgementException;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
@@ -29,11 +30,17 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 class CompletingAcknowledgementExecutorTests {
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver noObserver = new DeliveryObserver() {};
+    private final List<String> acknowledged = new ArrayList<>();
+    private final DeliveryObserver observer = new DeliveryObserver() {
+        @Override
+        public void acknowledged(Delivery delivery) {
+            acknowledged.add(delivery.receiptHandle());
+        }
+    };
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
-            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
+            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock, () -> 0, 10);
+            supervisor, observer, new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock, () -> 0, 10);
     private final CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> renewed);
@@ -72,17 +79,72 @@ class CompletingAcknowledgementExecutorTests {
     void deleteIsSentAtOnceWhereNothingIsUnderWay() {
         assertThat(executor.execute(List.of(receive("handle")))).isCompleted();
         assertThat(sqs.deletes).hasSize(1);
+        assertThat(acknowledged).containsExactly("handle");
+    }
+
+    /** To be told of as deleted, it would be renewed no more for nothing: it comes again in any case. */
+    @Test
+    void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
+        Message<String> refused = receive("refused");
+        Message<String> deleted = receive("deleted");
+        sqs.answer = CompletableFuture.completedFuture(DeleteMessageBatchResponse.builder()
+                .failed(failed -> failed.id("0").code("InternalError"))
+                .build());
+
+        CompletableFuture<Void> confirmed = executor.execute(List.of(refused, deleted));
+
+        assertThat(acknowledged).containsExactly("deleted");
+        assertThat(failureOf(confirmed).getFailedAcknowledgementMessages()).isEqualTo(List.of(refused));
+        assertThat(failureOf(confirmed).getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void requestThatFailsDeletesNothing() {
+        Message<String> kept = receive("kept");
+        sqs.answer = CompletableFuture.failedFuture(new IllegalStateException("connection reset"));
+
+        CompletableFuture<Void> confirmed = executor.execute(List.of(kept));
+
+        assertThat(acknowledged).isEmpty();
+        assertThat(failureOf(confirmed).getFailedAcknowledgementMessages()).isEqualTo(List.of(kept));
+        assertThat(failureOf(confirmed)).hasCauseInstanceOf(IllegalStateException.class);
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void requestThatCannotBeSentDeletesNothing() {
+        Message<String> kept = receive("kept");
+        sqs.answer = null;
+
+        CompletableFuture<Void> confirmed = executor.execute(List.of(kept));
+
+        assertThat(acknowledged).isEmpty();
+        assertThat(failureOf(confirmed)).hasRootCauseMessage("the client is closed");
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    private static SqsAcknowledgementException failureOf(CompletableFuture<Void> confirmed) {
+        assertThat(confirmed).isCompletedExceptionally();
+        return (SqsAcknowledgementException)
+                confirmed.handle((done, failure) -> failure).join();
     }
 
     private static final class FakeSqs implements SqsAsyncClient {
 
         private final List<DeleteMessageBatchRequest> deletes = new ArrayList<>();
 
+        /** What the next request is answered; {@code null} if it cannot be sent. */
+        private CompletableFuture<DeleteMessageBatchResponse> answer = CompletableFuture.completedFuture(
+                DeleteMessageBatchResponse.builder().build());
+
         @Override
         public CompletableFuture<DeleteMessageBatchResponse> deleteMessageBatch(DeleteMessageBatchRequest request) {
             deletes.add(request);
-            return CompletableFuture.completedFuture(
-                    DeleteMessageBatchResponse.builder().build());
+            if (answer == null) {
+                throw new IllegalStateException("the client is closed");
+            }
+            return answer;
         }
 
         @Override
