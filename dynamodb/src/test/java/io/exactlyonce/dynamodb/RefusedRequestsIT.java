@@ -229,9 +229,10 @@ class RefusedRequestsIT {
         // The first request finds the item, the second one would park it.
         dynamoDb.before(
                 BatchExecuteStatementRequest.class,
-                () -> dynamoDb.before(BatchExecuteStatementRequest.class, () -> assertThat(
-                                other.renew(List.of(new LeaseRenewal(late.id(), Requests.LEASE))))
-                        .containsExactly(late.id())));
+                () -> dynamoDb.before(
+                        BatchExecuteStatementRequest.class,
+                        () -> assertThat(other.renew(List.of(new LeaseRenewal(late.id(), Requests.LEASE))))
+                                .containsExactly(late.id())));
 
         assertThat(claim(store, cautious)).isInstanceOf(HeldElsewhere.class);
     }

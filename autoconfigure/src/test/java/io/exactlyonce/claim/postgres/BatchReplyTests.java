@@ -62,7 +62,8 @@ class BatchReplyTests {
         UUID holder = UUID.randomUUID();
         BatchReply reply = new BatchReply(List.of(), claims);
         reply.read(row(Map.of("what", "claimed", "number", 1, "fencing_token", 7L)));
-        reply.read(row(Map.of("what", "met", "number", 1, "status", "HELD", "claim_id", holder, "remaining_micros", 5L)));
+        reply.read(
+                row(Map.of("what", "met", "number", 1, "status", "HELD", "claim_id", holder, "remaining_micros", 5L)));
         reply.read(row(Map.of("what", "met", "number", 3)));
 
         reply.complete();
@@ -74,7 +75,9 @@ class BatchReplyTests {
         assertThat(reply.met(claims.get(0).key()).isHeldBy(holder)).isTrue();
         assertThat(reply.met(claims.get(0).key()).remainingMicros()).isEqualTo(5);
         assertThat(reply.met(claims.get(1).key())).isNull();
-        assertThat(reply.met(claims.get(2).key())).as("of a row that is too young").isNull();
+        assertThat(reply.met(claims.get(2).key()))
+                .as("of a row that is too young")
+                .isNull();
     }
 
     private static ClaimKey key(String key) {
@@ -84,7 +87,9 @@ class BatchReplyTests {
     /** A row of the statement's answer; columns that are not given are NULL. */
     private static ResultSet row(Map<String, Object> columns) {
         return (ResultSet) Proxy.newProxyInstance(
-                BatchReplyTests.class.getClassLoader(), new Class<?>[] {ResultSet.class}, (proxy, method, arguments) -> {
+                BatchReplyTests.class.getClassLoader(),
+                new Class<?>[] {ResultSet.class},
+                (proxy, method, arguments) -> {
                     Object value = columns.get(arguments[0]);
                     if (value != null || !method.getReturnType().isPrimitive()) {
                         return value;

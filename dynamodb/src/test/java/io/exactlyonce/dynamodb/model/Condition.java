@@ -19,8 +19,7 @@ enum Condition {
     RENEWAL_NAMES_ITS_CLAIM(
             Statements.without("claim_id", "HELD", ""), "DynamoDbClaimStoreIT#claimThatWasTakenOverChangesNothing"),
     RENEWED_CLAIM_IS_HELD(
-            Statements.without("status", "HELD", ""),
-            "DynamoDbClaimStoreIT#completedClaimIsNeitherRenewedNorReleased"),
+            Statements.without("status", "HELD", ""), "DynamoDbClaimStoreIT#completedClaimIsNeitherRenewedNorReleased"),
     RENEWAL_MARKS_THE_ITEM(
             Statements.withoutMark("HELD", ""), "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
     COMPLETION_NAMES_ITS_CLAIM(

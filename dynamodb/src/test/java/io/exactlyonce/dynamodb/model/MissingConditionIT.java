@@ -72,7 +72,8 @@ class MissingConditionIT {
         constructor.setAccessible(true);
         Object test = constructor.newInstance();
         invoke(method, test, arguments);
-        for (Method after : methods(type).filter(each -> has(each, AfterEach.class)).toList()) {
+        for (Method after :
+                methods(type).filter(each -> has(each, AfterEach.class)).toList()) {
             invoke(after, test);
         }
     }

@@ -29,9 +29,8 @@ final class Statements {
      * @param after the status that they write, or nothing
      */
     static UnaryOperator<SdkRequest> without(String attribute, String before, String after) {
-        return each(statement -> is(statement, before, after)
-                ? without(statement, " AND \"%s\"=?".formatted(attribute))
-                : statement);
+        return each(statement ->
+                is(statement, before, after) ? without(statement, " AND \"%s\"=?".formatted(attribute)) : statement);
     }
 
     /** Leaves items the mark that they have. */
@@ -76,15 +75,16 @@ final class Statements {
 
     private static boolean is(BatchStatementRequest statement, String before, String after) {
         boolean isUpdate = statement.statement().startsWith("UPDATE ");
-        String expected = statement.statement().contains(" AND \"w\"=?") ? "seen" : text(statement, " AND \"status\"=?");
-        return isUpdate
-                && before.equals(expected)
-                && after.equals(text(statement, " SET \"status\"=?"));
+        String expected =
+                statement.statement().contains(" AND \"w\"=?") ? "seen" : text(statement, " AND \"status\"=?");
+        return isUpdate && before.equals(expected) && after.equals(text(statement, " SET \"status\"=?"));
     }
 
     private static String text(BatchStatementRequest statement, String of) {
         int at = statement.statement().indexOf(of);
-        return at < 0 ? "" : statement.parameters().get(parametersBefore(statement, at)).s();
+        return at < 0
+                ? ""
+                : statement.parameters().get(parametersBefore(statement, at)).s();
     }
 
     private static BatchStatementRequest without(BatchStatementRequest statement, String part) {
@@ -99,6 +99,11 @@ final class Statements {
     }
 
     private static int parametersBefore(BatchStatementRequest statement, int end) {
-        return (int) statement.statement().substring(0, end).chars().filter(each -> each == '?').count();
+        return (int) statement
+                .statement()
+                .substring(0, end)
+                .chars()
+                .filter(each -> each == '?')
+                .count();
     }
 }
