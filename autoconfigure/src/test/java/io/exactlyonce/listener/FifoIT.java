@@ -291,6 +291,11 @@ class FifoIT {
     }
 
     @Test
+    @DeviatesOn(
+            server = SqsProduct.LOCALSTACK,
+            reason =
+                    "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
+                            + " in flight, unlike AWS")
     void messageThatFailsOnWhatWasItsLastReceiveKeepsItsGroupBackOnceThePolicyAllowsMore() {
         String oneReceive = SQS.createFifoQueue(WINDOW_SECONDS, 1);
         RaisesTheLimit.queue = oneReceive;
