@@ -15,11 +15,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param first the first seed
  * @param count how many there are
+ * @param property names a seed that is to be tried, alone
  */
-record Seeds(long first, int count) {
+public record Seeds(long first, int count, String property) {
 
-    /** Names a seed that is to be tried, alone. */
     private static final String REPEATED = "interleaving.seed";
+
+    Seeds(long first, int count) {
+        this(first, count, REPEATED);
+    }
 
     /** Returns other seeds in each run of the tests; or the one that is to be repeated. */
     static Seeds ofThisRun(int count) {
@@ -33,7 +37,7 @@ record Seeds(long first, int count) {
     }
 
     /** Fails with the first sequence that the check fails for. */
-    <T> void check(Function<RandomGenerator, List<T>> sequences, Consumer<List<T>> check) {
+    public <T> void check(Function<RandomGenerator, List<T>> sequences, Consumer<List<T>> check) {
         for (long seed = first; seed - first < count; seed++) {
             List<T> steps = sequences.apply(new SplittableRandom(seed));
             AssertionError found = failure(check, steps);
@@ -44,11 +48,11 @@ record Seeds(long first, int count) {
         }
     }
 
-    private static <T> String describe(long seed, AssertionError found, List<T> steps, List<T> fewest) {
+    private <T> String describe(long seed, AssertionError found, List<T> steps, List<T> fewest) {
         StringBuilder told = new StringBuilder(String.valueOf(found.getMessage()));
         told.append("%n%d of its %d steps break a rule:".formatted(fewest.size(), steps.size()));
         fewest.forEach(step -> told.append("%n  %s".formatted(step)));
-        return told.append("%nRepeat it with -D%s=%d".formatted(REPEATED, seed)).toString();
+        return told.append("%nRepeat it with -D%s=%d".formatted(property, seed)).toString();
     }
 
     private static <T> @Nullable AssertionError failure(Consumer<List<T>> check, List<T> steps) {

@@ -1,0 +1,35 @@
+package io.exactlyonce.test.fuzz;
+
+import java.util.Objects;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.Environment;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+
+/** What Spring Boot tells people about a failed start: the first analysis that any registered analyzer makes. */
+public final class FailureReport {
+
+    private FailureReport() {}
+
+    /**
+     * Returns what is told.
+     *
+     * @param failure of the start
+     * @param context that was to be started
+     */
+    public static FailureAnalysis of(Throwable failure, ConfigurableApplicationContext context) {
+        ArgumentResolver arguments = ArgumentResolver.of(BeanFactory.class, context.getBeanFactory())
+                .and(Environment.class, context.getEnvironment());
+        // Like Boot, it does without analyzers whose libraries are missing.
+        return SpringFactoriesLoader.forDefaultResourceLocation()
+                .load(FailureAnalyzer.class, arguments, (type, name, missing) -> {})
+                .stream()
+                .map(analyzer -> analyzer.analyze(failure))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("Nothing explains this failure", failure));
+    }
+}

@@ -1,0 +1,61 @@
+package io.exactlyonce.test.fuzz;
+
+import io.exactlyonce.test.interleaving.Seeds;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/**
+ * Hostile input: of the same few seeds in each build, and of others for {@code -Dfuzz.seconds=...} of each test. A seed that fails
+ * is told, with the inputs that it takes and no others; {@code -Dfuzz.seed=...} repeats it.
+ */
+public final class Fuzz {
+
+    private static final String SEED = "fuzz.seed";
+    private static final long SECONDS = Long.getLong("fuzz.seconds", 0);
+
+    private Fuzz() {}
+
+    /**
+     * Checks lists of inputs. What the check throws, be it no failed assertion, is a failure.
+     *
+     * @param seeds how many are tried in each build
+     * @param inputs makes a list
+     * @param check fails for a list that breaks a rule; called again with parts of it then
+     */
+    public static <T> void check(int seeds, Function<RandomGenerator, List<T>> inputs, Consumer<List<T>> check) {
+        Long repeated = Long.getLong(SEED);
+        if (repeated != null) {
+            run(repeated, 1, inputs, check);
+        } else if (SECONDS == 0) {
+            run(0, seeds, inputs, check);
+        } else {
+            runFor(SECONDS, inputs, check);
+        }
+    }
+
+    private static <T> void runFor(long seconds, Function<RandomGenerator, List<T>> inputs, Consumer<List<T>> check) {
+        long first = new SplittableRandom().nextLong();
+        System.out.printf("Fuzzing for %d s from -D%s=%d on%n", seconds, SEED, first);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        long seed = first;
+        while (System.nanoTime() - end < 0) {
+            run(seed++, 1, inputs, check);
+        }
+        System.out.printf("%d seeds kept all rules%n", seed - first);
+    }
+
+    private static <T> void run(
+            long first, int count, Function<RandomGenerator, List<T>> inputs, Consumer<List<T>> check) {
+        new Seeds(first, count, SEED).check(inputs, input -> {
+            try {
+                check.accept(input);
+            } catch (RuntimeException thrown) {
+                throw new AssertionError("It threw " + thrown, thrown);
+            }
+        });
+    }
+}

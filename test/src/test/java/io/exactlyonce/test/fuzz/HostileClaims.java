@@ -1,0 +1,188 @@
+package io.exactlyonce.test.fuzz;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.ClaimLife;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.delivery.StoredResults;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Claims on hostile keys, which end with hostile results and errors, many in one call of a store. Two keys are one only if they are
+ * the same text; a result comes back as it was; an error is one line; and none takes its neighbours with it.
+ */
+public final class HostileClaims {
+
+    private static final int MOST = 30;
+    private static final Duration LEASE = Duration.ofMinutes(1);
+
+    /** As large as the default of {@code exactly-once.claim.max-result-size}. */
+    private static final StoredResults RESULTS = new StoredResults(new Json(), 64 << 10);
+
+    /** How a handler's run ends. */
+    public enum End {
+        COMPLETED,
+        RELEASED,
+        PARKED
+    }
+
+    /**
+     * A handler's run.
+     *
+     * @param scope of its key
+     * @param key as its message has it
+     * @param end how it ends
+     * @param text its result, or the message of what it throws
+     */
+    public record Run(String scope, String key, End end, String text) {
+        @Override
+        public String toString() {
+            return "%s/%s %s with %s"
+                    .formatted(HostileText.shown(scope), HostileText.shown(key), end, HostileText.shown(text));
+        }
+    }
+
+    private HostileClaims() {}
+
+    /** Returns runs of any kind. */
+    public static List<Run> any(RandomGenerator random) {
+        List<String> keys = HostileText.several(random, 1 + random.nextInt(MOST));
+        return keys.stream()
+                .map(key -> new Run(
+                        random.nextBoolean() ? "orders" : HostileText.any(random),
+                        key,
+                        HostileText.pick(random, List.of(End.values())),
+                        random.nextInt(20) == 0 ? HostileText.any(random).repeat(1_000) : HostileText.any(random)))
+                .toList();
+    }
+
+    /** Lets these runs happen at once, and once more. */
+    public static void check(ClaimStore store, ParkedClaims parked, List<Run> runs) {
+        Map<ClaimKey, Run> byKey = storable(runs);
+        if (byKey.isEmpty()) {
+            return;
+        }
+        List<ClaimRequest> first = requests(byKey);
+        assertThat(store.claim(first)).hasSize(first.size()).allSatisfy(outcome -> assertAcquired(outcome, 1));
+        assertThat(store.claim(requests(byKey))).hasOnlyElementsOfType(HeldElsewhere.class);
+        assertThat(store.look(byKey.keySet()))
+                .containsOnlyKeys(byKey.keySet())
+                .allSatisfy((key, state) -> assertThat(state).isEqualTo(KeyState.HELD));
+
+        List<ClaimEnd> ends = first.stream()
+                .map(request -> end(request, byKey.get(request.key())))
+                .toList();
+        assertThat(store.end(ends))
+                .containsExactlyInAnyOrderElementsOf(
+                        first.stream().map(ClaimRequest::id).toList());
+
+        List<ClaimOutcome> again = store.claim(requests(byKey));
+        for (int index = 0; index < ends.size(); index++) {
+            assertEnded(ends.get(index), byKey.get(first.get(index).key()), again.get(index), parked);
+        }
+    }
+
+    /** By the rules that every listener goes by; in scopes of their own, of a length that listeners have. */
+    private static Map<ClaimKey, Run> storable(List<Run> runs) {
+        String own = UUID.randomUUID() + "/";
+        Map<ClaimKey, Run> storable = new LinkedHashMap<>();
+        for (Run run : runs) {
+            try {
+                String scope = run.scope().codePointCount(0, run.scope().length()) > 100 ? "long" : run.scope();
+                storable.putIfAbsent(KeyRules.key(own + scope, run.key()), run);
+            } catch (InvalidKeyException | IllegalArgumentException refused) {
+                assertThat(refused).hasMessageMatching("[\\x20-\\x7E]+; [\\x20-\\x7E]+");
+            }
+        }
+        return storable;
+    }
+
+    private static List<ClaimRequest> requests(Map<ClaimKey, Run> byKey) {
+        return byKey.keySet().stream()
+                .map(key -> new ClaimRequest(key, UUID.randomUUID(), "worker-1", LEASE))
+                .toList();
+    }
+
+    private static void assertAcquired(ClaimOutcome outcome, int attempt) {
+        assertThat(outcome).isInstanceOf(Acquired.class);
+        assertThat(((Acquired) outcome).attempt()).isEqualTo(attempt);
+        assertThat(((Acquired) outcome).ambiguous()).isFalse();
+    }
+
+    private static ClaimEnd end(ClaimRequest request, Run run) {
+        return switch (run.end()) {
+            case COMPLETED -> new ClaimEnd.Completed(request.id(), RESULTS.writeIfPossible(request.key(), run.text()));
+            case RELEASED -> new ClaimEnd.Released(request.id(), run.text(), false);
+            case PARKED -> new ClaimEnd.Parked(request.id(), run.text(), false);
+        };
+    }
+
+    private static void assertEnded(ClaimEnd end, Run run, ClaimOutcome outcome, ParkedClaims parked) {
+        ClaimKey key = end.claim().key();
+        if (end instanceof ClaimEnd.Completed completed) {
+            assertThat(outcome).isEqualTo(new AlreadyCompleted(completed.result()));
+            if (completed.result() != null) {
+                assertThat(RESULTS.read(key, completed.result(), String.class)).isEqualTo(run.text());
+            }
+        } else if (end instanceof ClaimEnd.Released) {
+            assertAcquired(outcome, 2);
+        } else {
+            assertThat(outcome).isEqualTo(new ClaimOutcome.Parked());
+            assertIsOneLine(parked.find(key).orElseThrow().reason());
+            parked.life(key).map(ClaimLife::error).ifPresent(HostileClaims::assertIsOneLine);
+        }
+    }
+
+    private static void assertIsOneLine(String error) {
+        assertThat(error.length()).isLessThanOrEqualTo(1_000);
+        assertThat(IntStream.range(0, error.length()).filter(at -> isControl(error, at)))
+                .as("control characters of %s", HostileText.shown(error))
+                .isEmpty();
+    }
+
+    private static boolean isControl(String text, int at) {
+        int point = text.codePointAt(at);
+        boolean isSecondHalf = at > 0 && Character.isSurrogatePair(text.charAt(at - 1), text.charAt(at));
+        return switch (Character.getType(point)) {
+            case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
+            case Character.SURROGATE -> !isSecondHalf;
+            default -> false;
+        };
+    }
+
+    /** As applications write them. */
+    private static final class Json implements ResultSerializer {
+
+        private final JsonMapper mapper = new JsonMapper();
+
+        @Override
+        public String toJson(Object result) {
+            return mapper.writeValueAsString(result);
+        }
+
+        @Override
+        public Object fromJson(String json, Type type) {
+            return mapper.readValue(json, mapper.constructType(type));
+        }
+    }
+}
