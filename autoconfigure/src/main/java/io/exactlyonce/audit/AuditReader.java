@@ -77,13 +77,7 @@ final class AuditReader {
         CompletableFuture<Fact<Boolean>> allowed = mayRenew();
         return CompletableFuture.allOf(queue, deadLetters, allowed)
                 .thenApply(all -> new QueueFacts(
-                        subscription,
-                        queue.join(),
-                        deadLetters.join(),
-                        allowed.join(),
-                        polls,
-                        connections.most,
-                        p99));
+                        subscription, queue.join(), deadLetters.join(), allowed.join(), polls, connections.most, p99));
     }
 
     private CompletableFuture<Fact<QueueState>> deadLetters(Fact<QueueState> source) {

@@ -102,12 +102,13 @@ final class WindowRules {
         return terms.opening()
                 .time()
                 .filter(opening -> terms.renews() && opening.multipliedBy(3).compareTo(lease) >= 0)
-                .map(opening -> rule.finding(
-                        WARNING,
-                        "opening a connection to the claims' database takes %s, the lease is %s: a renewal whose connection broke comes too late"
-                                .formatted(AuditRule.text(opening), AuditRule.text(lease)),
-                        "opened within a third of the lease",
-                        "raise the window or exactly-once.claim.lease, or keep claims in a nearer database (exactly-once.datasource.url)"));
+                .map(
+                        opening -> rule.finding(
+                                WARNING,
+                                "opening a connection to the claims' database takes %s, the lease is %s: a renewal whose connection broke comes too late"
+                                        .formatted(AuditRule.text(opening), AuditRule.text(lease)),
+                                "opened within a third of the lease",
+                                "raise the window or exactly-once.claim.lease, or keep claims in a nearer database (exactly-once.datasource.url)"));
     }
 
     private static Duration lease(QueueFacts facts, AuditTerms terms) {

@@ -197,7 +197,8 @@ public record ExactlyOnceProperties(
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
             Bounds.require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
-            Bounds.require(PrimaryPinnedDataSource.TIMEOUT_PROPERTY, connectionTimeout, SHORTEST, Duration.ofMinutes(1));
+            Bounds.require(
+                    PrimaryPinnedDataSource.TIMEOUT_PROPERTY, connectionTimeout, SHORTEST, Duration.ofMinutes(1));
             if (!replicaLagInterval.isZero()) {
                 Bounds.require(
                         "exactly-once.datasource.replica-lag-interval",

@@ -41,7 +41,10 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
                 "No connection to %s for claims (%s)".formatted(name(claims), observation),
                 claims.url().isPresent()
                         ? "check that the database is up and that %s, .username and .password are right; of one that is far away, that a connection opens within %s (%ds)"
-                                .formatted(setting, claims.timeoutSetting(), claims.connectionTimeout().toSeconds())
+                                .formatted(
+                                        setting,
+                                        claims.timeoutSetting(),
+                                        claims.connectionTimeout().toSeconds())
                         : "check that the database is up and that the settings of %s are right".formatted(setting),
                 cause);
     }

@@ -154,19 +154,22 @@ class QueueAuditTests {
         audit.subscribed(orders());
         audit.tick();
 
-        assertThat(audit.reports()).hasSize(2).allSatisfy(report -> assertThat(report.findings())
-                .singleElement()
-                .satisfies(finding -> {
-                    assertThat(finding.rule()).isEqualTo("sqs-connections");
-                    assertThat(finding.severity()).isEqualTo(Severity.WARNING);
-                    assertThat(finding.found()).contains("2 queues", "has 2 connections");
-                    assertThat(finding.remedy()).contains("maxConcurrency(52)");
-                }));
+        assertThat(audit.reports())
+                .hasSize(2)
+                .allSatisfy(report -> assertThat(report.findings())
+                        .singleElement()
+                        .satisfies(finding -> {
+                            assertThat(finding.rule()).isEqualTo("sqs-connections");
+                            assertThat(finding.severity()).isEqualTo(Severity.WARNING);
+                            assertThat(finding.found()).contains("2 queues", "has 2 connections");
+                            assertThat(finding.remedy()).contains("maxConcurrency(52)");
+                        }));
         sqs.connections = 1;
         audit.tick();
-        assertThat(audit.reports()).allSatisfy(report -> assertThat(report.findings())
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.found()).contains("has 2 connections")));
+        assertThat(audit.reports())
+                .allSatisfy(report -> assertThat(report.findings())
+                        .singleElement()
+                        .satisfies(finding -> assertThat(finding.found()).contains("has 2 connections")));
     }
 
     /** The third incident: poison messages in the queue for days. */

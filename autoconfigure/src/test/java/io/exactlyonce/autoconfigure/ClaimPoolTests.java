@@ -118,7 +118,9 @@ class ClaimPoolTests {
                     FailureAnalysis analysis =
                             FailureReport.of(Objects.requireNonNull(context.getStartupFailure()), started.get());
                     assertThat(analysis.getDescription())
-                            .contains("exactly-once.claim.lease (30s) must be longer than", "marked @ExactlyOnceDataSource (30s)");
+                            .contains(
+                                    "exactly-once.claim.lease (30s) must be longer than",
+                                    "marked @ExactlyOnceDataSource (30s)");
                     assertThat(analysis.getAction()).contains("connectionTimeout", "about 3s");
                 });
         runner.withUserConfiguration(Marked.class)

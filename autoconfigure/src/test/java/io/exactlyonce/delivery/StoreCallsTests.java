@@ -27,6 +27,8 @@ class StoreCallsTests {
                         () -> true,
                         () -> CompletableFuture.failedFuture(outage));
 
-        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage).hasSuppressedException(noThread);
+        assertThat(answer.handle((given, failure) -> failure).getNow(null))
+                .isSameAs(outage)
+                .hasSuppressedException(noThread);
     }
 }

@@ -92,8 +92,7 @@ class CompletionsTogetherTests {
         complete(claims.get(0));
         assertThat(flusher.answer()).isNotDone();
 
-        queue.add(List.of(
-                PendingCall.of(new ClaimEnd.Completed(claims.get(1).id(), null), Long.MAX_VALUE)));
+        queue.add(List.of(PendingCall.of(new ClaimEnd.Completed(claims.get(1).id(), null), Long.MAX_VALUE)));
 
         assertThat(flusher.answer().get()).hasSize(2);
     }
