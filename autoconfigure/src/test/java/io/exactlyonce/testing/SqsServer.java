@@ -56,7 +56,8 @@ public final class SqsServer {
         return new SqsServer(Map.of(), SqsClient.create());
     }
 
-    private static SqsServer at(URI endpoint) {
+    /** Returns a server that runs elsewhere already; its queues are not deleted by themselves. */
+    public static SqsServer at(URI endpoint) {
         Map<String, String> properties = Map.of(
                 "spring.cloud.aws.sqs.endpoint",
                 endpoint.toString(),

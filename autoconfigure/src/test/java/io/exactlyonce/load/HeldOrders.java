@@ -1,0 +1,48 @@
+package io.exactlyonce.load;
+
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** Handlers that take no thread, and end when the test lets them go. */
+final class HeldOrders {
+
+    private final Map<String, Integer> runs = new ConcurrentHashMap<>();
+    private final Queue<CompletableFuture<Void>> held = new ConcurrentLinkedQueue<>();
+    private volatile boolean released;
+
+    CompletableFuture<Void> handle(String order) {
+        runs.merge(order, 1, Integer::sum);
+        CompletableFuture<Void> run = new CompletableFuture<>();
+        held.add(run);
+        if (released) {
+            release();
+        }
+        return run;
+    }
+
+    /** Returns how often each order was handled. */
+    Map<String, Integer> runs() {
+        return runs;
+    }
+
+    /** Lets some go of those that are at work. */
+    void release(int some) {
+        for (int each = 0; each < some; each++) {
+            CompletableFuture<Void> run = held.poll();
+            if (run != null) {
+                run.complete(null);
+            }
+        }
+    }
+
+    /** Lets all go that are at work, and from now on each that begins. */
+    void release() {
+        released = true;
+        for (CompletableFuture<Void> run = held.poll(); run != null; run = held.poll()) {
+            run.complete(null);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package io.exactlyonce.load;
+
+import io.exactlyonce.testing.UsesSqs;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.Tag;
+
+/** Marks trials of loads beyond the ordinary. They are no part of an ordinary build: docs/testing.md says how to run them. */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Tag("load")
+@UsesSqs
+@interface LoadTrial {}

@@ -1,0 +1,72 @@
+package io.exactlyonce.load;
+
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.WorkerProcess;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+
+/** An SQS server in a process of its own: a million messages in it are no part of the application's memory. */
+final class QueueProcess implements AutoCloseable {
+
+    private static final String SAYS = "serves on port ";
+    private static final Pattern SAID = Pattern.compile(SAYS + "(\\d+)\\R");
+
+    private final WorkerProcess process;
+    private final SqsServer server;
+
+    private QueueProcess(WorkerProcess process, SqsServer server) {
+        this.process = process;
+        this.server = server;
+    }
+
+    /**
+     * Starts one.
+     *
+     * @param memory for its messages, such as {@code 3g}
+     * @param directory where its output goes
+     */
+    static QueueProcess start(String memory, Path directory) throws IOException {
+        WorkerProcess process = WorkerProcess.start(
+                List.of("-Xmx" + memory, "-cp", System.getProperty("java.class.path")), QueueProcess.class, directory);
+        Path output = directory.resolve("worker.log");
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> SAID.matcher(Files.readString(output)).find());
+        String port = SAID.matcher(Files.readString(output))
+                .results()
+                .map(MatchResult::group)
+                .map(said -> said.strip().substring(SAYS.length()))
+                .findFirst()
+                .orElseThrow();
+        return new QueueProcess(process, SqsServer.at(URI.create("http://127.0.0.1:" + port)));
+    }
+
+    SqsServer server() {
+        return server;
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+
+    /** Serves until the test's process is gone, also if that could not end this one. */
+    public static void main(String[] arguments) throws IOException {
+        var server = SQSRestServerBuilder.withInterface("127.0.0.1")
+                .withDynamicPort()
+                .start();
+        System.out.println(SAYS + server.waitUntilStarted().localAddress().getPort());
+        while (System.in.read() >= 0) {
+            // The test says nothing.
+        }
+        System.exit(0);
+    }
+}

@@ -1,0 +1,51 @@
+package io.exactlyonce.load;
+
+import io.exactlyonce.testing.TestApplication;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** How large a trial is, and where it notes what it found: as rows of the table in docs/testing.md. */
+final class Trial {
+
+    private static final Logger log = LoggerFactory.getLogger(Trial.class);
+
+    /** {@code -Dload.short}: shows that the trials work, and no more. */
+    private static final boolean SHORT = System.getProperty("load.short") != null;
+
+    private static final Path NOTES = Path.of("target", "load");
+
+    private Trial() {}
+
+    /** Returns one of two sizes, by the form that is asked for. */
+    static int choose(int full, int brief) {
+        return SHORT ? brief : full;
+    }
+
+    /**
+     * Notes a trial that has passed.
+     *
+     * @param file names its file
+     * @param trial what was tried
+     * @param held what was asserted
+     * @param cost what it took
+     */
+    static void note(String file, String trial, String held, String cost) {
+        String row = "| %s | %s | %s |%n".formatted(trial, held, cost);
+        try {
+            Files.createDirectories(NOTES);
+            Files.writeString(NOTES.resolve(file + ".md"), row);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        log.info("{}", row.strip());
+    }
+
+    /** Returns how many renewals of a listener's windows, or of its leases, have lost them. */
+    static double lost(TestApplication application, String listener, String target) {
+        return application.count("exactly.once.renewals", "listener", listener, "target", target, "result", "lost");
+    }
+}
