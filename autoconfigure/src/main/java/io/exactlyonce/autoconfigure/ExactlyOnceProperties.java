@@ -47,6 +47,7 @@ public record ExactlyOnceProperties(
 
     private static final String RETENTION = "exactly-once.claim.retention";
     private static final String LEASE = "exactly-once.claim.lease";
+    private static final String INITIAL_DELAY = "exactly-once.retry.initial-delay";
     private static final String MAX_DELAY = "exactly-once.retry.max-delay";
     private static final String CLEANUP_INTERVAL = "exactly-once.claim.cleanup.interval";
 
@@ -276,8 +277,10 @@ public record ExactlyOnceProperties(
             @DefaultValue("1000") int maxWaiting) {
 
         public Retry {
-            Bounds.require("exactly-once.retry.initial-delay", initialDelay, SHORTEST, VisibilityWindow.CEILING);
-            Bounds.require(MAX_DELAY, maxDelay, initialDelay, VisibilityWindow.CEILING);
+            Bounds.require(INITIAL_DELAY, initialDelay, SHORTEST, VisibilityWindow.CEILING);
+            Bounds.require(MAX_DELAY, maxDelay, SHORTEST, VisibilityWindow.CEILING);
+            Bounds.requireOrder(
+                    MAX_DELAY, maxDelay, INITIAL_DELAY, initialDelay, "the first return would be later than any other");
             Bounds.require("exactly-once.retry.max-waiting", maxWaiting, 0, MOST_WAITING);
         }
     }

@@ -94,7 +94,8 @@ final class KnownProperties {
         return nearest(letters(name))
                 .map(meant -> "did you mean %s?".formatted(meant))
                 .or(() -> misplaced(name))
-                .or(() -> outOfGroup(name));
+                .or(() -> outOfGroup(name))
+                .or(() -> belowValue(name));
     }
 
     /** What is within a list has a number. */
@@ -155,6 +156,13 @@ final class KnownProperties {
                 .map(name -> name.getLastElement(Form.DASHED))
                 .sorted()
                 .collect(Collectors.joining(", "));
+    }
+
+    private Optional<String> belowValue(ConfigurationPropertyName name) {
+        return values.stream()
+                .filter(value -> value.isAncestorOf(name))
+                .findFirst()
+                .map(value -> "%s has no properties of its own".formatted(value));
     }
 
     private static String last(ConfigurationPropertyName name) {

@@ -78,7 +78,7 @@ class WrongPropertyTests {
                 "datasource.username=me | datasource.username and .password are for exactly-once.datasource.url, which is missing | set it as well",
                 "claim.store=dynamodb | claim.store is dynamodb, and its module is not on the class path | add io.exactlyonce:exactly-once-dynamodb",
                 // what does not go together
-                "retry.initial-delay=10m | retry.max-delay (300s) must be from 600s to 43200s | within these bounds",
+                "retry.initial-delay=10m | retry.max-delay (300s) must be at least exactly-once.retry.initial-delay (600s) | initial-delay to at most 300s",
                 "claim.retention=2m | claim.retention (120s) must be at least exactly-once.retry.max-delay (300s) | retry.max-delay to at most 120s",
                 "claim.retention=1h;claim.lease=2h | claim.retention (3600s) must be at least exactly-once.claim.lease (7200s) | to at least 7200s",
                 "claim.retention=1h;claim.cleanup.interval=2h | claim.retention (3600s) must be at least exactly-once.claim.cleanup.interval (7200s) | cleanup.interval to at most 3600s",
@@ -102,7 +102,8 @@ class WrongPropertyTests {
                 "claim.ttl=30d | exactly-once.claim has cleanup, coalescing, initialize-schema, lease",
                 "claim.cleanup.every=30d | exactly-once.claim.cleanup has batch-size, enabled, interval",
                 "claim.lease.length=30s | exactly-once.claim has",
-                "audit.silence.rule=lease | exactly-once.audit has mode, silence"
+                "audit.silence.rule=lease | exactly-once.audit has mode, silence",
+                "mode.of.listener=observe | exactly-once.mode has no properties of its own"
             })
     void nameThatNothingReadsIsExplainedWithTheOneThatWasMeant(String property, String action) {
         FailureAnalysis analysis = startWith(property);

@@ -6,24 +6,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
 import io.exactlyonce.dynamodb.autoconfigure.DynamoDbClaimProperties;
 import io.exactlyonce.property.PropertyNameCheck;
+import io.exactlyonce.test.fuzz.FailureReport;
+import io.exactlyonce.test.fuzz.Fuzz;
+import io.exactlyonce.test.fuzz.HostileText;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.Environment;
-import org.springframework.core.io.support.SpringFactoriesLoader;
-import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+import org.springframework.core.env.MapPropertySource;
 import tools.jackson.databind.JsonNode;
 
 /** Every property of the published modules refuses what it cannot mean, and says what it is instead. */
@@ -38,60 +43,138 @@ class WrongValueTests {
         }
     }
 
-    static Stream<Arguments> wrongValues() {
+    /**
+     * A line of a property file.
+     *
+     * @param isWrong whether it must stop the start whatever the other lines are
+     */
+    record Line(String name, String value, boolean isWrong) {}
+
+    static Stream<JsonNode> properties() {
         return PropertyMetadata.read().properties().stream()
-                .filter(property -> text(property, "name").startsWith("exactly-once."))
-                .flatMap(property -> wrongFor(text(property, "type")).map(value -> Arguments.of(property, value)));
+                .filter(property -> text(property, "name").startsWith("exactly-once."));
     }
 
-    private static Stream<String> wrongFor(String type) {
-        return switch (type) {
-            case "java.lang.String" -> Stream.empty();
-            case "java.time.Duration" ->
-                Stream.of("", "soon", "-1s", "1ms", "30 seconds", "99999999999999999999d", "9223372036854775807d");
-            case "org.springframework.util.unit.DataSize" ->
-                Stream.of("", "much", "-1B", "64K", "99999999999999999999B");
-            case "java.lang.Integer" -> Stream.of("", "many", "-1", "1.5", "99999999999");
-            case "java.lang.Double" -> Stream.of("", "half", "-1", "NaN", "1e400");
-            case "java.util.Set<java.lang.String>" -> Stream.of("nonsense");
-            default -> Stream.of("", "nonsense");
-        };
+    static Stream<Arguments> wrongValues() {
+        return properties().flatMap(property -> WrongValues.of(property).map(value -> Arguments.of(property, value)));
     }
 
     @ParameterizedTest
     @MethodSource("wrongValues")
     void wrongValueIsExplained(JsonNode property, String value) {
+        FailureAnalysis analysis =
+                start(List.of(new Line(text(property, "name"), value, true))).orElseThrow();
+
+        assertThat(analysis.getDescription())
+                .startsWith(text(property, "name"))
+                .contains(isBlank(property, value) ? " is empty" : " must ");
+        assertExplains(analysis);
+    }
+
+    /** A URL tells with its bound that it is empty. */
+    private static boolean isBlank(JsonNode property, String value) {
+        return (value.isBlank() || value.equals("${NOWHERE:}"))
+                && !text(property, "type").equals(String.class.getName());
+    }
+
+    /** Of a new text that must not be any, {@link WrongValues} has to know. */
+    @Test
+    void ofEveryPropertyItIsKnownWhatItMustNotBe() {
+        assertThat(properties().filter(WrongValues::isUnknown)).isEmpty();
+        assertThat(properties().map(property -> text(property, "name"))).containsAll(WrongValues.FREE_TEXTS);
+    }
+
+    static Stream<String> groups() {
+        return PropertyMetadata.read().groups().stream()
+                .map(group -> text(group, "name"))
+                .filter(name -> name.startsWith("exactly-once."))
+                .distinct();
+    }
+
+    @ParameterizedTest
+    @MethodSource("groups")
+    void groupHasNoValue(String group) {
+        FailureAnalysis analysis =
+                start(List.of(new Line(group, "false", true))).orElseThrow();
+
+        assertThat(analysis.getDescription()).startsWith(group + " must have no value");
+        assertThat(analysis.getAction()).startsWith(group + " has ");
+        assertExplains(analysis);
+    }
+
+    @ParameterizedTest
+    @MethodSource("properties")
+    void propertyHasNoPropertiesOfItsOwn(JsonNode property) {
+        String name = text(property, "name") + ".more";
+
+        assertThat(start(List.of(new Line(name, "1", true))).map(FailureAnalysis::getDescription))
+                .hasValueSatisfying(description -> assertThat(description).contains(text(property, "name")));
+    }
+
+    /** Two lines may contradict each other, each of which would do. */
+    @Test
+    void anyFileIsReadOrExplained() {
+        List<JsonNode> all = properties().toList();
+
+        Fuzz.check(95, random -> lines(random, all), lines -> {
+            Optional<FailureAnalysis> explained = start(lines);
+
+            explained.ifPresent(WrongValueTests::assertExplains);
+            explained.ifPresent(analysis -> assertThat(analysis.getDescription())
+                    .as("names one of the lines")
+                    .containsAnyOf(lines.stream().map(Line::name).toArray(String[]::new)));
+            assertThat(explained.isPresent() || lines.stream().noneMatch(Line::isWrong))
+                    .as("whether what is wrong stops the start")
+                    .isTrue();
+        });
+    }
+
+    private static List<Line> lines(RandomGenerator random, List<JsonNode> all) {
+        return random.ints(1 + random.nextInt(6), 0, all.size())
+                .distinct()
+                .mapToObj(all::get)
+                .map(property -> line(random, property))
+                .toList();
+    }
+
+    private static Line line(RandomGenerator random, JsonNode property) {
+        String name = text(property, "name");
+        List<String> right = WrongValues.atBounds(property).toList();
+        List<String> wrong = WrongValues.of(property).toList();
+        if (WrongValues.FREE_TEXTS.contains(name)) {
+            return new Line(name, HostileText.any(random) + "hunter2", false);
+        }
+        boolean isWrong = right.isEmpty() || random.nextInt(8) == 0;
+        return new Line(name, HostileText.pick(random, isWrong ? wrong : right), isWrong);
+    }
+
+    private static void assertExplains(FailureAnalysis analysis) {
+        assertThat(analysis.getDescription())
+                .startsWith("exactly-once.")
+                .doesNotContain("Exception", "hunter2")
+                .doesNotContainPattern("\\p{Cc}")
+                .hasSizeLessThan(1_000);
+        assertThat(analysis.getAction()).isNotBlank().doesNotContain("Exception", "hunter2");
+    }
+
+    /** Returns what is said of a start that failed; empty if it succeeded. */
+    private static Optional<FailureAnalysis> start(List<Line> lines) {
         AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
         AtomicReference<FailureAnalysis> analysis = new AtomicReference<>();
+        Map<String, Object> file = new LinkedHashMap<>();
+        lines.forEach(line -> file.put(line.name(), line.value()));
 
         new ApplicationContextRunner()
                 .withUserConfiguration(Settings.class)
                 .withInitializer(started::set)
-                .withPropertyValues(text(property, "name") + "=" + value)
+                .withInitializer(context ->
+                        context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("file", file)))
                 .run(context -> {
-                    assertThat(context).hasFailed();
-                    analysis.set(analyze(
-                            Objects.requireNonNull(context.getStartupFailure()),
-                            Objects.requireNonNull(started.get())));
+                    Throwable failure = context.getStartupFailure();
+                    if (failure != null) {
+                        analysis.set(FailureReport.of(failure, Objects.requireNonNull(started.get())));
+                    }
                 });
-
-        assertThat(analysis.get().getDescription())
-                .startsWith(text(property, "name"))
-                .contains(value.isEmpty() ? " is empty" : " must ")
-                .doesNotContain("Exception");
-        assertThat(analysis.get().getAction()).isNotBlank().doesNotContain("Exception");
-    }
-
-    /** As Spring Boot does: the first analysis that any registered analyzer makes. */
-    private static FailureAnalysis analyze(Throwable failure, ConfigurableApplicationContext context) {
-        ArgumentResolver arguments = ArgumentResolver.of(BeanFactory.class, context.getBeanFactory())
-                .and(Environment.class, context.getEnvironment());
-        return SpringFactoriesLoader.forDefaultResourceLocation()
-                .load(FailureAnalyzer.class, arguments, (type, name, missing) -> {})
-                .stream()
-                .map(analyzer -> analyzer.analyze(failure))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("Nothing explains this failure", failure));
+        return Optional.ofNullable(analysis.get());
     }
 }
