@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Hostile input: of the same few seeds in each build, and of others for {@code -Dfuzz.seconds=...} of each test. A seed that fails
- * is told, with the inputs that it takes and no others; {@code -Dfuzz.seed=...} repeats it.
+ * is told, with the inputs that it takes and no others; {@code -Dfuzz.seed=...} repeats it, or begins there.
  */
 public final class Fuzz {
 
@@ -28,17 +28,17 @@ public final class Fuzz {
      */
     public static <T> void check(int seeds, Function<RandomGenerator, List<T>> inputs, Consumer<List<T>> check) {
         Long repeated = Long.getLong(SEED);
-        if (repeated != null) {
+        if (SECONDS > 0) {
+            runFor(SECONDS, repeated == null ? new SplittableRandom().nextLong() : repeated, inputs, check);
+        } else if (repeated != null) {
             run(repeated, 1, inputs, check);
-        } else if (SECONDS == 0) {
-            run(0, seeds, inputs, check);
         } else {
-            runFor(SECONDS, inputs, check);
+            run(0, seeds, inputs, check);
         }
     }
 
-    private static <T> void runFor(long seconds, Function<RandomGenerator, List<T>> inputs, Consumer<List<T>> check) {
-        long first = new SplittableRandom().nextLong();
+    private static <T> void runFor(
+            long seconds, long first, Function<RandomGenerator, List<T>> inputs, Consumer<List<T>> check) {
         System.out.printf("Fuzzing for %d s from -D%s=%d on%n", seconds, SEED, first);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         long seed = first;
