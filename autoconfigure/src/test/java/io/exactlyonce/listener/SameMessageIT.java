@@ -80,7 +80,7 @@ class SameMessageIT {
             SqsRequests requests = application.bean(SqsRequests.class);
             BlockingListener listener = application.bean(BlockingListener.class);
             listener.finish();
-            // Only the threshold ends a batch: a server that takes the first handle would end the story by the interval.
+            // Only the threshold ends a batch: by an interval, a server that takes the first handle would end it.
             application
                     .container("orders")
                     .configure(options ->

@@ -33,8 +33,8 @@ class ServersTableTests {
     void everyTestThatADeviationSkipsIsInItsRow() throws Exception {
         Map<String, String> rows = rows();
         for (Class<?> test : classesThatUseSqs()) {
-            for (Method method : AnnotationSupport.findAnnotatedMethods(
-                    test, DeviatesOn.class, HierarchyTraversalMode.TOP_DOWN)) {
+            for (Method method :
+                    AnnotationSupport.findAnnotatedMethods(test, DeviatesOn.class, HierarchyTraversalMode.TOP_DOWN)) {
                 assertThat(rows.get(test.getSimpleName())).contains("`" + method.getName() + "`");
             }
         }
