@@ -50,7 +50,7 @@ class AtLeastOnceIT {
 
     private static final int WINDOW_SECONDS = 2;
     private static final int RECEIVES = 3;
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final String RECEIVE = "ReceiveMessage";
     private static final String DELETE = "DeleteMessageBatch";
     private static final String CHANGE = "ChangeMessageVisibilityBatch";

@@ -30,7 +30,7 @@ class FifoAtLeastOnceIT {
 
     private static final int WINDOW_SECONDS = 2;
     private static final int RECEIVES = 3;
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final Troubles TROUBLES = new Troubles(new AwsAnswers(SqsServer.elasticMq(), System::nanoTime));
     private static final SqsServer SQS = SqsServer.through(TROUBLES);
 
