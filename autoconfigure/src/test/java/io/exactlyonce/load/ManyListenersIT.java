@@ -167,8 +167,7 @@ class ManyListenersIT {
         Footprint footprint = Footprint.begin();
         try (TestApplication application = start(LISTENERS, Map.of())) {
             Duration started = footprint.time();
-            assertThat(footprint.processorTime())
-                    .isLessThan(processorOfFew.multipliedBy(MOST_TIMES_THE_START_OF_FEW));
+            assertThat(footprint.processorTime()).isLessThan(processorOfFew.multipliedBy(MOST_TIMES_THE_START_OF_FEW));
             assertThat(requestsAtTheStart(application, LISTENERS)).isLessThan(requestsOfFew * 1.5);
             assertThat(Footprint.threads("exactly-once-renewal-")).hasSize(1);
             assertThat(Footprint.threads("exactly-once-leases-")).hasSizeLessThanOrEqualTo(1);
