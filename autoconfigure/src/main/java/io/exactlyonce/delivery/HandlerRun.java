@@ -60,12 +60,15 @@ public final class HandlerRun implements AutoCloseable {
         }
     }
 
-    /** Returns what a handler has returned as a future: a stage need not be able to become one. */
+    /**
+     * Returns what a handler has returned as a future that can be asked and cancelled. A stage need not be able to become one; and
+     * the JDK's own minimal stages, which become another future, are futures by their type that refuse both.
+     */
     public static CompletableFuture<?> future(@Nullable CompletionStage<?> returned) {
         if (returned == null) {
             return CompletableFuture.completedFuture(null);
         }
-        if (returned instanceof CompletableFuture<?> own) {
+        if (returned instanceof CompletableFuture<?> own && own.toCompletableFuture() == own) {
             return own;
         }
         CompletableFuture<@Nullable Object> copy = new CompletableFuture<>();

@@ -353,6 +353,35 @@ class FutureHandlerTests {
         assertThat(recorded).isCompletedWithValue("charged");
     }
 
+    /** The JDK's own stages are futures that throw when they are asked or cancelled. */
+    @Test
+    void stageThatCanBeNeitherAskedNorCancelledIsStoppedLikeAnyFuture() throws Throwable {
+        CompletionStage<Object> stage = work.minimalCompletionStage();
+        CompletableFuture<Object> recorded = process(claim -> stage);
+
+        delivery.abandon();
+        runAll(cancellations);
+        runAll(completions);
+
+        assertThat(failureOf(recorded)).isInstanceOf(CancellationException.class);
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.releases())
+                .as("its work may go on, so that its claim is left to its lease")
+                .isEmpty();
+    }
+
+    @Test
+    void handlersOfClaimsThatAreLostTogetherAreStoppedAlthoughOneOfThemReturnedSuchAStage() throws Throwable {
+        CompletionStage<Object> stage = new Work(false).minimalCompletionStage();
+        process(claim -> stage);
+        process(rig.receive(rig.orders, "another handle", 1), InDoubtPolicy.RERUN, claim -> work);
+
+        rig.loseLease();
+        runAll(cancellations);
+
+        assertThat(work.cancellations).isOne();
+    }
+
     @Test
     void reconcilersResultIsCompletedWithoutAFuture() throws Throwable {
         rig.store.onClaim(() -> new Acquired(2, 2, true));
