@@ -1,5 +1,7 @@
 package io.exactlyonce.primary;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Properties;
 import javax.sql.DataSource;
@@ -21,7 +23,7 @@ final class DriverSettings {
 
     /** @param connectionTimeout longest time that opening a connection may take, in whole seconds rounded down */
     static DataSource of(ConnectionTarget target, Duration connectionTimeout) {
-        var driver = new DriverManagerDataSource();
+        var driver = new DiscreetDriver();
         driver.setUrl(target.url());
         driver.setUsername(target.username());
         driver.setPassword(target.password());
@@ -50,5 +52,29 @@ final class DriverSettings {
 
     private static String seconds(Duration length) {
         return String.valueOf(length.toSeconds());
+    }
+
+    /** A driver that cannot parse a URL says so with all of it, and a manager that finds no driver for it does, too. */
+    private static final class DiscreetDriver extends DriverManagerDataSource {
+
+        @Override
+        protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {
+            try {
+                return super.getConnectionFromDriverManager(url, settings);
+            } catch (SQLException failure) {
+                throw withoutSecrets(failure, new JdbcUrl(url));
+            }
+        }
+
+        private static SQLException withoutSecrets(SQLException failure, JdbcUrl url) {
+            String message = String.valueOf(failure.getMessage());
+            if (!message.contains(url.value())) {
+                return failure;
+            }
+            SQLException discreet = new SQLException(
+                    message.replace(url.value(), url.withoutSecrets()), failure.getSQLState(), failure.getErrorCode());
+            discreet.setStackTrace(failure.getStackTrace());
+            return discreet;
+        }
     }
 }

@@ -8,6 +8,7 @@ import io.exactlyonce.testing.OtherDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +30,22 @@ class PrimaryProbeTests {
                     .hasMessageContaining("/shop for claims")
                     .hasMessageContaining("refused")
                     .hasMessageNotContaining("secret");
+        }
+    }
+
+    /** The form of libpq's URLs, which the driver cannot parse, and a name that no driver has. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:postgresql://me:secret@127.0.0.1/shop",
+                "jdbc:postgres://127.0.0.1/shop?user=me&password=secret"
+            })
+    void urlThatNoDriverTakesIsReportedWithoutSecretsAndSoAreItsCauses(String url) {
+        try (var pool = ImpatientPool.of(url)) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .hasMessageContaining("127.0.0.1/shop for claims")
+                    .satisfies(failure ->
+                            assertThat(Throwables.getStackTrace(failure)).doesNotContain("secret"));
         }
     }
 
