@@ -154,7 +154,10 @@ public final class ExactlyOnceEndpoint {
         List<ListenerStates.State> named = listeners.all().stream()
                 .filter(state -> state.subscription().listener().equals(listener))
                 .toList();
-        log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
+        // A name that no listener has is any text of the caller's: it makes no line.
+        if (!named.isEmpty()) {
+            log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
+        }
         return Map.of(
                 "redriven",
                 named.stream()
@@ -164,6 +167,8 @@ public final class ExactlyOnceEndpoint {
 
     private static String asking(SecurityContext security) {
         Principal principal = security.getPrincipal();
-        return principal == null ? "A caller without a name" : "'" + principal.getName() + "'";
+        return principal == null
+                ? "A caller without a name"
+                : "'" + principal.getName().replaceAll("\\p{Cntrl}", "?") + "'";
     }
 }

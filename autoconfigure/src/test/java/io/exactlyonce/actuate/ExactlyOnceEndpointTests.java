@@ -23,9 +23,13 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class ExactlyOnceEndpointTests {
 
     private final FakeClock clock = new FakeClock();
@@ -43,17 +47,21 @@ class ExactlyOnceEndpointTests {
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
-    private static final SecurityContext OPERATOR = new SecurityContext() {
-        @Override
-        public @Nullable Principal getPrincipal() {
-            return () -> "operator";
-        }
+    private static final SecurityContext OPERATOR = named("operator");
 
-        @Override
-        public boolean isUserInRole(String role) {
-            return true;
-        }
-    };
+    private static SecurityContext named(String name) {
+        return new SecurityContext() {
+            @Override
+            public @Nullable Principal getPrincipal() {
+                return () -> name;
+            }
+
+            @Override
+            public boolean isUserInRole(String role) {
+                return true;
+            }
+        };
+    }
 
     private ListenerDescription only() {
         assertThat(endpoint.listeners().listeners()).hasSize(1);
@@ -162,5 +170,18 @@ class ExactlyOnceEndpointTests {
                 .hasMessageContaining("'purge' must be 'redrive'");
         listeners.subscribed(orders);
         assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).containsEntry("redriven", List.of());
+    }
+
+    /** Neither the name that is asked for nor the name of who asks is more than a part of a line. */
+    @Test
+    void redriveLetsNoCallerWriteLinesOfTheLog(CapturedOutput output) {
+        listeners.subscribed(orders);
+
+        endpoint.redrive(OPERATOR, "other\nforged by its name", "redrive");
+        endpoint.redrive(named("operator\nforged by a name"), "fulfilment", "redrive");
+
+        assertThat(output)
+                .contains("'operator?forged by a name' asked to redrive the dead letters of listener 'fulfilment'")
+                .doesNotContain("forged by its name");
     }
 }
