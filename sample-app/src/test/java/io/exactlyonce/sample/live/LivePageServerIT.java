@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.sample.IncidentLab;
 import io.exactlyonce.sample.lab.Console;
+import io.exactlyonce.sample.lab.Kind;
 import io.exactlyonce.sample.lab.LabException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -18,6 +20,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.test.util.ReflectionTestUtils;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -60,6 +65,86 @@ class LivePageServerIT {
         assertThat(response.body()).isNotBlank().doesNotContain("http-equiv");
         assertThat(response.headers().firstValue("Content-Security-Policy"))
                 .hasValueSatisfying(policy -> assertThat(policy).startsWith("default-src 'self'"));
+        assertThat(response.headers().firstValue("X-Content-Type-Options")).hasValue("nosniff");
+        assertThat(response.headers().firstValue("Cache-Control")).hasValue("no-store");
+        assertThat(response.headers().firstValue("Content-Type"))
+                .hasValueSatisfying(type -> assertThat(type).startsWith(typeOf(path)));
+    }
+
+    private static String typeOf(String path) {
+        return switch (path.substring(path.lastIndexOf('.') + 1)) {
+            case "js" -> "text/javascript";
+            case "css" -> "text/css";
+            case "svg" -> "image/svg+xml";
+            default -> "text/html";
+        };
+    }
+
+    /** What is beside the page on the class path: the configurations of workers, and classes. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/application.yml",
+                "/../application.yml",
+                "/%2e%2e/application.yml",
+                "/..%2fapplication.yml",
+                "/..%5capplication.yml",
+                "/..;/application.yml",
+                "/webjars/../application.yml",
+                "/webjars/%2e%2e/%2e%2e/%2e%2e/application.yml",
+                "/webjars/..;/..;/..;/application.yml",
+                "/webjars/chart.js/..%2f..%2f..%2f..%2fapplication.yml",
+                "//application.yml",
+                "/./application.yml",
+                "/static/../application.yml",
+                "/io/exactlyonce/sample/IncidentLab.class",
+                "/META-INF/MANIFEST.MF",
+                "/WEB-INF/web.xml",
+                "/file:///etc/passwd",
+                "/..%00/application.yml",
+                "/actuator/env"
+            })
+    void nothingElseIsServed(String path) throws Exception {
+        assertThat(answer("GET " + path + " HTTP/1.1", "Host: 127.0.0.1"))
+                .startsWith("HTTP/1.1 40")
+                .doesNotContain("datasource", "exactly-once", "Tomcat", "Exception");
+    }
+
+    @Test
+    void refusalsSayNothingOfTheServer() throws Exception {
+        String json = "Content-Type: application/json";
+        for (String refusal : List.of(
+                answer("TRACE / HTTP/1.1", "Host: 127.0.0.1"),
+                answer("DELETE /window HTTP/1.1", "Host: 127.0.0.1"),
+                answer("POST /window HTTP/1.1", "Host: 127.0.0.1", json, "Content-Length: 0"),
+                answer("GET /events HTTP/1.1", "Host: 127.0.0.1", "Accept: image/png"),
+                answer("GET / HTTP/1.1", "Host: 127.0.0.1:port"),
+                answer("NOTHING"))) {
+            assertThat(refusal)
+                    .startsWith("HTTP/1.1 4")
+                    .doesNotContain("Tomcat", "Exception", "io.exactlyonce", "\tat ");
+        }
+    }
+
+    /** At another address of this machine only a server answers that listens on all of them. */
+    @Test
+    void allServersOfTheLabListenOnLoopbackOnly() throws Exception {
+        LiveServers servers = (LiveServers) ReflectionTestUtils.getField(lab, "servers");
+        String addresses = lab.url() + " " + servers.environment(Kind.EXACTLY_ONCE);
+
+        List<Integer> ports = Pattern.compile("(?:127\\.0\\.0\\.1|localhost):(\\d+)")
+                .matcher(addresses)
+                .results()
+                .map(port -> Integer.valueOf(port.group(1)))
+                .toList();
+
+        assertThat(ports).as("page, database, replica, queues in %s", addresses).hasSize(4);
+        for (int port : ports) {
+            new Socket(InetAddress.getLoopbackAddress(), port).close();
+            assertThatThrownBy(() -> new Socket("127.0.0.2", port))
+                    .as("port %d of %s", port, addresses)
+                    .isInstanceOf(ConnectException.class);
+        }
     }
 
     @Test
@@ -77,22 +162,31 @@ class LivePageServerIT {
     void otherNamesThatLeadHereAreRefused() throws Exception {
         assertThat(answer("GET / HTTP/1.1", "Host: example.com")).startsWith("HTTP/1.1 403 ");
         assertThat(answer("GET /events HTTP/1.1", "Host: example.com")).startsWith("HTTP/1.1 403 ");
+        assertThat(answer("GET / HTTP/1.1", "Host: 127.0.0.1.example.com")).startsWith("HTTP/1.1 403 ");
+        assertThat(answer("GET / HTTP/1.1", "Host: 127.0.0.2")).startsWith("HTTP/1.1 403 ");
+        assertThat(answer("GET / HTTP/1.1", "Host: example.com", "X-Forwarded-Host: 127.0.0.1"))
+                .startsWith("HTTP/1.1 403 ");
+        assertThat(answer("GET http://127.0.0.1/ HTTP/1.1", "Host: example.com"))
+                .startsWith("HTTP/1.1 4");
+        assertThat(answer("GET / HTTP/1.1")).startsWith("HTTP/1.1 4");
         assertThat(answer("GET / HTTP/1.1", "Host: localhost")).startsWith("HTTP/1.1 200 ");
     }
 
-    @Test
-    void otherSitesPagesCanPressNoButton() throws Exception {
-        HttpResponse<String> plain = client.send(
-                HttpRequest.newBuilder(lab.url().resolve("/redeliver"))
-                        .header("Content-Type", "text/plain")
-                        .POST(BodyPublishers.ofString("{}"))
-                        .build(),
-                BodyHandlers.ofString());
-        assertThat(plain.statusCode()).isEqualTo(415);
+    /** What browsers send without asking first: forms, and requests without a body. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/partner", "/replica", "/kill", "/redeliver", "/window"})
+    void otherSitesPagesCanPressNoButton(String button) throws Exception {
+        for (String type : List.of("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")) {
+            assertThat(post(button, "{\"on\":true,\"seconds\":9}", "Content-Type", type))
+                    .as(type)
+                    .isEqualTo(415);
+        }
+        assertThat(answer("POST " + button + " HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 0"))
+                .startsWith("HTTP/1.1 415 ");
 
         // What a browser asks before it sends JSON for another site's page.
         String preflight = answer(
-                "OPTIONS /redeliver HTTP/1.1",
+                "OPTIONS " + button + " HTTP/1.1",
                 "Host: 127.0.0.1",
                 "Origin: https://example.com",
                 "Access-Control-Request-Method: POST",
@@ -167,9 +261,13 @@ class LivePageServerIT {
     }
 
     private int post(String path, String body) throws IOException, InterruptedException {
+        return post(path, body, "Content-Type", "application/json");
+    }
+
+    private int post(String path, String body, String... headers) throws IOException, InterruptedException {
         URI uri = lab.url().resolve(path);
         HttpRequest request = HttpRequest.newBuilder(uri)
-                .header("Content-Type", "application/json")
+                .headers(headers)
                 .POST(BodyPublishers.ofString(body))
                 .build();
         return client.send(request, BodyHandlers.discarding()).statusCode();

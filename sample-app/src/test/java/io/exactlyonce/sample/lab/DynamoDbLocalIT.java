@@ -1,0 +1,29 @@
+package io.exactlyonce.sample.lab;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** What the lab's store of {@code --store=dynamodb} lets in. */
+class DynamoDbLocalIT {
+
+    /** At another address of this machine only a server answers that listens on all of them. */
+    @Test
+    void serverListensOnLoopbackOnly() throws Exception {
+        assumeThat(Path.of("..", "dynamodb-local", "target", "classpath")).exists();
+        try (Workspace workspace = Workspace.create();
+                DynamoDbLocal server = DynamoDbLocal.start(workspace)) {
+            int port = URI.create(server.environment().get("SPRING_CLOUD_AWS_DYNAMODB_ENDPOINT"))
+                    .getPort();
+
+            new Socket(InetAddress.getLoopbackAddress(), port).close();
+            assertThatThrownBy(() -> new Socket("127.0.0.2", port)).isInstanceOf(ConnectException.class);
+        }
+    }
+}
