@@ -3,16 +3,26 @@ package io.exactlyonce.autoconfigure;
 import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.property.InvalidPropertyException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.core.env.Environment;
 
 /** Chooses where connections for claims come from: the most special of what the application offers. */
 final class ClaimPool {
+
+    private static final String DRIVER_SETTINGS = "spring.datasource.hikari.data-source-properties";
 
     private ClaimPool() {}
 
@@ -57,21 +67,48 @@ final class ClaimPool {
         return properties.claim().cleanup().enabled() ? 1 : 0;
     }
 
-    /** A service connection's details come before properties, as for the application's own pool. */
+    /**
+     * A service connection's details come before properties, as for the application's own pool.
+     *
+     * @param environment has what the application's pool tells its driver of TLS
+     */
     static ConnectionTarget application(
-            @Nullable JdbcConnectionDetails details, ObjectProvider<DataSourceProperties> properties) {
+            @Nullable JdbcConnectionDetails details,
+            ObjectProvider<DataSourceProperties> properties,
+            Environment environment) {
         if (details != null) {
-            return new ConnectionTarget(
-                    ConnectionTarget.Source.APPLICATION,
-                    details.getJdbcUrl(),
-                    details.getUsername(),
-                    details.getPassword());
+            return application(details.getJdbcUrl(), details.getUsername(), details.getPassword(), environment);
         }
         DataSourceProperties application = properties.getIfAvailable(DataSourceProperties::new);
-        return new ConnectionTarget(
-                ConnectionTarget.Source.APPLICATION,
+        return application(
                 application.determineUrl(),
                 application.determineUsername(),
-                application.determinePassword());
+                application.determinePassword(),
+                environment);
+    }
+
+    private static ConnectionTarget application(
+            String url, @Nullable String username, @Nullable String password, Environment environment) {
+        return new ConnectionTarget(ConnectionTarget.Source.APPLICATION, withTls(url, environment), username, password);
+    }
+
+    /**
+     * Adds what proves the server's identity to the application's pool, and the application to the server: without it claims, and
+     * their password, would go to any server that answers. As for the driver, what the URL says counts.
+     */
+    private static String withTls(String url, Environment environment) {
+        StringBuilder complete = new StringBuilder(url);
+        new TreeMap<>(Binder.get(environment)
+                        .bind(DRIVER_SETTINGS, Bindable.mapOf(String.class, String.class))
+                        .orElse(Map.of()))
+                .forEach((name, value) -> {
+                    if (name.startsWith("ssl") && !url.matches(".*[?&]" + Pattern.quote(name) + "=.*")) {
+                        complete.append(complete.indexOf("?") < 0 ? '?' : '&')
+                                .append(name)
+                                .append('=')
+                                .append(URLEncoder.encode(value, StandardCharsets.UTF_8));
+                    }
+                });
+        return complete.toString();
     }
 }

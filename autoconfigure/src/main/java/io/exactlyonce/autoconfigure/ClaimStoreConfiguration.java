@@ -25,6 +25,7 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /** Where claims are kept: in PostgreSQL, unless the application has a store of its own. Then no database is needed. */
 @Configuration(proxyBeanMethods = false)
@@ -39,12 +40,13 @@ class ClaimStoreConfiguration {
             ExactlyOnceProperties properties,
             @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<JdbcConnectionDetails> connectionDetails,
-            ObjectProvider<DataSourceProperties> applicationProperties) {
+            ObjectProvider<DataSourceProperties> applicationProperties,
+            Environment environment) {
         requirePostgres(properties);
         return ClaimPool.of(
                 properties,
                 marked.getIfAvailable(),
-                () -> ClaimPool.application(connectionDetails.getIfAvailable(), applicationProperties));
+                () -> ClaimPool.application(connectionDetails.getIfAvailable(), applicationProperties, environment));
     }
 
     private static void requirePostgres(ExactlyOnceProperties properties) {

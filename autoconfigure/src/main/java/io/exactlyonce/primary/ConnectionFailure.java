@@ -3,6 +3,8 @@ package io.exactlyonce.primary;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.util.Set;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** Failures after which a fresh connection is likely to work at once, by SQLSTATE. */
@@ -16,6 +18,9 @@ public final class ConnectionFailure {
 
     /** Classes of SQLSTATEs: connection, authorization, catalog name, resources, operator's intervention, system error. */
     private static final Set<String> REFUSALS = Set.of(CONNECTION_EXCEPTION_CLASS, "28", "3D", "53", "57", "58");
+
+    /** The last is the server's, of one that its pg_hba.conf admits with TLS only. */
+    private static final Pattern TLS = Pattern.compile("SSL|sslmode|HostnameVerifier|no encryption");
 
     private ConnectionFailure() {}
 
@@ -47,6 +52,21 @@ public final class ConnectionFailure {
     static boolean isRefusal(SQLException failure) {
         String sqlState = failure.getSQLState();
         return sqlState == null || sqlState.length() < 2 || REFUSALS.contains(sqlState.substring(0, 2));
+    }
+
+    /**
+     * Returns whether there was no connection because of TLS: the server has none, demands it, or could not prove who it is. The
+     * driver's messages are translated; what they name is not.
+     */
+    static boolean isOfTls(Throwable failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String message = String.valueOf(cause.getMessage());
+            if (cause instanceof SSLException
+                    || (cause instanceof SQLException && TLS.matcher(message).find())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isStale(String sqlState) {

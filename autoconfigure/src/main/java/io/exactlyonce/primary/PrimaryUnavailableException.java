@@ -35,18 +35,27 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
 
     static PrimaryUnavailableException unreachable(
             PrimaryPinnedDataSource claims, String observation, Throwable cause) {
-        String setting = claims.source().setting();
         return new PrimaryUnavailableException(
                 Reason.UNREACHABLE,
                 "No connection to %s for claims (%s)".formatted(name(claims), observation),
-                claims.url().isPresent()
-                        ? "check that the database is up and that %s, .username and .password are right; of one that is far away, that a connection opens within %s (%ds)"
-                                .formatted(
-                                        setting,
-                                        claims.timeoutSetting(),
-                                        claims.connectionTimeout().toSeconds())
-                        : "check that the database is up and that the settings of %s are right".formatted(setting),
+                ConnectionFailure.isOfTls(cause) ? trust(claims.source()) : reach(claims),
                 cause);
+    }
+
+    private static String trust(ConnectionTarget.Source source) {
+        return "let %s have the sslmode that the server is ready for, a host that its certificate names, and the sslrootcert of the authority that signed it"
+                .formatted(source.urlSetting());
+    }
+
+    private static String reach(PrimaryPinnedDataSource claims) {
+        String setting = claims.source().setting();
+        return claims.url().isPresent()
+                ? "check that the database is up and that %s, .username and .password are right; of one that is far away, that a connection opens within %s (%ds)"
+                        .formatted(
+                                setting,
+                                claims.timeoutSetting(),
+                                claims.connectionTimeout().toSeconds())
+                : "check that the database is up and that the settings of %s are right".formatted(setting);
     }
 
     static PrimaryUnavailableException notPostgresql(PrimaryPinnedDataSource claims, String product, Throwable cause) {

@@ -30,6 +30,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.mock.env.MockEnvironment;
 
 /** Which database is asked, told by the failure to reach it. */
 class ClaimPoolTests {
@@ -57,23 +58,27 @@ class ClaimPoolTests {
     static class ServiceConnection {
         @Bean
         JdbcConnectionDetails details() {
-            return new JdbcConnectionDetails() {
-                @Override
-                public String getUsername() {
-                    return "service";
-                }
-
-                @Override
-                public String getPassword() {
-                    return "secret";
-                }
-
-                @Override
-                public String getJdbcUrl() {
-                    return NOWHERE + "service";
-                }
-            };
+            return detailsOf(NOWHERE + "service");
         }
+    }
+
+    private static JdbcConnectionDetails detailsOf(String url) {
+        return new JdbcConnectionDetails() {
+            @Override
+            public String getUsername() {
+                return "service";
+            }
+
+            @Override
+            public String getPassword() {
+                return "secret";
+            }
+
+            @Override
+            public String getJdbcUrl() {
+                return url;
+            }
+        };
     }
 
     @Test
@@ -94,6 +99,26 @@ class ClaimPoolTests {
                 .withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
                 .run(context -> assertThat(whatIsAsked(context))
                         .contains("127.0.0.1:1/own", "exactly-once.datasource.url, .username and .password"));
+    }
+
+    /** What the URL says counts, as it does for the driver. */
+    @Test
+    void tlsThatTheApplicationsPoolDemandsOfItsDriverIsDemandedForClaims() {
+        String prefix = "spring.datasource.hikari.data-source-properties.";
+        var environment = new MockEnvironment()
+                .withProperty(prefix + "sslmode", "verify-full")
+                .withProperty(prefix + "sslrootcert", "/etc/our authority.crt")
+                .withProperty(prefix + "reWriteBatchedInserts", "true");
+
+        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service"), null, environment)
+                        .url())
+                .isEqualTo(NOWHERE + "service?sslmode=verify-full&sslrootcert=%2Fetc%2Four+authority.crt");
+        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service?a=b&sslmode=require"), null, environment)
+                        .url())
+                .isEqualTo(NOWHERE + "service?a=b&sslmode=require&sslrootcert=%2Fetc%2Four+authority.crt");
+        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service"), null, new MockEnvironment())
+                        .url())
+                .isEqualTo(NOWHERE + "service");
     }
 
     @Test
