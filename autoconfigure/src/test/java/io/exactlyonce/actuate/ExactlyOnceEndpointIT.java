@@ -13,8 +13,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
@@ -27,6 +29,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class ExactlyOnceEndpointIT {
 
     private static final SqsServer SQS = SqsServer.shared();
+
+    private static final Pattern ELASTICMQS_RECEIPT_HANDLE = Pattern.compile("[0-9a-f-]{36}#[0-9a-f-]{36}");
 
     private static final AtomicBoolean IS_HOPELESS = new AtomicBoolean();
 
@@ -47,14 +51,19 @@ class ExactlyOnceEndpointIT {
     }
 
     private static TestApplication start(String queue, String access) {
+        return start(
+                queue, access, "exactlyonce,health", EmbeddedDatabase.shared().createDatabase());
+    }
+
+    private static TestApplication start(String queue, String access, String endpoints, String databaseUrl) {
         return TestApplication.start(
                 WebApplicationType.SERVLET,
-                EmbeddedDatabase.shared().createDatabase(),
+                databaseUrl,
                 Map.of(
                         "test.queue",
                         queue,
                         "management.endpoints.web.exposure.include",
-                        "exactlyonce,health",
+                        endpoints,
                         "management.endpoint.exactlyonce.access",
                         access,
                         "management.endpoint.health.show-details",
@@ -164,5 +173,66 @@ class ExactlyOnceEndpointIT {
         } finally {
             IS_HOPELESS.set(false);
         }
+    }
+
+    /** A key, what it is the key of, what came of it, a receipt handle, and the password of claims' database. */
+    @Test
+    void noEndpointAndNoLogShowsWhatIsNoBusinessOfTheirs(CapturedOutput output) throws Exception {
+        String queue = SQS.createQueue(30);
+        String database = EmbeddedDatabase.shared().createDatabase() + "?password=hunter2";
+        try (TestApplication application = start(queue, "unrestricted", "*", database)) {
+            SQS.send(queue, "card-4711");
+            await().until(() -> application.claims("COMPLETED") == 1 && SQS.size(queue) == 0);
+            IS_HOPELESS.set(true);
+            SQS.send(queue, "card-4712");
+            await().until(() -> application.claims("PARKED") == 1);
+            SQS.send(queue, "card-4711");
+            await().until(() -> application.count("exactly.once.claims", "outcome", "already_completed") == 1);
+            StringBuilder shown = new StringBuilder(output);
+
+            for (String path :
+                    List.of("/exactlyonce", "/health", "/health/claims", "/prometheus", "/env", "/configprops")) {
+                String answer = ask(application, path);
+                assertThat(answer).as(path).startsWith("200");
+                shown.append(answer);
+            }
+            application.database().sql("DROP TABLE exactly_once_claim").update();
+            shown.append(ask(application, "/health/claims"));
+
+            assertThat(shown).contains("exactly_once_claims_total", "\"listener\":\"orders\"", "no such article");
+            assertThat(shown)
+                    .doesNotContain("card-4711", "card-4712", "receipt-of-a-card", "hunter2")
+                    .doesNotContainPattern(ELASTICMQS_RECEIPT_HANDLE);
+        } finally {
+            IS_HOPELESS.set(false);
+        }
+    }
+
+    /** What a browser sends for another site's page without asking first. */
+    @Test
+    void otherSitesPagesCanDecideNothing() throws Exception {
+        try (TestApplication application = start(SQS.createQueue(30), "unrestricted")) {
+            for (String type : List.of("", "text/plain", "application/x-www-form-urlencoded")) {
+                assertThat(statusOf(type, application, "/exactlyonce/orders/o1?decision=release"))
+                        .as(type)
+                        .isEqualTo(415);
+                assertThat(statusOf(type, application, "/exactlyonce/orders?action=redrive"))
+                        .as(type)
+                        .isEqualTo(415);
+            }
+        }
+    }
+
+    private static int statusOf(String type, TestApplication application, String path) throws Exception {
+        String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + port + "/actuator" + path))
+                .POST(BodyPublishers.ofString("{\"decision\":\"release\",\"action\":\"redrive\"}"));
+        if (!type.isEmpty()) {
+            request.header("Content-Type", type);
+        }
+        return HttpClient.newHttpClient()
+                .send(request.build(), BodyHandlers.discarding())
+                .statusCode();
     }
 }
