@@ -313,7 +313,8 @@ class AtLeastOnceIT {
         List<String> others =
                 IntStream.range(0, 6).mapToObj(i -> "order " + i % 3).toList();
         others.forEach(order -> SQS.send(SINGLE, order));
-        await().atMost(SOON).until(() -> SQS.size(SINGLE) == 1);
+        // The first one, too, may have come again by now, and have been handled.
+        await().atMost(SOON).until(() -> SQS.size(SINGLE) <= 1);
         late.complete(null);
 
         assertEachHandledOnce(Stream.concat(others.stream().distinct(), Stream.of("overtaken"))

@@ -29,6 +29,7 @@ public final class Twins implements SqsBackend {
     private final SqsBackend server;
     private final Set<String> apart = ConcurrentHashMap.newKeySet();
     private final Set<String> together = ConcurrentHashMap.newKeySet();
+    private final Set<String> twinned = ConcurrentHashMap.newKeySet();
     private final Queue<Copy> copies = new ConcurrentLinkedQueue<>();
     private final AtomicInteger handles = new AtomicInteger();
 
@@ -36,12 +37,12 @@ public final class Twins implements SqsBackend {
         this.server = server;
     }
 
-    /** Each message of a queue is handed out twice from now on, the copy to another caller. */
+    /** From now on each message of a queue is handed out twice when it is received first, the copy to another caller. */
     public void apart(String queue) {
         apart.add(queue);
     }
 
-    /** Each message of a queue is handed out twice from now on, by one answer. */
+    /** From now on each message of a queue is handed out twice when it is received first, by one answer. */
     public void together(String queue) {
         together.add(queue);
     }
@@ -73,7 +74,10 @@ public final class Twins implements SqsBackend {
             }
         }
         SqsAnswer answer = server.answer(call);
-        List<ObjectNode> twins = answer.messages().stream().map(this::twin).toList();
+        List<ObjectNode> twins = answer.messages().stream()
+                .filter(message -> isWanted(call) && twinned.add(message.path("MessageId").asString()))
+                .map(this::twin)
+                .toList();
         if (apart.contains(call.queue())) {
             twins.forEach(twin -> copies.add(new Copy(call.queue(), call.caller(), twin)));
         }
@@ -83,6 +87,10 @@ public final class Twins implements SqsBackend {
         List<ObjectNode> all = new ArrayList<>(answer.messages());
         all.addAll(twins);
         return SqsAnswer.ofReceive(all);
+    }
+
+    private boolean isWanted(SqsCall call) {
+        return apart.contains(call.queue()) || together.contains(call.queue());
     }
 
     private ObjectNode twin(ObjectNode message) {
