@@ -176,7 +176,8 @@ class ExactlyOncePropertiesTests {
         FailureAnalysis analysis =
                 startWith("exactly-once.retry.initial-delay=60s", "exactly-once.retry.max-delay=30s");
 
-        assertThat(analysis.getDescription()).contains("exactly-once.retry.max-delay (30s) must be at least exactly-once.retry.initial-delay (60s)");
+        assertThat(analysis.getDescription())
+                .contains("exactly-once.retry.max-delay (30s) must be at least exactly-once.retry.initial-delay (60s)");
     }
 
     @Test

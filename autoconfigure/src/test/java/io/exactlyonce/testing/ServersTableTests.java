@@ -44,9 +44,7 @@ class ServersTableTests {
     private static Map<String, String> rows() throws IOException {
         String document = Files.readString(Path.of("..", "docs", "testing.md"));
         String table = document.substring(document.indexOf(HEAD)).split("\n\n", 2)[0];
-        return ROW.matcher(table)
-                .results()
-                .collect(toMap(row -> row.group(1), row -> row.group()));
+        return ROW.matcher(table).results().collect(toMap(row -> row.group(1), row -> row.group()));
     }
 
     private static List<Class<?>> classesThatUseSqs() throws IOException {

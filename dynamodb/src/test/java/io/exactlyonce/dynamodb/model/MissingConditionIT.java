@@ -52,6 +52,7 @@ class MissingConditionIT {
         assertThat(failure).as("%s without %s", condition.test(), condition).isInstanceOf(AssertionError.class);
     }
 
+    @SuppressWarnings("try") // Open is all that it has to be.
     private static void run(String test, UnaryOperator<SdkRequest> change) throws Throwable {
         String[] names = test.split("#", 2);
         Class<?> type = Class.forName(DynamoDbClaims.class.getPackageName() + "." + names[0]);
