@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 
@@ -88,7 +89,10 @@ class CompletingAcknowledgementExecutorTests {
         Message<String> refused = receive("refused");
         Message<String> deleted = receive("deleted");
         sqs.answer = CompletableFuture.completedFuture(DeleteMessageBatchResponse.builder()
-                .failed(failed -> failed.id("0").code("InternalError"))
+                .failed(BatchResultErrorEntry.builder()
+                        .id("0")
+                        .code("InternalError")
+                        .build())
                 .build());
 
         CompletableFuture<Void> confirmed = executor.execute(List.of(refused, deleted));

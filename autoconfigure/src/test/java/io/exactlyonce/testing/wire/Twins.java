@@ -75,7 +75,8 @@ public final class Twins implements SqsBackend {
         }
         SqsAnswer answer = server.answer(call);
         List<ObjectNode> twins = answer.messages().stream()
-                .filter(message -> isWanted(call) && twinned.add(message.path("MessageId").asString()))
+                .filter(message ->
+                        isWanted(call) && twinned.add(message.path("MessageId").asString()))
                 .map(this::twin)
                 .toList();
         if (apart.contains(call.queue())) {

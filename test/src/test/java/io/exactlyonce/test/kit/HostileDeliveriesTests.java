@@ -194,7 +194,9 @@ class HostileDeliveriesTests {
 
     @Test
     void noMessageOfAPollTakesAnotherOneWithIt() {
-        fuzz(12, PLAIN,
+        fuzz(
+                12,
+                PLAIN,
                 letters -> polls(letters)
                         .forEach(poll -> driver.deliverTogether(poll.stream()
                                         .map(HostileDeliveriesTests::message)
