@@ -194,7 +194,7 @@ class WrongPropertyTests {
                 "renewal=false | exactly-once.renewal has at, enabled, jitter, retries",
                 "audit=off | exactly-once.audit has mode, silence",
                 "claim.cleanup=1h | exactly-once.claim.cleanup has batch-size, enabled, interval",
-                "datasource=jdbc:postgresql://me:secret@db/shop | exactly-once.datasource has maximum-pool-size, password"
+                "datasource=jdbc:postgresql://me:secret@db/shop | exactly-once.datasource has connection-timeout, maximum-pool-size, password"
             })
     void valueOfAGroupIsExplainedWithWhatIsInIt(String property, String action) {
         FailureAnalysis analysis = startWith(property);
