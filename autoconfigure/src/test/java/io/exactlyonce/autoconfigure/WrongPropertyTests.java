@@ -75,7 +75,7 @@ class WrongPropertyTests {
                 // where claims are kept is never guessed
                 "datasource.url= | datasource.url (which is empty) must begin with jdbc:postgresql: | remove it",
                 "datasource.url=db.example.com | datasource.url (...) must begin with jdbc:postgresql: | jdbc:postgresql://host:port/database",
-                "datasource.username=me | datasource.username and .password are for exactly-once.datasource.url, which is missing | set it as well",
+                "datasource.username=me | datasource.username and exactly-once.datasource.password are for exactly-once.datasource.url, which is missing | set it as well",
                 "claim.store=dynamodb | claim.store is dynamodb, and its module is not on the class path | add io.exactlyonce:exactly-once-dynamodb",
                 // what does not go together
                 "retry.initial-delay=10m | retry.max-delay (300s) must be at least exactly-once.retry.initial-delay (600s) | initial-delay to at most 300s",
