@@ -214,7 +214,8 @@ public record ExactlyOnceProperties(
             if (url == null && credentials) {
                 throw new InvalidPropertyException(
                         URL,
-                        "exactly-once.datasource.username and exactly-once.datasource.password are for " + URL + ", which is missing",
+                        "exactly-once.datasource.username and exactly-once.datasource.password are for " + URL
+                                + ", which is missing",
                         "set it as well, or remove them to use the application's connection details");
             }
             if (url != null && !url.startsWith(POSTGRESQL)) {
