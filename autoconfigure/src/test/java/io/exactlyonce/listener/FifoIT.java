@@ -160,6 +160,11 @@ class FifoIT {
     }
 
     @Test
+    @DeviatesOn(
+            server = SqsProduct.LOCALSTACK,
+            reason =
+                    "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
+                            + " in flight, unlike AWS")
     void messageThatCannotBeReadStopsItsGroupUntilItIsInTheDeadLetterQueue(CapturedOutput output) {
         send("a", Step.quick("a1"));
         send("a", "no JSON at all");
