@@ -17,10 +17,8 @@ import org.junit.jupiter.api.condition.OS;
 /** What is held shows, and what is given up does not. */
 class ResourcesTests {
 
-    private static final int HELD = 7;
-
-    /** Far more than threads of earlier tests and of the JVM's own may begin or end meanwhile. */
-    private static final long MANY = 100;
+    /** Far more than what earlier tests and the JVM itself begin or give up meanwhile: threads, descriptors, MiB. */
+    private static final int HELD = 100;
 
     private static final long OTHERS = 20;
     private static final int KIB = 1 << 10;
@@ -44,8 +42,8 @@ class ResourcesTests {
         held.clear();
         long after = of(Gauge.HEAP_KIB, Resources.measure(Map.of()));
 
-        assertThat(during - before).isBetween(HELD * 1_024L - 512, HELD * 1_024L + 2_048);
-        assertThat(after - before).isLessThan(1_024);
+        assertThat(during - before).isBetween((HELD - OTHERS) * KIB, (HELD + OTHERS) * KIB);
+        assertThat(after - before).isLessThan(OTHERS * KIB);
     }
 
     @Test
@@ -53,7 +51,7 @@ class ResourcesTests {
         long before = of(Gauge.THREADS, Resources.measure(Map.of()));
         CountDownLatch end = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
-        for (int number = 0; number < MANY; number++) {
+        for (int number = 0; number < HELD; number++) {
             Thread thread = new Thread(() -> await(end));
             thread.start();
             threads.add(thread);
@@ -64,7 +62,7 @@ class ResourcesTests {
             thread.join();
         }
 
-        assertThat(during - before).isBetween(MANY - OTHERS, MANY + OTHERS);
+        assertThat(during - before).isBetween(HELD - OTHERS, HELD + OTHERS);
     }
 
     private static void await(CountDownLatch end) {
@@ -79,7 +77,7 @@ class ResourcesTests {
     @EnabledOnOs(OS.LINUX)
     void connectionsAreCountedByTheirServers() throws Exception {
         List<Socket> sockets = new ArrayList<>();
-        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket server = new ServerSocket(0, HELD, InetAddress.getLoopbackAddress())) {
             Map<Integer, Gauge> servers = Map.of(server.getLocalPort(), Gauge.SQS_CONNECTIONS);
             Sample before = Resources.measure(servers);
             for (int number = 0; number < HELD; number++) {
@@ -95,7 +93,7 @@ class ResourcesTests {
             assertThat(of(Gauge.SQS_CONNECTIONS, during)).isEqualTo(HELD);
             assertThat(of(Gauge.SQS_CONNECTIONS, after)).isZero();
             assertThat(of(Gauge.DESCRIPTORS, during) - of(Gauge.DESCRIPTORS, before))
-                    .isBetween(HELD - 2L, HELD + 2L);
+                    .isBetween(HELD - OTHERS, HELD + OTHERS);
         }
     }
 
