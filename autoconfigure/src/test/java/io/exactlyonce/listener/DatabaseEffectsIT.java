@@ -301,6 +301,26 @@ class DatabaseEffectsIT {
         }
     }
 
+    /** Trap: the second call got the message that had failed in place of another one, which was deleted without its effect. */
+    @Test
+    void messagesOfABatchThatAreHandledAgainAreTheirOwnAlsoBehindACompletedOne() {
+        SQS.send(queue, "o1");
+        try (TestApplication application = start(Batches.class)) {
+            awaitEmptyQueue();
+            assertThat(sales(application)).containsExactly("o1");
+        }
+        List.of("o1", "o2", "o3", "o4").forEach(order -> SQS.send(queue, order));
+
+        try (TestApplication application = TestApplication.start(database, Map.of("test.queue", queue), Batches.class)) {
+            awaitEmptyQueue();
+
+            assertThat(sales(application)).containsExactlyInAnyOrder("o1", "o2", "o3", "o4");
+            assertThat(application.claims("COMPLETED")).isEqualTo(4);
+            assertThat(application.bean(Batches.class).calls())
+                    .containsExactly(List.of("o2", "o3", "o4"), List.of("o2", "o4"), List.of("o3"));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(classes = {WithJdbcClient.class, WithJdbcTemplate.class, WithJpa.class, Swallowing.class})
     void failureRollsTheWritesBackAndTheMessageComesAgain(Class<? extends Shop> listener) {

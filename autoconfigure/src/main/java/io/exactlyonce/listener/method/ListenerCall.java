@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.messaging.Message;
 
 /**
@@ -80,14 +81,15 @@ final class ListenerCall implements Handler {
 
     @Override
     public CompletionStage<?> handle(List<Attempt> claimed) throws Throwable {
+        MethodInvocation call = again();
         if (method.batch() != null) {
-            pass(claimed, method.batch());
-            invocation.proceed();
+            pass(claimed, method.batch(), call.getArguments());
+            call.proceed();
             // What the method returns is ignored: there is no result of one message that could be kept.
             return CompletableFuture.completedFuture(null);
         }
-        method.pass(claimed.get(0).claim(), invocation.getArguments());
-        Object returned = method.requireFuture(invocation.proceed());
+        method.pass(claimed.get(0).claim(), call.getArguments());
+        Object returned = method.requireFuture(call.proceed());
         if (method.isAsync() && returned instanceof CompletionStage<?> stage) {
             answered = true;
             return stage;
@@ -95,8 +97,15 @@ final class ListenerCall implements Handler {
         return CompletableFuture.completedFuture(returned);
     }
 
-    private void pass(List<Attempt> acquired, BatchSignature shape) {
-        @Nullable Object[] arguments = invocation.getArguments();
+    /**
+     * Returns a call with the arguments as they were resolved: a transaction that is rolled back for a failed message calls the
+     * method again, for the others. An invocation that has gone on once would pass by the advice that comes after this one.
+     */
+    private MethodInvocation again() {
+        return ((ProxyMethodInvocation) invocation).invocableClone();
+    }
+
+    private void pass(List<Attempt> acquired, BatchSignature shape, @Nullable Object[] arguments) {
         List<?> resolved = items(shape);
         // Lists that the method may change, as awspring's are.
         List<Object> items = new ArrayList<>(acquired.size());

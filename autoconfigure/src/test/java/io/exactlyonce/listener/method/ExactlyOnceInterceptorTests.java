@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -248,6 +249,32 @@ class ExactlyOnceInterceptorTests {
         assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
         assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsOnly(ClaimKey.sha256("body"));
         assertThat(store.completions()).hasSize(2).allMatch(completion -> completion.result() == null);
+    }
+
+    /** Trap: what a transaction called the handler with again was looked up among the arguments of the call before. */
+    @Test
+    void batchHandlerThatIsCalledAgainIsGivenItsOwnMessagesByAllAdvice() {
+        List<String> advised = new ArrayList<>();
+        bindBatch("A-1", "A-2", "A-3", "A-4");
+        claimed();
+        ProxyFactory proxies = new ProxyFactory(target);
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvice((MethodInterceptor) invocation -> {
+            ListenerCall call = new ListenerCall(CurrentDeliveries.take(), invocation);
+            var first = call.handle(List.of(bound.get(1), bound.get(2), bound.get(3)));
+            var second = call.handle(List.of(bound.get(1), bound.get(3)));
+            return 0;
+        });
+        proxies.addAdvice((MethodInterceptor) invocation -> {
+            advised.add("advised");
+            return invocation.proceed();
+        });
+
+        ((Listener) proxies.getProxy()).batch(List.of("A-1", "A-2", "A-3", "A-4"), null);
+
+        assertThat(target.handled)
+                .containsExactly("A-2 A-2", "A-3 A-3", "A-4 A-4", "A-2 A-2", "A-4 A-4");
+        assertThat(advised).hasSize(2);
     }
 
     @Test
