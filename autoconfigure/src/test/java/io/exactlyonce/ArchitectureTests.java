@@ -82,7 +82,9 @@ class ArchitectureTests {
                             "listener.message",
                             "sighting",
                             "visibility")),
-            entry("listener.acknowledgement", List.of("delivery", "delivery.pipeline", "listener.message")),
+            entry(
+                    "listener.acknowledgement",
+                    List.of("delivery", "delivery.pipeline", "listener.message", "time", "visibility")),
             entry(
                     "listener.container",
                     List.of(

@@ -72,6 +72,7 @@ class ListenerConfiguration {
                         breakers,
                         observers,
                         clockwork,
+                        clockwork,
                         audit::require,
                         new StartLine(
                                 place.getIfAvailable(() ->

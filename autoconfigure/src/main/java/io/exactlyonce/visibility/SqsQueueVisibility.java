@@ -119,8 +119,8 @@ public final class SqsQueueVisibility implements QueueVisibility {
         return results;
     }
 
-    /** Being throttled is the sender's fault, too, but may pass. */
-    private static boolean isFinal(BatchResultErrorEntry entry) {
+    /** Returns whether an entry of a batch would fail again. Being throttled is the sender's fault, too, but may pass. */
+    public static boolean isFinal(BatchResultErrorEntry entry) {
         return Boolean.TRUE.equals(entry.senderFault())
                 && !(entry.code() != null && entry.code().contains("Throttl"));
     }

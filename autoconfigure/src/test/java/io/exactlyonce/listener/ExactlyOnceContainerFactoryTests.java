@@ -31,6 +31,7 @@ import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.sighting.SightingObserver;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -284,6 +285,7 @@ class ExactlyOnceContainerFactoryTests {
                                 new StoreCircuitBreakers(noObserver),
                                 noObserver,
                                 clock,
+                                Timer.SYSTEM,
                                 queue -> {},
                                 ListenerRig.START_LINE,
                                 readiness::run),

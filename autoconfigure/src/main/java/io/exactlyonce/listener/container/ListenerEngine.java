@@ -5,6 +5,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.Subscription;
 import java.util.function.Consumer;
 
@@ -16,6 +17,7 @@ import java.util.function.Consumer;
  * @param breakers each pauses the listeners that claim on its way while claims get no answer there
  * @param observer learns of subscriptions
  * @param clock monotonic, in nanoseconds
+ * @param timer runs what is due later
  * @param audit throws if a subscription's queue is not to be received from
  * @param line tells what a listener that starts will do
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
@@ -26,6 +28,7 @@ public record ListenerEngine(
         StoreCircuitBreakers breakers,
         DeliveryObserver observer,
         NanoClock clock,
+        Timer timer,
         Consumer<Subscription> audit,
         StartLine line,
         Readiness readiness) {

@@ -12,6 +12,7 @@ import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -22,6 +23,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
@@ -46,8 +49,9 @@ class CompletingAcknowledgementExecutorTests {
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> renewed);
     private final FakeSqs sqs = new FakeSqs();
+    private final FakeTimer timer = new FakeTimer();
     private final CompletingAcknowledgementExecutor<String> executor =
-            new CompletingAcknowledgementExecutor<>(deliveries, sqs, "http://localhost/orders");
+            new CompletingAcknowledgementExecutor<>(deliveries, sqs, "http://localhost/orders", timer);
 
     private Message<String> receive(String handle) {
         Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.nanoTime());
@@ -88,19 +92,112 @@ class CompletingAcknowledgementExecutorTests {
     void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
         Message<String> refused = receive("refused");
         Message<String> deleted = receive("deleted");
-        sqs.answer = CompletableFuture.completedFuture(DeleteMessageBatchResponse.builder()
-                .failed(BatchResultErrorEntry.builder()
-                        .id("0")
-                        .code("InternalError")
-                        .build())
-                .build());
+        sqs.answer = failed("ReceiptHandleIsInvalid", true, "0");
 
         CompletableFuture<Void> confirmed = executor.execute(List.of(refused, deleted));
+
+        assertThat(sqs.deletes).hasSize(1);
 
         assertThat(acknowledged).containsExactly("deleted");
         assertThat(failureOf(confirmed).getFailedAcknowledgementMessages()).isEqualTo(List.of(refused));
         assertThat(failureOf(confirmed).getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted));
         assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** Trap: the message would come again, on its last receive to the dead-letter queue, although it has been handled. */
+    @ParameterizedTest
+    @CsvSource({"InternalError, false", "RequestThrottled, true"})
+    void entryThatFailsForNowIsSentAgainAndRenewedMeanwhile(String code, boolean senderFault) {
+        Message<String> failing = receive("failing");
+        Message<String> deleted = receive("deleted");
+        sqs.answer = failed(code, senderFault, "0");
+        timer.hold();
+
+        CompletableFuture<Void> confirmed = executor.execute(List.of(failing, deleted));
+
+        assertThat(acknowledged).containsExactly("deleted");
+        assertThat(confirmed).isNotDone();
+        assertThat(supervisor.inFlight()).isOne();
+        timer.run();
+        timer.run();
+        assertThat(handles()).containsExactly(List.of("failing", "deleted"), List.of("failing"), List.of("failing"));
+    }
+
+    @Test
+    void entryThatFailsForNowIsDeletedByALaterRequest() {
+        sqs.answer = failed("InternalError", false, "1");
+        timer.hold();
+        CompletableFuture<Void> confirmed = executor.execute(List.of(receive("deleted"), receive("failing")));
+
+        sqs.answer = CompletableFuture.completedFuture(
+                DeleteMessageBatchResponse.builder().build());
+        timer.run();
+
+        assertThat(confirmed).isCompleted();
+        assertThat(acknowledged).containsExactly("deleted", "failing");
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void renewalUnderWayIsAwaitedBeforeAnEntryIsSentAgain() {
+        sqs.answer = failed("InternalError", false, "0");
+        timer.hold();
+        var unused = executor.execute(List.of(receive("failing")));
+        clock.advance(Duration.ofSeconds(15));
+        supervisor.tick();
+
+        timer.run();
+        assertThat(sqs.deletes).hasSize(1);
+        renewed.complete(Map.of("failing", Result.CHANGED));
+
+        assertThat(sqs.deletes).hasSize(2);
+    }
+
+    @Test
+    void entryThatFailsEachTimeIsGivenUpAfterThreeRequests() {
+        Message<String> kept = receive("kept");
+        sqs.answer = failed("RequestThrottled", true, "0");
+
+        CompletableFuture<Void> confirmed = executor.execute(List.of(kept));
+
+        assertThat(sqs.deletes).hasSize(3);
+        assertThat(timer.delays()).containsExactly(Duration.ofMillis(200), Duration.ofMillis(400));
+        assertThat(failureOf(confirmed).getFailedAcknowledgementMessages()).isEqualTo(List.of(kept));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void requestThatFailsAfterAnEntryDidKeepsThatEntryOnly() {
+        Message<String> deleted = receive("deleted");
+        Message<String> kept = receive("kept");
+        sqs.answer = failed("InternalError", false, "1");
+        timer.hold();
+        CompletableFuture<Void> confirmed = executor.execute(List.of(deleted, kept));
+
+        sqs.answer = null;
+        timer.run();
+
+        assertThat(failureOf(confirmed).getFailedAcknowledgementMessages()).isEqualTo(List.of(kept));
+        assertThat(failureOf(confirmed).getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    private List<List<String>> handles() {
+        return sqs.deletes.stream()
+                .map(request -> request.entries().stream()
+                        .map(entry -> entry.receiptHandle())
+                        .toList())
+                .toList();
+    }
+
+    private static CompletableFuture<DeleteMessageBatchResponse> failed(String code, boolean senderFault, String id) {
+        return CompletableFuture.completedFuture(DeleteMessageBatchResponse.builder()
+                .failed(BatchResultErrorEntry.builder()
+                        .id(id)
+                        .code(code)
+                        .senderFault(senderFault)
+                        .build())
+                .build());
     }
 
     @Test

@@ -26,6 +26,7 @@ import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -96,6 +97,7 @@ class DeliveryMessageSourceTests {
                         new StoreCircuitBreakers(observer),
                         observer,
                         clock,
+                        Timer.SYSTEM,
                         audited -> {},
                         ListenerRig.START_LINE,
                         () -> {}),

@@ -173,6 +173,7 @@ public final class ListenerRig {
                 new StoreCircuitBreakers(noObserver),
                 noObserver,
                 clock,
+                new FakeTimer(),
                 audited -> {},
                 START_LINE,
                 () -> {});
