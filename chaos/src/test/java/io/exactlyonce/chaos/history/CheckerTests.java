@@ -886,6 +886,18 @@ class CheckerTests {
     }
 
     @Test
+    void completedDatabaseHandlerWithoutItsRowIsLostEvenAfterAnAsynchronousFailover() {
+        Verdict verdict = story().tell(sent("k", "DATABASE", "RERUN", Partner.NONE))
+                .tell(entered("k", "a", 1, false))
+                .tell(done("k", "a"))
+                .tell(asynchronousFailover(Kind.FAULT_BEGAN))
+                .tell(asynchronousFailover(Kind.FAULT_ENDED))
+                .end();
+
+        assertBroken(verdict, Invariant.NOTHING_LOST);
+    }
+
+    @Test
     void asynchronousFailoverDoesNotExplainWhatWasCommittedLongBefore() {
         assertBroken(failover(true, Duration.ofMillis(30)), Invariant.EFFECT_NOT_REPEATED, Invariant.TOKENS_GROW);
     }
