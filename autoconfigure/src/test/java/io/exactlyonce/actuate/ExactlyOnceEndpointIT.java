@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.DeviatesOn;
 import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsProduct;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -121,6 +123,7 @@ class ExactlyOnceEndpointIT {
 
     /** What an operator does when the cause is mended: the key may run again, and its message comes back. */
     @Test
+    @DeviatesOn(server = SqsProduct.MOTO, reason = "it has no StartMessageMoveTask")
     void parkedKeyIsReleasedAndItsMessageRedriven(CapturedOutput output) throws Exception {
         String deadLetters = SQS.createQueue(30);
         String queue = SQS.createQueue(30, deadLetters, 1);
