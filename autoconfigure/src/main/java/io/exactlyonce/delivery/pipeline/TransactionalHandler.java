@@ -63,9 +63,20 @@ final class TransactionalHandler {
     void handle(Batch batch, Handler handler) {
         List<Attempt> open =
                 batch.attempts().stream().filter(Attempt::isToBeClaimed).toList();
-        BackOffExecution pauses = ClaimWriter.endlessPauses();
+        handle(batch, open, handler, ClaimWriter.endlessPauses());
+    }
+
+    /** One key that can never be stored must not fail its neighbours: the list is halved until it is alone. */
+    private void handle(Batch batch, List<Attempt> attempts, Handler handler, BackOffExecution pauses) {
+        List<Attempt> open = attempts;
         while (!open.isEmpty()) {
-            open = new Work(batch, open, handler).execute(pauses);
+            Work work = new Work(batch, open, handler);
+            open = work.execute(pauses);
+            if (work.isToBeHalved) {
+                int half = open.size() / 2;
+                handle(batch, open.subList(0, half), handler, pauses);
+                open = open.subList(half, open.size());
+            }
         }
     }
 
@@ -102,6 +113,7 @@ final class TransactionalHandler {
         private List<Attempt> called = List.of();
         private @Nullable Object result;
         private boolean answered;
+        private boolean isToBeHalved;
         private ClaimScope scope = ClaimScope.NONE;
 
         Work(Batch batch, List<Attempt> open, Handler handler) {
@@ -130,7 +142,8 @@ final class TransactionalHandler {
                 return answered ? failed(unanswered) : unanswered(unanswered, pauses);
             } catch (Throwable failure) {
                 tellUnanswered(failure);
-                return failed(failure);
+                isToBeHalved = !answered && failure instanceof IllegalArgumentException && open.size() > 1;
+                return isToBeHalved ? open : failed(failure);
             }
         }
 

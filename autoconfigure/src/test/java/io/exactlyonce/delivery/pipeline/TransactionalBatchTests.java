@@ -21,9 +21,12 @@ import io.exactlyonce.delivery.InDoubtPolicy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** A list of deliveries in one transaction: all of it is committed, or nothing. */
@@ -37,12 +40,16 @@ class TransactionalBatchTests {
         private final Map<String, ClaimOutcome> outcomes = new HashMap<>();
         private final List<List<String>> asked = new ArrayList<>();
         private final List<List<String>> committed = new ArrayList<>();
+        private final Set<String> unstorable = new HashSet<>();
 
         @Override
         public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
             List<String> keys =
                     requests.stream().map(request -> request.key().key()).toList();
             asked.add(keys);
+            if (!Collections.disjoint(keys, unstorable)) {
+                throw new IllegalArgumentException("cannot store one of these keys");
+            }
             List<ClaimOutcome> answers = keys.stream()
                     .<ClaimOutcome>map(key -> outcomes.getOrDefault(key, ACQUIRED))
                     .toList();
@@ -216,6 +223,31 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(false, false);
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.supervisor.inFlight()).isEqualTo(2);
+    }
+
+    /** Trap: who may send one such key could have all that is polled with it used up, untried. */
+    @Test
+    void keyThatCanNeverBeStoredCostsItsMessageAlone() {
+        transaction.unstorable.add("2");
+
+        assertThatThrownBy(() -> rig.process(receive("", "", "", "", ""), this::called))
+                .isInstanceOf(IllegalArgumentException.class);
+
+        assertThat(transaction.committed.stream().flatMap(List::stream)).containsExactly("0", "1", "3", "4");
+        assertThat(settle()).containsExactly(true, true, false, true, true);
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    @Test
+    void laterMessageOfAGroupDoesNotOvertakeOneWhoseKeyCanNeverBeStored() {
+        transaction.unstorable.add("a1");
+
+        assertThatThrownBy(() -> rig.process(receive("a", "a", "b", "a", "b"), this::called))
+                .isInstanceOf(IllegalArgumentException.class);
+
+        assertThat(transaction.committed.stream().flatMap(List::stream)).containsExactly("a0", "b2", "b4");
+        assertThat(settle()).containsExactly(true, false, true, false, true);
+        assertThat(rig.returns()).containsExactly(4, 0);
     }
 
     @Test
