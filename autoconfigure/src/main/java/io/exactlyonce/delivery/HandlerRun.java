@@ -68,7 +68,7 @@ public final class HandlerRun implements AutoCloseable {
         if (returned == null) {
             return CompletableFuture.completedFuture(null);
         }
-        if (returned instanceof CompletableFuture<?> own && own.toCompletableFuture() == own) {
+        if (returned instanceof CompletableFuture<?> own && mayBeAsked(own)) {
             return own;
         }
         CompletableFuture<@Nullable Object> copy = new CompletableFuture<>();
@@ -80,6 +80,16 @@ public final class HandlerRun implements AutoCloseable {
             }
         });
         return copy;
+    }
+
+    /** What it can become says nothing of that: a future that becomes no other one, or a copy of itself, has work to be cancelled. */
+    private static boolean mayBeAsked(CompletableFuture<?> future) {
+        try {
+            boolean unused = future.isDone();
+            return true;
+        } catch (UnsupportedOperationException minimal) {
+            return false;
+        }
     }
 
     /**

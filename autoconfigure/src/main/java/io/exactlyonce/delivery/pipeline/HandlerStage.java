@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -114,9 +115,9 @@ final class HandlerStage {
         HandlerRun run = new HandlerRun();
         ready.forEach(attempt -> attempt.delivery().enterHandler(run));
         HandlerScope scope = begin(ready, run);
-        CompletableFuture<?> work;
+        CompletionStage<?> work;
         try (run) {
-            work = HandlerRun.future(handler.handle(ready));
+            work = handler.handle(ready);
         } catch (Throwable thrown) {
             tell(batch, scope::leave);
             tell(batch, () -> scope.end(thrown));
@@ -125,7 +126,8 @@ final class HandlerStage {
         }
         tell(batch, scope::leave);
         CompletableFuture<Void> ended = new CompletableFuture<>();
-        run.goOn(work, cancellations, (result, failure) -> {
+        // What fails here is no failure of the handler's: it has returned, and its work may go on.
+        run.goOn(HandlerRun.future(work), cancellations, (result, failure) -> {
             try {
                 tell(batch, () -> scope.end(failure));
                 if (failure == null) {

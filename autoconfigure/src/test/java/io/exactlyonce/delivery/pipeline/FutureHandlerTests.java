@@ -16,6 +16,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Test;
 class FutureHandlerTests {
 
     /** Notes how often it is cancelled, and ends by that only if it is told to. */
-    private static final class Work extends CompletableFuture<Object> {
+    private static class Work extends CompletableFuture<Object> {
         private final boolean stubborn;
         private int cancellations;
 
@@ -380,6 +381,61 @@ class FutureHandlerTests {
         runAll(cancellations);
 
         assertThat(work.cancellations).isOne();
+    }
+
+    /** As a stage may that does not choose to interoperate. */
+    @Test
+    void futureThatBecomesNoOtherIsWaitedForAndCancelled() throws Throwable {
+        Work closed = new Work(false) {
+            @Override
+            public CompletableFuture<Object> toCompletableFuture() {
+                throw new UnsupportedOperationException();
+            }
+        };
+        CompletableFuture<Object> recorded = process(claim -> closed);
+        assertThat(recorded).isNotDone();
+
+        delivery.abandon();
+        runAll(cancellations);
+
+        assertThat(closed.cancellations).isOne();
+        assertThat(rig.store.releases())
+                .as("its work may go on, so that its claim is left to its lease")
+                .isEmpty();
+    }
+
+    @Test
+    void futureThatBecomesAnotherOneIsCancelledItself() throws Throwable {
+        Work guarded = new Work(false) {
+            @Override
+            public CompletableFuture<Object> toCompletableFuture() {
+                return copy();
+            }
+        };
+        process(claim -> guarded);
+
+        rig.loseLease();
+        runAll(cancellations);
+
+        assertThat(guarded.cancellations).isOne();
+    }
+
+    /** That its handler has returned a stage is all that is known: its work goes on. */
+    @Test
+    void claimOfAStageThatCannotBeWaitedForIsNotReleasedButLeftToItsLease() {
+        Object deaf = Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {CompletionStage.class}, (stage, method, arguments) -> {
+                    throw new UnsupportedOperationException("no callbacks");
+                });
+
+        assertThatThrownBy(() -> process(claim -> deaf)).hasMessage("no callbacks");
+        runAll(completions);
+
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.returns()).as("it is left to its window as well").isEmpty();
     }
 
     @Test
