@@ -128,15 +128,27 @@ public final class HandlerRun implements AutoCloseable {
             }
             cancelled = true;
         }
-        threads.execute(() -> cancel(goingOn));
+        try {
+            threads.execute(() -> cancel(goingOn));
+        } catch (Throwable noThread) {
+            // Thrown on, it would keep handlers from their stop that are stopped together with this one.
+            synchronized (this) {
+                cancelled = false;
+            }
+            tell(noThread);
+        }
     }
 
     private static void cancel(CompletableFuture<?> future) {
         try {
             future.cancel(true);
         } catch (RuntimeException failure) {
-            log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
+            tell(failure);
         }
+    }
+
+    private static void tell(Throwable failure) {
+        log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
     }
 
     private static @Nullable Throwable unwrap(@Nullable Throwable failure) {

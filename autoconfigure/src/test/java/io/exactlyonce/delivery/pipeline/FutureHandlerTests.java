@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -436,6 +437,30 @@ class FutureHandlerTests {
         assertThat(delivery.left()).isDone();
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).as("it is left to its window as well").isEmpty();
+    }
+
+    /** Trap: what the system refused to one of them went to the thread that renews, and the others were not told. */
+    @Test
+    void handlersOfClaimsThatAreLostTogetherAreStoppedAlthoughThereIsNoThreadToCancelOne() throws Throwable {
+        List<Work> works = List.of(new Work(false), new Work(false), new Work(false));
+        rig.storeThreads = Runnable::run;
+        AtomicInteger asked = new AtomicInteger();
+        DeliveryPipeline pipeline = rig.pipeline(task -> {
+            if (asked.incrementAndGet() == 1) {
+                throw new RejectedExecutionException("no thread");
+            }
+            task.run();
+        });
+        for (Work each : works) {
+            Delivery received = rig.receive(rig.orders, "handle of " + each, 1);
+            ClaimSpec spec = new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN);
+            DeliveryRig.process(
+                    pipeline, List.of(Attempt.single(received, spec)), (DeliveryRig.SingleHandler) claim -> each);
+        }
+
+        rig.loseLease();
+
+        assertThat(works.stream().filter(each -> each.cancellations == 1)).hasSize(2);
     }
 
     @Test
