@@ -19,8 +19,11 @@ public final class ConnectionFailure {
     /** Classes of SQLSTATEs: connection, authorization, catalog name, resources, operator's intervention, system error. */
     private static final Set<String> REFUSALS = Set.of(CONNECTION_EXCEPTION_CLASS, "28", "3D", "53", "57", "58");
 
-    /** The last is the server's, of one that its pg_hba.conf admits with TLS only. */
-    private static final Pattern TLS = Pattern.compile("SSL|sslmode|HostnameVerifier|no encryption");
+    /** What the driver names. */
+    private static final Pattern TLS = Pattern.compile("SSL|sslmode|HostnameVerifier");
+
+    /** What a server ends with that does not admit who comes without TLS. It says as well if TLS was there, and quotes names. */
+    private static final Pattern WITHOUT_TLS = Pattern.compile(", (no encryption|SSL off)(?!.*, )");
 
     private ConnectionFailure() {}
 
@@ -60,13 +63,19 @@ public final class ConnectionFailure {
      */
     static boolean isOfTls(Throwable failure) {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            String message = String.valueOf(cause.getMessage());
-            if (cause instanceof SSLException
-                    || (cause instanceof SQLException && TLS.matcher(message).find())) {
+            if (cause instanceof SSLException || (cause instanceof SQLException sql && namesTls(sql))) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean namesTls(SQLException failure) {
+        String sqlState = failure.getSQLState();
+        boolean isServers = sqlState != null && !sqlState.startsWith(CONNECTION_EXCEPTION_CLASS);
+        return (isServers ? WITHOUT_TLS : TLS)
+                .matcher(String.valueOf(failure.getMessage()))
+                .find();
     }
 
     private static boolean isStale(String sqlState) {
