@@ -14,6 +14,7 @@ import java.security.Principal;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +34,9 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 public final class ExactlyOnceEndpoint {
 
     private static final Logger log = LoggerFactory.getLogger(ExactlyOnceEndpoint.class);
+
+    private static final String RELEASE = "release";
+    private static final Set<String> DECISIONS = Set.of(RELEASE, "complete");
 
     private final ListenerStates listeners;
     private final WindowWatch windows;
@@ -122,21 +126,21 @@ public final class ExactlyOnceEndpoint {
         if (deciding == null || parked == null) {
             return Map.of("decided", false);
         }
-        boolean decided = switch (decision.toLowerCase(Locale.ROOT)) {
-            case "release" -> deciding.releaseParked(parked);
-            case "complete" -> deciding.completeParked(parked, null);
-            default ->
-                throw new InvalidEndpointRequestException(
-                        "decision '%s' must be 'release' or 'complete'".formatted(decision),
-                        "decision must be 'release' or 'complete'");
-        };
-        log.warn(
-                "{} asked to {} the parked claim of {}: {}",
-                asking(security),
-                decision,
-                named,
-                decided ? "done" : "another decision came first");
-        return Map.of("decided", decided);
+        String asked = decision.toLowerCase(Locale.ROOT);
+        if (!DECISIONS.contains(asked)) {
+            throw new InvalidEndpointRequestException(
+                    "decision '%s' must be 'release' or 'complete'".formatted(decision),
+                    "decision must be 'release' or 'complete'");
+        }
+        String outcome = "it failed, and may have been decided nevertheless";
+        try {
+            boolean decided =
+                    RELEASE.equals(asked) ? deciding.releaseParked(parked) : deciding.completeParked(parked, null);
+            outcome = decided ? "done" : "another decision came first";
+            return Map.of("decided", decided);
+        } finally {
+            log.warn("{} asked to {} the parked claim of {}: {}", asking(security), asked, named, outcome);
+        }
     }
 
     /**

@@ -2,7 +2,11 @@ package io.exactlyonce.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
+import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
@@ -21,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -160,6 +165,21 @@ class ExactlyOnceEndpointTests {
         assertThat(endpoint.decide(OPERATOR, "orders", "x".repeat(600), "release"))
                 .as("a key that is kept by its hash")
                 .containsEntry("decided", false);
+    }
+
+    /** It may have been decided, so that the record must not depend on the reply. */
+    @Test
+    void whoAskedForADecisionIsOnRecordAlthoughItsReplyIsLost(CapturedOutput output) {
+        ParkedClaim parked = new ParkedClaim("orders", "o1", UUID.randomUUID(), 1, true, "timeout", 1);
+        ExactlyOnceOperations operations = mock(ExactlyOnceOperations.class);
+        when(operations.findParked("orders", "o1")).thenReturn(Optional.of(parked));
+        when(operations.releaseParked(parked)).thenThrow(new IllegalStateException("connection reset"));
+        ExactlyOnceEndpoint deciding = new ExactlyOnceEndpoint(listeners, windows, audit, sightings, null, operations);
+
+        assertThatThrownBy(() -> deciding.decide(OPERATOR, "orders", "o1", "release"))
+                .hasMessage("connection reset");
+
+        assertThat(output).contains("'operator' asked to release the parked claim of ");
     }
 
     @Test
