@@ -80,6 +80,15 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
         if (failure instanceof ParkRequest request) {
             return String.valueOf(request.getMessage());
         }
-        return stopped ? "stopped from outside: " + failure : failure.toString();
+        return stopped ? "stopped from outside: " + text(failure) : text(failure);
+    }
+
+    /** An exception of the application's may fail when it is read, which must not cost the write that records it. */
+    static String text(Throwable failure) {
+        try {
+            return String.valueOf(failure.toString());
+        } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
+            return failure.getClass().getName();
+        }
     }
 }

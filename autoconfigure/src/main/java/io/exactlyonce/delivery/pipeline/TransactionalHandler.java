@@ -87,7 +87,7 @@ final class TransactionalHandler {
             ClaimOutcome outcome = writer.awaitClaim(List.of(request)).get(0);
             if (outcome instanceof Acquired) {
                 Set<ClaimId> parked = ClaimWriter.await(
-                        writer.park(List.of(new ClaimEnd.Parked(request.id(), failure.toString(), false))));
+                        writer.park(List.of(new ClaimEnd.Parked(request.id(), FailedAttempt.text(failure), false))));
                 if (parked.contains(request.id())) {
                     observer.parked(attempt.delivery().subscription(), request.key());
                 }

@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
@@ -181,6 +182,30 @@ class BatchPipelineTests {
     }
 
     /** A renewal after the release would find the key free, or another's, and tell a loss where there is none. */
+    /** As when an exception of the application's quotes an order that is not there. */
+    @Test
+    void failureThatCannotBeToldCostsNeitherItsOwnKeyNorTheOthersADoubt() {
+        RuntimeException unreadable = new RuntimeException() {
+            @Override
+            public String getMessage() {
+                throw new IllegalStateException("no message can be read");
+            }
+        };
+
+        assertThatThrownBy(() -> rig.process(items("a", "b", "c"), claimed -> {
+                    BatchItemFailures failures = new BatchItemFailures();
+                    failures.add(0, unreadable);
+                    failures.add(1, new IOException("no stock"));
+                    failures.throwIfAny();
+                }))
+                .isInstanceOf(BatchItemFailures.class);
+
+        assertThat(rig.store.releases())
+                .extracting(release -> release.claim().key(), ClaimEnd.Released::ambiguous)
+                .containsExactly(tuple(key("a"), false), tuple(key("b"), false));
+        assertThat(acknowledged()).containsExactly(2);
+    }
+
     @Test
     void failedItemsAreRenewedNoMoreFromBeforeTheirClaimsAreReleased() {
         rig.store.onRelease(requested -> {
