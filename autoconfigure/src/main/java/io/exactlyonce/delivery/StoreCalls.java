@@ -54,7 +54,7 @@ public final class StoreCalls {
                 answer.completeExceptionally(failure);
                 return;
             }
-            log.warn("{} {} failed; trying again", what, keys, failure);
+            tell(what, keys, failure);
             try {
                 timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, keys, pauses, wanted, call));
             } catch (Throwable untimed) {
@@ -63,6 +63,15 @@ public final class StoreCalls {
                 answer.completeExceptionally(failure);
             }
         });
+    }
+
+    /** What cannot be told must not end the repeats: a store's exception may fail when it is read, or memory be used up. */
+    private static void tell(String what, Object keys, Throwable failure) {
+        try {
+            log.warn("{} {} failed; trying again", what, keys, failure);
+        } catch (Throwable untold) {
+            // Whoever waits for the answer learns of the failure if it is the last one.
+        }
     }
 
     /** A call that cannot even begin, as when the system refuses a thread, has failed like any other. */

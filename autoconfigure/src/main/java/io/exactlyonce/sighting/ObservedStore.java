@@ -89,8 +89,22 @@ final class ObservedStore {
                 answered.completeExceptionally(StoreCalls.unwrap(failure));
                 return;
             }
-            timer.after(Duration.ofMillis(pause), () -> thread.execute(() -> ask(call, answer, pauses, answered)));
+            unlessRefused(
+                    answered,
+                    () -> timer.after(
+                            Duration.ofMillis(pause),
+                            () -> unlessRefused(
+                                    answered, () -> thread.execute(() -> ask(call, answer, pauses, answered)))));
         });
+    }
+
+    /** Where the system has no thread for a repetition, there is none: what is never answered would be under way for ever. */
+    private static void unlessRefused(CompletableFuture<?> answered, Runnable repetition) {
+        try {
+            repetition.run();
+        } catch (Throwable refused) {
+            answered.completeExceptionally(refused);
+        }
     }
 
     private static <A> CompletableFuture<A> begun(Supplier<CompletableFuture<A>> call) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.time.Timer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -30,5 +31,26 @@ class StoreCallsTests {
         assertThat(answer.handle((given, failure) -> failure).getNow(null))
                 .isSameAs(outage)
                 .hasSuppressedException(noThread);
+    }
+
+    /** As where memory is used up while it is logged. */
+    @Test
+    void callIsRepeatedAndEndsAlthoughItsFailureCannotBeLogged() {
+        IllegalStateException outage = new IllegalStateException("the store is away") {
+            @Override
+            public StackTraceElement[] getStackTrace() {
+                throw new UnsupportedOperationException("nothing can be logged");
+            }
+        };
+        AtomicInteger calls = new AtomicInteger();
+
+        CompletableFuture<Object> answer = new StoreCalls((delay, task) -> task.run())
+                .untilAnswered("Completing", "orders/1", new FixedBackOff(1, 3), () -> true, () -> {
+                    calls.incrementAndGet();
+                    return CompletableFuture.failedFuture(outage);
+                });
+
+        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage);
+        assertThat(calls).hasValue(4);
     }
 }

@@ -15,6 +15,7 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.ref.WeakReference;
@@ -28,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +56,10 @@ class ObservedClaimsTests {
     private final ObservedClaims claims = claims(store, Runnable::run, 10);
 
     private ObservedClaims claims(AsyncClaimStore asked, Executor thread, int most) {
+        return claims(asked, thread, timer, most);
+    }
+
+    private ObservedClaims claims(AsyncClaimStore asked, Executor thread, Timer timer, int most) {
         SightingObserver observer = new SightingObserver() {
             @Override
             public void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
@@ -134,6 +140,26 @@ class ObservedClaimsTests {
         store.answer(0, FIRST);
 
         assertThat(store.ends).hasSize(1);
+    }
+
+    /** Trap: each of them would count as under way for ever, until nothing is observed any more. */
+    @Test
+    void observationEndsAlthoughNoRepetitionCanBeTimed() {
+        ObservedClaims untimed = claims(
+                store,
+                Runnable::run,
+                (delay, task) -> {
+                    throw new RejectedExecutionException("no thread");
+                },
+                10);
+        Observation run = untimed.begin(ORDERS, message("o1"));
+
+        store.claims.get(0).answer().completeExceptionally(new IllegalStateException("the store is away"));
+        run.ended(null);
+        store.ends.get(0).answer().completeExceptionally(new IllegalStateException("the store is away"));
+
+        assertThat(untimed.underWay()).isZero();
+        assertThat(seen).containsExactly("unobserved store", "unobserved outcome");
     }
 
     @Test
@@ -504,7 +530,7 @@ class ObservedClaimsTests {
         ObservedClaims threadless = claims(
                 store,
                 task -> {
-                    throw new OutOfMemoryError("unable to create native thread");
+                    throw new RejectedExecutionException("no thread");
                 },
                 10);
 
