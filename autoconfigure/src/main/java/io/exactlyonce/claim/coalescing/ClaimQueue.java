@@ -50,7 +50,7 @@ final class ClaimQueue {
     /** Claims that were made lately and have not ended since, so that completions may come soon. */
     private int companions;
 
-    /** Whether a thread waits for a completion that waits here. */
+    /** Whether a thread may wait for a completion that waits here: one whose key is on its way stays when a batch goes. */
     private boolean isAwaited;
 
     private boolean closed;
@@ -231,7 +231,7 @@ final class ClaimQueue {
         if (!batch.isEmpty()) {
             flushing++;
             taken++;
-            isAwaited = false;
+            isAwaited = isAwaited && waiting.count() > 0;
             room.signalAll();
             if (isMuch()) {
                 work.signal();

@@ -97,6 +97,19 @@ class CompletionsTogetherTests {
         assertThat(flusher.answer().get()).hasSize(2);
     }
 
+    /** It cannot go with the batch that is taken meanwhile: its key is on its way already. */
+    @Test
+    void completionThatAThreadWaitsForWaitsForNothingWhenItsKeyIsBack() throws Exception {
+        acquire(claims);
+        List<PendingCall<?>> first = taken(claims.subList(0, 1), new ClaimOutcome.HeldElsewhere(Duration.ZERO));
+        queue.add(List.of(PendingCall.of(new ClaimEnd.Completed(claims.get(0).id(), null), Long.MAX_VALUE)));
+        List<PendingCall<?>> second = taken(List.of(request(newKey())), new ClaimOutcome.AlreadyCompleted(null));
+        queue.returned(second);
+        queue.returned(first);
+
+        assertThat(flusher().answer().get(10, TimeUnit.SECONDS)).hasSize(1);
+    }
+
     @Test
     void completionOfTheOnlyClaimWaitsForNothing() throws Exception {
         acquire(claims.subList(0, 1));
