@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOff;
@@ -161,7 +162,11 @@ public final class ClaimWriter {
             return CompletableFuture.completedFuture(null);
         }
         Object keys = keys(releases, release -> release.claim().key());
-        return calls.untilAnswered("Releasing", keys, FEW_PAUSES, () -> true, () -> async.endAsync(releases))
+        return tell(
+                        "Releasing",
+                        keys,
+                        releases,
+                        release -> new ClaimEnd.Released(release.claim(), ascii(release.error()), release.ambiguous()))
                 .handle((released, failure) -> {
                     if (failure != null) {
                         log.warn("Releasing {} failed; it can be claimed again when its lease ends", keys, failure);
@@ -180,7 +185,11 @@ public final class ClaimWriter {
             return CompletableFuture.completedFuture(Set.of());
         }
         Object keys = keys(parkings, parking -> parking.claim().key());
-        return calls.untilAnswered("Parking", keys, FEW_PAUSES, () -> true, () -> async.endAsync(parkings))
+        return tell(
+                        "Parking",
+                        keys,
+                        parkings,
+                        parking -> new ClaimEnd.Parked(parking.claim(), ascii(parking.reason()), parking.ambiguous()))
                 .handle((parked, failure) -> {
                     if (failure != null) {
                         log.error("Parking {} failed; it is in doubt when its lease ends", keys, failure);
@@ -193,6 +202,23 @@ public final class ClaimWriter {
                     }
                     return failure == null ? parked : Set.of();
                 });
+    }
+
+    /** What a handler has thrown may have letters that the encoding of the database has not: that must leave no doubt. */
+    private <E extends ClaimEnd> CompletableFuture<Set<ClaimId>> tell(
+            String what, Object keys, List<E> ends, UnaryOperator<E> inAscii) {
+        return end(what, keys, ends)
+                .exceptionallyCompose(failure -> StoreCalls.unwrap(failure) instanceof IllegalArgumentException
+                        ? end(what, keys, ends.stream().map(inAscii).toList())
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    private CompletableFuture<Set<ClaimId>> end(String what, Object keys, List<? extends ClaimEnd> ends) {
+        return calls.untilAnswered(what, keys, FEW_PAUSES, () -> true, () -> async.endAsync(ends));
+    }
+
+    private static String ascii(String text) {
+        return text.replaceAll("[^\\x20-\\x7E]", "?");
     }
 
     /**

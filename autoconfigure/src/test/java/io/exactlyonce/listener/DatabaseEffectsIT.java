@@ -315,7 +315,8 @@ class DatabaseEffectsIT {
         }
         List.of("o1", "o2", "o3", "o4").forEach(order -> SQS.send(queue, order));
 
-        try (TestApplication application = TestApplication.start(database, Map.of("test.queue", queue), Batches.class)) {
+        try (TestApplication application =
+                TestApplication.start(database, Map.of("test.queue", queue), Batches.class)) {
             awaitEmptyQueue();
 
             assertThat(sales(application)).containsExactlyInAnyOrder("o1", "o2", "o3", "o4");
@@ -331,20 +332,12 @@ class DatabaseEffectsIT {
         String deadLetters = SQS.addDeadLetterQueue(queue, 1);
         List.of("o1", "o2", "\u0416", "o4").forEach(order -> SQS.send(queue, order));
 
-        try (TestApplication application = start(latin1(), Batches.class)) {
+        try (TestApplication application = start(EmbeddedDatabase.shared().createLatin1Database(), Batches.class)) {
             await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0 && SQS.size(deadLetters) > 0);
 
             assertThat(sales(application)).containsExactlyInAnyOrder("o1", "o2", "o4");
             assertThat(SQS.size(deadLetters)).isOne();
         }
-    }
-
-    private static String latin1() {
-        String shared = EmbeddedDatabase.shared().createDatabase();
-        JdbcClient.create(EmbeddedDatabase.shared().dataSource(shared))
-                .sql("CREATE DATABASE latin1 TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
-                .update();
-        return shared.replaceFirst("\\w+$", "latin1");
     }
 
     @ParameterizedTest

@@ -73,7 +73,7 @@ class RedeliveryIT {
         void handle(Order order, Claim claim) {
             calls().add(Call.of(order, claim));
             if (calls().size() == 1) {
-                throw new IllegalStateException("the payment provider is away");
+                throw new IllegalStateException("the payment provider is away, and 12 \u20AC are due");
             }
         }
     }
@@ -81,10 +81,11 @@ class RedeliveryIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(Class<?> listener) {
-        return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue, "exactly-once.audit.mode", "off"),
-                listener);
+        return start(EmbeddedDatabase.shared().createDatabase(), listener);
+    }
+
+    private TestApplication start(String database, Class<?> listener) {
+        return TestApplication.start(database, Map.of("test.queue", queue, "exactly-once.audit.mode", "off"), listener);
     }
 
     private void awaitEmptyQueue() {
@@ -162,6 +163,19 @@ class RedeliveryIT {
             Call first = listener.calls().get(0);
             assertThat(listener.calls().get(1)).isEqualTo(new Call("o1", 2, false, first.downstreamKey()));
             assertThat(first.attempt()).isEqualTo(1);
+        }
+    }
+
+    /** Trap: the release was refused for its text, so that the key was held until its lease was over, and then in doubt. */
+    @Test
+    void failureWhoseTextTheDatabasesEncodingHasNotLeavesNoDoubt() {
+        try (TestApplication application = start(EmbeddedDatabase.shared().createLatin1Database(), Failing.class)) {
+            SQS.send(queue, "{\"orderId\":\"o1\"}");
+
+            awaitEmptyQueue();
+            assertThat(application.bean(Failing.class).calls())
+                    .extracting(Call::ambiguous)
+                    .containsExactly(false, false);
         }
     }
 

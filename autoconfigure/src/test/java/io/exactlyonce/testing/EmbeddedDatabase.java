@@ -52,6 +52,14 @@ public final class EmbeddedDatabase {
         return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), name);
     }
 
+    /** Creates a database whose encoding has few letters only; returns its URL. */
+    public String createLatin1Database() {
+        String name = "latin1_" + databases.incrementAndGet();
+        new JdbcTemplate(server.getPostgresDatabase())
+                .execute("CREATE DATABASE %s TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'".formatted(name));
+        return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), name);
+    }
+
     /** Returns the superuser's name. */
     public String username() {
         return "postgres";
