@@ -430,7 +430,8 @@ class AtLeastOnceIT {
         orders.forEach(order -> SQS.send(order.endsWith(BATCH) ? BATCH : SINGLE, order));
 
         assertEachHandledOnce(orders);
-        return orders.stream().collect(Collectors.groupingBy(order -> received(order).size(), Collectors.counting()));
+        return orders.stream()
+                .collect(Collectors.groupingBy(order -> received(order).size(), Collectors.counting()));
     }
 
     /** Its message has been received, and handled, by another delivery since. */

@@ -95,7 +95,8 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
 
         private void answered(List<Message<T>> messages, DeleteMessageBatchResponse response) {
             Map<String, BatchResultErrorEntry> failures = response.failed().stream()
-                    .collect(Collectors.toMap(BatchResultErrorEntry::id, Function.identity(), (first, second) -> first));
+                    .collect(
+                            Collectors.toMap(BatchResultErrorEntry::id, Function.identity(), (first, second) -> first));
             List<Message<T>> again = new ArrayList<>();
             for (int index = 0; index < messages.size(); index++) {
                 Message<T> message = messages.get(index);

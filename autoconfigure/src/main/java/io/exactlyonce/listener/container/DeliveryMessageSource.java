@@ -108,8 +108,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         awaitRecords(new PendingRecords(begun, inHand(configured), engine.observer()));
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
-        return new CompletingAcknowledgementExecutor<>(
-                engine.deliveries(), sqs, queue.getQueueUrl(), engine.timer());
+        return new CompletingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl(), engine.timer());
     }
 
     /** As many outcomes may be on their way to the store as messages may be in hand. */

@@ -272,8 +272,7 @@ class ExactlyOnceInterceptorTests {
 
         ((Listener) proxies.getProxy()).batch(List.of("A-1", "A-2", "A-3", "A-4"), null);
 
-        assertThat(target.handled)
-                .containsExactly("A-2 A-2", "A-3 A-3", "A-4 A-4", "A-2 A-2", "A-4 A-4");
+        assertThat(target.handled).containsExactly("A-2 A-2", "A-3 A-3", "A-4 A-4", "A-2 A-2", "A-4 A-4");
         assertThat(advised).hasSize(2);
     }
 
