@@ -10,8 +10,16 @@ public final class FakeClock implements NanoClock {
     private final AtomicLong now =
             new AtomicLong(Long.MAX_VALUE - Duration.ofSeconds(20).toNanos());
 
+    private volatile Runnable whenRead = () -> {};
+
+    /** Does something else whenever the time is asked for. */
+    public void whenRead(Runnable reading) {
+        whenRead = reading;
+    }
+
     @Override
     public long nanoTime() {
+        whenRead.run();
         return now.get();
     }
 

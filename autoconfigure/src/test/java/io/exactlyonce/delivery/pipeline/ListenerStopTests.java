@@ -8,6 +8,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -16,12 +17,15 @@ import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -389,6 +393,51 @@ class ListenerStopTests {
 
         assertThat(rig.store.releases()).hasSize(1).noneMatch(ClaimEnd.Released::ambiguous);
         assertThat(rig.deliveries.settle(batch.get(1))).isFalse();
+    }
+
+    /**
+     * Each message looks at the clock before its handler is called, so that the stop comes once at each of those moments, the last
+     * one before the call included.
+     */
+    @Test
+    void stopAtAnyMomentLeavesNoClaimOfAGroupToItsLeaseAndKeepsItsOrder() throws Throwable {
+        int moment = 0;
+        while (stopsInTime(moment)) {
+            moment++;
+        }
+        assertThat(moment).isPositive();
+    }
+
+    /** Of a group whose later message is on its last receive, so that its claim is not given up by the stop itself. */
+    private static boolean stopsInTime(int moment) throws Throwable {
+        DeliveryRig rig = new DeliveryRig();
+        Subscription orders = new Subscription(
+                "listener", "orders.fifo", new VisibilityWindow(DeliveryRig.WINDOW), null, rig.queue, 3);
+        List<Attempt> group = items(List.of(rig.receive(orders, "first", 1), rig.receive(orders, "last", 3)), "group");
+        List<Attempt> handled = new ArrayList<>();
+        AtomicInteger looks = new AtomicInteger(moment);
+        rig.clock.whenRead(() -> {
+            if (looks.getAndDecrement() == 0) {
+                rig.deliveries.stop(orders).begin();
+            }
+        });
+
+        try {
+            rig.process(group, handled::addAll);
+        } catch (ClaimLostException | CancellationException notHandled) {
+            // Says that the stop was faster.
+        }
+
+        assertThat(handled)
+                .as("handled, stopped at look %d", moment)
+                .isEqualTo(group.subList(0, handled.size()));
+        assertThat(Stream.concat(
+                        rig.store.completions().stream().map(ClaimEnd.Completed::claim),
+                        rig.store.releases().stream().map(ClaimEnd.Released::claim)))
+                .as("ended, stopped at look %d", moment)
+                .containsExactlyInAnyOrderElementsOf(
+                        rig.store.claims().stream().map(ClaimRequest::id).toList());
+        return looks.get() < 0;
     }
 
     @Test
