@@ -45,6 +45,21 @@ class HandlerChoiceTests {
         assertThat(rig.windowResults).containsOnly(Result.SUCCEEDED);
     }
 
+    /** Another consumer may have the message by now. */
+    @Test
+    void choiceThatFailsAfterItsWindowWasLostDoesNotBringTheWindowBack() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        renewal.choose(LONG, () -> answer);
+        rig.tickFor(Duration.ofSeconds(31));
+        assertThat(rig.windowResults).containsExactly(Result.LOST);
+
+        answer.completeExceptionally(new IllegalStateException("throttled"));
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
     @Test
     void leaseIsRenewedAllTheSame() {
         choose(LONG);

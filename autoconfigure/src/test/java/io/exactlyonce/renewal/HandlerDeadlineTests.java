@@ -2,6 +2,7 @@ package io.exactlyonce.renewal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -160,6 +161,7 @@ class HandlerDeadlineTests {
         rig.tickFor(Duration.ofSeconds(20));
 
         assertThat(rig.timesLost).hasValue(1);
+        assertThat(rig.lostKeys).containsExactly(new ClaimKey("orders", "A-1"));
         assertThat(rig.timesTimedOut).hasValue(0);
     }
 
@@ -168,6 +170,7 @@ class HandlerDeadlineTests {
     void withoutATimeoutEverythingIsRenewed() {
         rig.tickFor(Duration.ofHours(1));
 
+        assertThat(rig.lostKeys).isEmpty();
         assertThat(rig.store.renewals()).hasSizeGreaterThan(350);
         assertThat(rig.windowResults).hasSizeGreaterThan(350).containsOnly(Result.SUCCEEDED);
         assertThat(rig.timesTimedOut).hasValue(0);

@@ -23,6 +23,7 @@ final class RenewalRig implements RenewalObserver {
     final List<Result> leaseResults = new ArrayList<>();
     final List<Subscription> timedOut = new ArrayList<>();
     final List<Duration> pauses = new ArrayList<>();
+    final List<ClaimKey> lostKeys = new ArrayList<>();
     final AtomicInteger timesLost = new AtomicInteger();
     final AtomicInteger timesTimedOut = new AtomicInteger();
     final RenewalSupervisor supervisor;
@@ -62,6 +63,11 @@ final class RenewalRig implements RenewalObserver {
     @Override
     public void renewed(Subscription subscription, Target target, Result result) {
         (target == Target.WINDOW ? windowResults : leaseResults).add(result);
+    }
+
+    @Override
+    public void claimLost(Subscription subscription, ClaimKey key) {
+        lostKeys.add(key);
     }
 
     @Override

@@ -453,6 +453,61 @@ class RenewalSupervisorTests {
     }
 
     @Test
+    void failureThatComesAfterTheLeaseWasToldLostChangesNothing() {
+        leaseExecutor = submitted::add;
+        Renewal renewal = start("handle");
+        hold(renewal, clock.nanoTime());
+        store.onRenew(requested -> {
+            throw new IllegalStateException("no database");
+        });
+        tickFor(Duration.ofSeconds(20));
+        assertThat(timesTold).hasValue(1);
+
+        runSubmitted();
+        tickFor(Duration.ofSeconds(1));
+
+        assertThat(store.renewals()).hasSize(1);
+        assertThat(renewal.isHeld()).isFalse();
+        assertThat(timesTold).hasValue(1);
+        assertThat(leaseEvents()).containsExactly(RenewalObserver.Result.LOST);
+    }
+
+    /** To ask once more would leave its handler at work without a claim until the store answers. */
+    @Test
+    void leaseWhoseRenewalIsFailingIsToldLostRightAfterAPauseBeyondItsEnd() {
+        Renewal renewal = start("handle");
+        hold(renewal, clock.nanoTime());
+        store.onRenew(requested -> {
+            throw new IllegalStateException("no database");
+        });
+        tickFor(Duration.ofSeconds(10));
+        assertThat(leaseEvents()).containsExactly(RenewalObserver.Result.FAILED);
+
+        clock.advance(Duration.ofSeconds(11));
+        supervisor.tick();
+
+        assertThat(timesTold).hasValue(1);
+        assertThat(store.renewals()).hasSize(1);
+    }
+
+    /** A handler that ignores its timeout would hold its key for ever beside others. */
+    @Test
+    void whatIsLeftToItsEndIsNotRenewedTogetherWithOthersEither() {
+        Renewal timedOut = start("timed out");
+        hold(timedOut, clock.nanoTime());
+        Renewal other = start("other");
+        ClaimId renewed = hold(other, clock.nanoTime());
+        timedOut.limit(Duration.ofSeconds(5), () -> {});
+
+        tickFor(Duration.ofSeconds(16));
+
+        assertThat(store.renewals()).hasSize(1).allSatisfy(call -> assertThat(call)
+                .extracting(LeaseRenewal::claim)
+                .containsExactly(renewed));
+        assertThat(queue.changes()).extracting(Change::receiptHandle).containsExactly("other");
+    }
+
+    @Test
     void executorThatRejectsCountsAsAFailedAttempt() {
         leaseExecutor = task -> {
             throw new RejectedExecutionException("stopping");

@@ -25,6 +25,19 @@ class StaticRenewalTests {
     }
 
     @Test
+    void endOfAHandlerBeginsNoRenewal() {
+        Renewal renewal = rig.hold(30);
+        rig.limit(renewal, Duration.ofMinutes(1));
+        rig.tickFor(Duration.ofSeconds(5));
+
+        renewal.completing();
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    @Test
     void handlerIsToldOnceWhenItsLeaseIsAboutToEnd() {
         Renewal renewal = rig.hold(30);
 

@@ -141,6 +141,25 @@ class BatchPipelineTests {
         assertThat(rig.deleted).containsExactly(deliveries.get(1));
     }
 
+    /** Or its next consumer would find the key held, and wait. */
+    @Test
+    void messageThatYieldsToItsGroupLeavesOnlyOnceItsClaimIsGivenBack() {
+        answer(new HeldElsewhere(Duration.ofSeconds(10)), new Acquired(1, 1, false));
+        List<Attempt> group = items("a", "b").stream()
+                .map(each -> Attempt.ofBatch(each.delivery(), "group", each.spec()))
+                .toList();
+        rig.pipeline().claimAhead(group);
+        List<Runnable> asked = new ArrayList<>();
+        rig.storeThreads = asked::add;
+
+        assertThat(rig.pipeline().admit(group)).isEmpty();
+
+        assertThat(deliveries.get(1).left()).isNotDone();
+        asked.forEach(Runnable::run);
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(deliveries.get(1).left()).isCompleted();
+    }
+
     @Test
     void messageWithoutAUsableKeyIsReturnedAndTheOthersAreHandled() throws Throwable {
         List<Attempt> items = items("a", "b");

@@ -137,6 +137,25 @@ class ListenerStopTests {
         assertThat(rig.store.renewals()).isEmpty();
     }
 
+    /** Or its next consumer would find the key held, and wait. */
+    @Test
+    void messageWhoseClaimTheStopGivesUpIsVisibleOnlyOnceThatIsOnRecord() {
+        Delivery delivery = rig.receive();
+        Attempt attempt = attempt(delivery);
+        rig.pipeline().claimAhead(List.of(attempt));
+        List<Runnable> asked = new ArrayList<>();
+        rig.storeThreads = asked::add;
+
+        stop.begin();
+        assertThat(rig.pipeline().admit(List.of(attempt))).isEmpty();
+
+        assertThat(delivery.left()).isNotDone();
+        assertThat(rig.queue.requests()).isEmpty();
+        asked.forEach(Runnable::run);
+        assertThat(delivery.left()).isCompleted();
+        assertThat(rig.returns()).containsExactly(0);
+    }
+
     @Test
     void claimThatTheStopHasGivenUpIsNotGivenUpOnceMoreByTheThreadThatComesForIt() {
         Attempt attempt = attempt(rig.receive());
