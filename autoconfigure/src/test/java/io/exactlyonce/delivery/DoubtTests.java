@@ -15,6 +15,8 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -126,6 +128,19 @@ class DoubtTests {
     void handlerThatLearnedByItselfThatItsClaimIsLostIsReleasedAsAmbiguous() {
         assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN), this::learnsOfItsLoss))
                 .isInstanceOf(ExecutionException.class);
+
+        assertThat(rig.store.releases())
+                .singleElement()
+                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+    }
+
+    /** As a channel does whose thread is interrupted while it writes: what the other side has received is not known. */
+    @Test
+    void handlerWhoseChannelAnInterruptHasClosedLeavesADoubt() {
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN), claim -> {
+                    throw new UncheckedIOException(new ClosedByInterruptException());
+                }))
+                .isInstanceOf(UncheckedIOException.class);
 
         assertThat(rig.store.releases())
                 .singleElement()

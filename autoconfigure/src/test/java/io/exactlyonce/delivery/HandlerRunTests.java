@@ -2,6 +2,8 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -55,5 +57,33 @@ class HandlerRunTests {
         run.close();
 
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
+    }
+
+    /** Such a stage refuses to be asked, and would be taken for one that has ended well. */
+    @Test
+    void failureOfAStageThatIsNoFutureIsAFailure() {
+        IllegalStateException declined = new IllegalStateException("declined");
+
+        CompletableFuture<?> future =
+                HandlerRun.future(CompletableFuture.failedFuture(declined).minimalCompletionStage());
+
+        assertThat(future.isDone()).isTrue();
+        assertThat(future.handle((result, failure) -> StoreCalls.unwrap(failure)))
+                .isCompletedWithValue(declined);
+    }
+
+    @Test
+    void workMayGoOnOnlyIfItsFutureWasCancelledByUs() {
+        CompletableFuture<Object> work = new CompletableFuture<>();
+        run.close();
+        run.goOn(work, Runnable::run, (result, failure) -> {});
+        assertThat(run.mayGoOn(new CancellationException("by the application")))
+                .isFalse();
+
+        run.stop();
+
+        assertThat(work).isCancelled();
+        assertThat(run.mayGoOn(new CancellationException())).isTrue();
+        assertThat(run.mayGoOn(new IllegalStateException("it heeded that"))).isFalse();
     }
 }

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.time.Timer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -52,5 +54,47 @@ class StoreCallsTests {
 
         assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage);
         assertThat(calls).hasValue(4);
+    }
+
+    @Test
+    void callThatCannotBeginIsRepeatedLikeOneThatFails() {
+        AtomicInteger calls = new AtomicInteger();
+
+        CompletableFuture<Object> answer = untilAnswered(() -> {
+            if (calls.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return CompletableFuture.completedFuture("recorded");
+        });
+
+        assertThat(answer).isCompletedWithValue("recorded");
+    }
+
+    /** An outage has causes of all kinds: only a call that is itself wrong is not repeated. */
+    @Test
+    void failureIsJudgedByItselfAndNotByItsCause() {
+        IllegalStateException outage = new IllegalStateException("away", new IllegalArgumentException("no such host"));
+        AtomicInteger calls = new AtomicInteger();
+
+        CompletableFuture<Object> answer = untilAnswered(() -> {
+            calls.incrementAndGet();
+            return CompletableFuture.failedFuture(outage);
+        });
+
+        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage);
+        assertThat(calls).hasValue(4);
+    }
+
+    @Test
+    void failureWithoutACauseIsTheFailureItself() {
+        CompletionException bare = new CompletionException((Throwable) null);
+
+        assertThat(StoreCalls.unwrap(bare)).isSameAs(bare);
+    }
+
+    /** Three repetitions, each at once. */
+    private static CompletableFuture<Object> untilAnswered(Supplier<CompletableFuture<Object>> call) {
+        return new StoreCalls((delay, task) -> task.run())
+                .untilAnswered("Completing", "orders/1", new FixedBackOff(1, 3), () -> true, call);
     }
 }

@@ -463,6 +463,39 @@ class BatchPipelineTests {
         };
     }
 
+    /** There is no thread yet that could repeat its claim for as long as it takes. */
+    @Test
+    void messageOnItsLastReceiveThatIsNotAnsweredAheadIsClaimedByItsThreadAndTheOthersWait() throws Throwable {
+        Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+        Attempt waiting = items("a").get(0);
+        Attempt last = Attempt.ofBatch(rig.receive(lastReceive, "last", 1), "", waiting.spec());
+        List<Attempt> called = new ArrayList<>();
+        rig.store.failClaims(true);
+        rig.pipeline().claimAhead(List.of(waiting, last));
+        rig.store.failClaims(false);
+
+        rig.process(List.of(waiting, last), called::addAll);
+
+        assertThat(called).containsExactly(last);
+    }
+
+    @Test
+    void keyThatCanNeverBeStoredCostsItsNeighboursNothing() throws Throwable {
+        rig.store.onClaim(BatchPipelineTests::refuse);
+        rig.store.onClaim(() -> new Acquired(1, 1, false));
+        rig.store.onClaim(BatchPipelineTests::refuse);
+
+        process(items("a", "b"));
+
+        assertThat(handed).containsExactly(0);
+        assertThat(acknowledged()).containsExactly(0);
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    private static ClaimOutcome refuse() {
+        throw new IllegalArgumentException("The key has a character that PostgreSQL does not store");
+    }
+
     /** To come again would be the end of the one, untried. */
     @Test
     void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {

@@ -69,6 +69,8 @@ class ListenerStopTests {
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(CancellationException.class);
         assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(delivery.left()).as("nothing waits for it").isCompleted();
+        assertThat(delivery.gone()).as("nor its group").isCompletedWithValue(delivery.isOnItsLastReceive());
     }
 
     @Test
@@ -154,6 +156,49 @@ class ListenerStopTests {
         asked.forEach(Runnable::run);
         assertThat(delivery.left()).isCompleted();
         assertThat(rig.returns()).containsExactly(0);
+    }
+
+    /** The store answers between the handlers' last moment and the listener's end. */
+    @Test
+    void keyThatIsAcquiredAfterTheLastMomentIsReleased() {
+        List<Runnable> asked = new ArrayList<>();
+        rig.storeThreads = asked::add;
+        rig.pipeline().claimAhead(List.of(attempt(rig.receive())));
+        rig.storeThreads = Runnable::run;
+        Thread.currentThread().interrupt();
+        stop.interruptHandlers();
+        assertThat(Thread.interrupted()).isTrue();
+        asked.forEach(Runnable::run);
+        assertThat(rig.store.releases()).isEmpty();
+
+        stop.end();
+
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
+    }
+
+    /** Until then it may be handled, as if nothing had happened. */
+    @Test
+    void claimedMessageOnItsLastReceiveIsGivenUpWhenItsListenerWaitsNoLonger() {
+        Subscription oneReceive = new Subscription("listener", "one", rig.orders.window(), null, rig.queue, 1);
+        rig.pipeline().claimAhead(List.of(attempt(rig.receive(oneReceive, "last", 1))));
+        ListenerStop ending = rig.deliveries.stop(oneReceive);
+
+        ending.begin();
+        assertThat(rig.store.releases()).isEmpty();
+        ending.interruptHandlers();
+
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
+        assertThat(rig.queue.changes()).containsExactly(new Change("last", 0));
+    }
+
+    @Test
+    void messageThatMayComeOnceMoreIsVisibleAtOnceAlthoughItsQueueHasALastReceive() {
+        Subscription twoReceives = new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2);
+        rig.receive(twoReceives, "handle", 1);
+
+        rig.deliveries.stop(twoReceives).begin();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
     }
 
     @Test

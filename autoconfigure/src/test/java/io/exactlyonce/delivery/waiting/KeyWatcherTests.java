@@ -91,6 +91,22 @@ class KeyWatcherTests {
         assertThat(rig.store.renewals()).isEmpty();
     }
 
+    /** It was completed when the watcher looked, and decided on anew when it claimed. */
+    @Test
+    void waiterWhoseKeyIsHeldAgainWhenItsPayloadIsToBeComparedWaitsOn() throws Throwable {
+        waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, KeyState.COMPLETED);
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+
+        rig.watch.tick();
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.returns()).isEmpty();
+
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+        rig.watch.tick();
+        assertThat(rig.deleted).hasSize(1);
+    }
+
     @Test
     void oneLookIsForTheKeysOfAll() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);

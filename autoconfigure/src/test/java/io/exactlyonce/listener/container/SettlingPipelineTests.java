@@ -1,8 +1,10 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -43,16 +45,34 @@ class SettlingPipelineTests {
             clock,
             () -> 0,
             10);
-    private final MessageProcessingContext<String> context = MessageProcessingContext.create();
+    private final List<List<Message<String>>> deleted = new ArrayList<>();
+    private final MessageProcessingContext<String> context =
+            MessageProcessingContext.<String>create().setAcknowledgmentCallback(new AcknowledgementCallback<>() {
+                @Override
+                public CompletableFuture<Void> onAcknowledge(Message<String> message) {
+                    return onAcknowledge(List.of(message));
+                }
+
+                @Override
+                public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> messages) {
+                    deleted.add(List.copyOf(messages));
+                    return CompletableFuture.completedFuture(null);
+                }
+            });
     private final ScriptedStore store = new ScriptedStore();
     private final ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run);
     private final List<Message<String>> processed = new ArrayList<>();
+    private int calls;
+    private RuntimeException failure;
     private final SettlingPipeline<String> pipeline = new SettlingPipeline<>(
             new MessageProcessingPipeline<>() {
                 @Override
                 public CompletableFuture<Message<String>> process(
                         Message<String> message, MessageProcessingContext<String> context) {
                     processed.add(message);
+                    if (failure != null) {
+                        throw failure;
+                    }
                     return CompletableFuture.completedFuture(message);
                 }
 
@@ -60,6 +80,7 @@ class SettlingPipelineTests {
                 public CompletableFuture<Collection<Message<String>>> process(
                         Collection<Message<String>> messages, MessageProcessingContext<String> context) {
                     processed.addAll(messages);
+                    calls++;
                     return CompletableFuture.completedFuture(messages);
                 }
             },
@@ -119,6 +140,40 @@ class SettlingPipelineTests {
 
         assertThat(processed).isEmpty();
         assertThat(delivery(duplicate).state()).isEqualTo(DeliveryState.DELETING);
+    }
+
+    @Test
+    void duplicatesOfABatchAreDeletedTogetherAndNoHandlerIsCalledForNone() {
+        Message<String> one = receive();
+        Message<String> two = receive();
+        store.onClaim(() -> new AlreadyCompleted(null));
+        store.onClaim(() -> new AlreadyCompleted(null));
+
+        assertThat(pipeline.process(List.of(one, two), context)).isCompleted();
+
+        assertThat(calls).isZero();
+        assertThat(deleted).containsExactly(List.of(one, two));
+    }
+
+    /** SQS refuses a request to delete nothing. */
+    @Test
+    void nothingIsDeletedOfABatchThatComesAgain() {
+        assertThat(pipeline.process(List.of(receive(), receive()), context)).isCompleted();
+
+        assertThat(calls).isOne();
+        assertThat(deleted).isEmpty();
+    }
+
+    @Test
+    void messageWhosePipelineThrowsIsReturnedAndItsClaimGivenBack() {
+        Message<String> message = receive();
+        failure = new IllegalStateException("no thread for an interceptor");
+
+        assertThatThrownBy(() -> pipeline.process(message, context)).isSameAs(failure);
+
+        assertThat(store.releases()).hasSize(1);
+        assertThat(delivery(message).state()).isEqualTo(DeliveryState.RETURNED);
+        assertThat(delivery(message).gone()).isCompleted();
     }
 
     @Test
