@@ -18,6 +18,7 @@ public final class GatedStore implements ClaimStore {
     private final BlockingQueue<Batch> arrived = new LinkedBlockingQueue<>();
     private final List<Object> all = new CopyOnWriteArrayList<>();
     private final List<ClaimId> locked = new CopyOnWriteArrayList<>();
+    private final List<ClaimId> lost = new CopyOnWriteArrayList<>();
     private volatile boolean open;
     private volatile Consumer<List<?>> rule = entries -> {};
 
@@ -46,6 +47,11 @@ public final class GatedStore implements ClaimStore {
     /** Completions of a claim find its row locked from now on. */
     public void lock(ClaimId claim) {
         locked.add(claim);
+    }
+
+    /** A claim does not hold its key any more. */
+    public void lose(ClaimId claim) {
+        lost.add(claim);
     }
 
     /** Looks at each batch before it is answered, and may throw. */
@@ -80,6 +86,7 @@ public final class GatedStore implements ClaimStore {
         Set<ClaimId> recorded = batch.ends().stream().map(ClaimEnd::claim).collect(Collectors.toSet());
         Set<ClaimId> stayLocked = recorded.stream().filter(locked::contains).collect(Collectors.toSet());
         recorded.removeAll(stayLocked);
+        lost.forEach(recorded::remove);
         return new ClaimBatch.Result(
                 recorded, batch.claims().stream().map(GatedStore::outcome).toList(), stayLocked);
     }

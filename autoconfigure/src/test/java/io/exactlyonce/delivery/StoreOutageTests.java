@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
@@ -204,6 +205,27 @@ class StoreOutageTests {
     }
 
     /** The claim's reply was lost, so that it stands: to come again would cost a receive, and find it held. */
+    /** The claim that tells that the store is back is one delivery's: the others must not wait for ever. */
+    @Test
+    void allThatWaitedForTheStoreComeAgainOnceItHasAnsweredOne() throws Throwable {
+        ClaimKey otherKey = new ClaimKey("orders", "A-2");
+        waitForStore();
+        rig.store.failClaims(true);
+        Delivery other = rig.receive(rig.orders, "other", 1);
+        rig.process(other, new ClaimSpec(otherKey, null, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.deliveries.settle(other);
+        rig.store.failClaims(false);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+        rig.store.putState(otherKey, KeyState.FREE);
+
+        for (int look = 0; look < 10; look++) {
+            rig.clock.advance(KeyWatcher.INTERVAL);
+            rig.watch.tick();
+        }
+
+        assertThat(rig.queue.changes()).extracting(Change::receiptHandle).containsExactlyInAnyOrder("handle", "other");
+    }
+
     @Test
     void deliveryWhoseKeyIsHeldAfterTheOutageWaitsOn() throws Throwable {
         waitForStore();

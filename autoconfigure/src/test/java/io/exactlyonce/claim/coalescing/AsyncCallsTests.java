@@ -153,6 +153,21 @@ class AsyncCallsTests {
         }
     }
 
+    /** Another worker has taken the key over: the message of this claim must not be deleted. */
+    @Test
+    void endOfAClaimThatIsLostIsNotToldAsRecorded() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
+            ClaimRequest lost = request(newKey());
+            ClaimRequest held = request(newKey());
+            rig.store.lose(lost.id());
+            var ended = rig.coalescer.endAsync(
+                    List.of(new ClaimEnd.Completed(lost.id(), null), new ClaimEnd.Completed(held.id(), null)));
+            rig.store.next().answer();
+
+            assertThat(ended.get()).containsExactly(held.id());
+        }
+    }
+
     @Test
     void callAfterTheEndFailsAndThrowsNothing() {
         CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig();
