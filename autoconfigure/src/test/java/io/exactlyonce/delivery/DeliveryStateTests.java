@@ -16,6 +16,9 @@ import static io.exactlyonce.delivery.DeliveryState.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -24,6 +27,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +52,14 @@ class DeliveryStateTests {
             Map.entry(RETURNED, Set.of()),
             Map.entry(ABANDONED, Set.of()),
             Map.entry(GONE, Set.of())));
+
+    private static final ClaimRequest REQUEST = new ClaimRequest(
+            DeliveryRig.KEY,
+            UUID.randomUUID(),
+            "worker",
+            Duration.ofSeconds(20),
+            ClaimRequest.InDoubt.TAKE_OVER,
+            null);
 
     private final DeliveryRig rig = new DeliveryRig();
 
@@ -127,6 +139,42 @@ class DeliveryStateTests {
         assertThat(in(state).settle()).contains(ABANDONED);
     }
 
+    /** What goes on behind it in its group: nothing, as long as this message may come once more, or may have had its effect. */
+    @ParameterizedTest
+    @EnumSource
+    void messageOnItsLastReceiveLeavesItsQueueUnlessItsEffectIsInDoubt(DeliveryState state) {
+        Delivery delivery = in(state, rig.receive(received(2), "handle", 2));
+
+        assertThat(delivery.leavesItsQueue()).isEqualTo(!Set.of(HANDLED, ABANDONED).contains(state));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void messageThatMayComeOnceMoreLeavesItsQueueOnlyIfItsKeyIsCompleted(DeliveryState state) {
+        Delivery delivery = in(state, rig.receive(received(2), "handle", 1));
+
+        assertThat(delivery.leavesItsQueue())
+                .isEqualTo(Set.of(RECORDED, DELETING, GONE).contains(state));
+    }
+
+    @Test
+    void messageThatWaitsOnItsLastReceiveHasNotLeftItsQueue() {
+        Delivery last = in(CLAIMING, rig.receive(received(2), "handle", 2));
+        Delivery early = in(CLAIMING, rig.receive(received(2), "handle", 1));
+        assertThat(last.waitsOnItsLastReceive()).as("not decided yet").isFalse();
+
+        last.decide(new Disposition.AwaitKey(REQUEST, Duration.ZERO));
+        early.decide(new Disposition.AwaitKey(REQUEST, Duration.ZERO));
+
+        assertThat(last.leavesItsQueue()).isFalse();
+        assertThat(last.waitsOnItsLastReceive()).isTrue();
+        assertThat(early.waitsOnItsLastReceive()).isFalse();
+    }
+
+    private Subscription received(int most) {
+        return new Subscription("listener", "orders.fifo", rig.orders.window(), null, rig.queue, most);
+    }
+
     private Set<DeliveryState> reachableFrom(DeliveryState state) {
         Set<DeliveryState> reached = EnumSet.noneOf(DeliveryState.class);
         Deque<DeliveryState> next = new ArrayDeque<>(ARROWS.get(state));
@@ -140,7 +188,10 @@ class DeliveryStateTests {
     }
 
     private Delivery in(DeliveryState state) {
-        Delivery delivery = rig.receive();
+        return in(state, rig.receive());
+    }
+
+    private static Delivery in(DeliveryState state, Delivery delivery) {
         DeliveryState now = RECEIVED;
         for (DeliveryState next : way(state)) {
             assertThat(delivery.step(now, next)).isTrue();

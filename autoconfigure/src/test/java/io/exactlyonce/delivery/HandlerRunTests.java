@@ -2,8 +2,12 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Proxy;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -77,13 +81,43 @@ class HandlerRunTests {
         CompletableFuture<Object> work = new CompletableFuture<>();
         run.close();
         run.goOn(work, Runnable::run, (result, failure) -> {});
-        assertThat(run.mayGoOn(new CancellationException("by the application")))
-                .isFalse();
+        assertThat(run.mayGoOn(new CancellationException("by the application"))).isFalse();
 
         run.stop();
 
         assertThat(work).isCancelled();
         assertThat(run.mayGoOn(new CancellationException())).isTrue();
         assertThat(run.mayGoOn(new IllegalStateException("it heeded that"))).isFalse();
+    }
+
+    @Test
+    void stageThatIsNoFutureOfTheJdkEndsAsItDoes() {
+        CompletableFuture<Object> work = new CompletableFuture<>();
+        CompletionStage<?> stage = (CompletionStage<?>) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {CompletionStage.class},
+                (proxy, method, arguments) -> method.invoke(work, arguments));
+
+        CompletableFuture<?> future = HandlerRun.future(stage);
+        assertThat(future).isNotDone();
+        work.complete("shipped");
+
+        assertThat(future.join()).isEqualTo("shipped");
+    }
+
+    @Test
+    void methodThatReturnsNoFutureHasEnded() {
+        assertThat(HandlerRun.future(null)).isCompletedWithValue(null);
+    }
+
+    /** It would be taken for a success. */
+    @Test
+    void failureThatHasNoCauseIsAFailure() {
+        AtomicReference<Throwable> told = new AtomicReference<>();
+        CompletionException bare = new CompletionException((Throwable) null);
+
+        run.goOn(CompletableFuture.failedFuture(bare), Runnable::run, (result, failure) -> told.set(failure));
+
+        assertThat(told).hasValue(bare);
     }
 }

@@ -49,8 +49,14 @@ public final class GuardMutations {
 
     private final List<Change> changes = new ArrayList<>();
 
-    /** @param report PIT's, as XML */
-    GuardMutations(Path report) throws IOException {
+    /** @param reports PIT's, as XML */
+    GuardMutations(Path... reports) throws IOException {
+        for (Path report : reports) {
+            add(report);
+        }
+    }
+
+    private void add(Path report) throws IOException {
         NodeList found = parse(report).getElementsByTagName("mutation");
         for (int i = 0; i < found.getLength(); i++) {
             Element change = (Element) found.item(i);
@@ -109,10 +115,11 @@ public final class GuardMutations {
         return complaints;
     }
 
-    /** Takes PIT's report and the document that lists survivors. */
+    /** Takes PIT's reports, and last the document that lists survivors. */
     public static void main(String[] files) throws IOException {
-        Collection<String> complaints =
-                new GuardMutations(Path.of(files[0])).complaints(Files.readString(Path.of(files[1])));
+        int last = files.length - 1;
+        Path[] reports = Arrays.stream(files, 0, last).map(Path::of).toArray(Path[]::new);
+        Collection<String> complaints = new GuardMutations(reports).complaints(Files.readString(Path.of(files[last])));
         if (!complaints.isEmpty()) {
             throw new IllegalStateException(
                     "Guards that a test does not notice the loss of:\n" + String.join("\n", complaints));

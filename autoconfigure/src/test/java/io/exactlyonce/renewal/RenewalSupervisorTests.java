@@ -296,6 +296,21 @@ class RenewalSupervisorTests {
     }
 
     @Test
+    void lostLeaseWithoutAMessageIsToldToItsHolderAndToNoListener() {
+        ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
+        HeldLease lease = supervisor.hold(
+                claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
+        assertThat(lease.isHeld()).isTrue();
+        store.onRenew(requested -> Set.of());
+
+        tickFor(Duration.ofSeconds(20));
+
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(timesTold).hasValue(1);
+        assertThat(events).isEmpty();
+    }
+
+    @Test
     void lostLeaseOfOneClaimLeavesTheOthers() {
         Renewal lost = start("one");
         ClaimId taken = hold(lost, clock.nanoTime());
@@ -501,9 +516,10 @@ class RenewalSupervisorTests {
 
         tickFor(Duration.ofSeconds(16));
 
-        assertThat(store.renewals()).hasSize(1).allSatisfy(call -> assertThat(call)
-                .extracting(LeaseRenewal::claim)
-                .containsExactly(renewed));
+        assertThat(store.renewals())
+                .hasSize(1)
+                .allSatisfy(
+                        call -> assertThat(call).extracting(LeaseRenewal::claim).containsExactly(renewed));
         assertThat(queue.changes()).extracting(Change::receiptHandle).containsExactly("other");
     }
 

@@ -61,8 +61,15 @@ class WaitingCallsTests {
     @Test
     void claimsOfOneKeyGoTogetherButBehindItsCompletion() {
         PendingCall<?> first = asked(claim, NEVER);
-        PendingCall<?> second = asked(new ClaimRequest(
-                claim.key(), UUID.randomUUID(), claim.owner(), claim.lease(), claim.inDoubt(), claim.fingerprint()), NEVER);
+        PendingCall<?> second = asked(
+                new ClaimRequest(
+                        claim.key(),
+                        UUID.randomUUID(),
+                        claim.owner(),
+                        claim.lease(),
+                        claim.inDoubt(),
+                        claim.fingerprint()),
+                NEVER);
         PendingCall<?> completion = completed(claim, "1");
 
         assertThat(waiting.removeBatch(onTheirWay)).isEqualTo(List.of(completion));

@@ -363,6 +363,20 @@ class ListenerStopTests {
     }
 
     /** Its pipeline has no thread any more to do it. */
+    /** It does not heed the stop: its effect has happened, whatever its listener thinks of it. */
+    @Test
+    void handlerThatEndsAfterItsListenerIsCompletedAllTheSame() throws Throwable {
+        rig.process(rig.receive(), claim -> {
+            stop.end();
+            Thread.interrupted();
+            return "shipped";
+        });
+
+        assertThat(rig.store.completions())
+                .extracting(ClaimEnd.Completed::result)
+                .containsExactly("\"shipped\"");
+    }
+
     @Test
     void completedDeliveryThatHasNotLeftItsPipelineIsDeletedBeforeTheLastDeletesAreSent() throws Throwable {
         Delivery delivery = rig.receive();
@@ -492,9 +506,7 @@ class ListenerStopTests {
             // Says that the stop was faster.
         }
 
-        assertThat(handled)
-                .as("handled, stopped at look %d", moment)
-                .isEqualTo(group.subList(0, handled.size()));
+        assertThat(handled).as("handled, stopped at look %d", moment).isEqualTo(group.subList(0, handled.size()));
         assertThat(Stream.concat(
                         rig.store.completions().stream().map(ClaimEnd.Completed::claim),
                         rig.store.releases().stream().map(ClaimEnd.Released::claim)))

@@ -12,6 +12,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.RetryBackoff;
@@ -46,8 +47,8 @@ class SettlingPipelineTests {
             () -> 0,
             10);
     private final List<List<Message<String>>> deleted = new ArrayList<>();
-    private final MessageProcessingContext<String> context =
-            MessageProcessingContext.<String>create().setAcknowledgmentCallback(new AcknowledgementCallback<>() {
+    private final MessageProcessingContext<String> context = MessageProcessingContext.<String>create()
+            .setAcknowledgmentCallback(new AcknowledgementCallback<>() {
                 @Override
                 public CompletableFuture<Void> onAcknowledge(Message<String> message) {
                     return onAcknowledge(List.of(message));
@@ -162,6 +163,26 @@ class SettlingPipelineTests {
 
         assertThat(calls).isOne();
         assertThat(deleted).isEmpty();
+    }
+
+    /** Its key is claimed in the transaction of its effects, or they could be committed without it. */
+    @Test
+    void keyThatATransactionClaimsIsNotClaimedBefore() {
+        Delivery delivery = ListenerRig.delivery();
+        deliveries.begin(List.of(delivery));
+        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body");
+        ClaimSpec spec = new ClaimSpec(
+                new ClaimKey("orders", "A-1"),
+                null,
+                InDoubtPolicy.RERUN,
+                DeliveryRig.single((request, work) -> new AlreadyCompleted(null)));
+        received.attempt(Attempt.single(delivery, spec));
+        Message<String> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
+
+        pipeline.process(message, context);
+
+        assertThat(processed).containsExactly(message);
+        assertThat(store.claims()).isEmpty();
     }
 
     @Test
