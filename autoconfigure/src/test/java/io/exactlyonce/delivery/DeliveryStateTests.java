@@ -54,12 +54,7 @@ class DeliveryStateTests {
             Map.entry(GONE, Set.of())));
 
     private static final ClaimRequest REQUEST = new ClaimRequest(
-            DeliveryRig.KEY,
-            UUID.randomUUID(),
-            "worker",
-            Duration.ofSeconds(20),
-            ClaimRequest.InDoubt.TAKE_OVER,
-            null);
+            DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(20), ClaimRequest.InDoubt.TAKE_OVER, null);
 
     private final DeliveryRig rig = new DeliveryRig();
 
@@ -145,7 +140,8 @@ class DeliveryStateTests {
     void messageOnItsLastReceiveLeavesItsQueueUnlessItsEffectIsInDoubt(DeliveryState state) {
         Delivery delivery = in(state, rig.receive(received(2), "handle", 2));
 
-        assertThat(delivery.leavesItsQueue()).isEqualTo(!Set.of(HANDLED, ABANDONED).contains(state));
+        assertThat(delivery.leavesItsQueue())
+                .isEqualTo(!Set.of(HANDLED, ABANDONED).contains(state));
     }
 
     @ParameterizedTest
@@ -169,6 +165,11 @@ class DeliveryStateTests {
         assertThat(last.leavesItsQueue()).isFalse();
         assertThat(last.waitsOnItsLastReceive()).isTrue();
         assertThat(early.waitsOnItsLastReceive()).isFalse();
+
+        assertThat(last.settle()).contains(WAITING);
+        assertThat(last.step(WAITING, DELETING)).isTrue();
+        assertThat(last.waitsOnItsLastReceive()).as("its key was completed").isFalse();
+        assertThat(last.leavesItsQueue()).isTrue();
     }
 
     private Subscription received(int most) {

@@ -298,8 +298,7 @@ class RenewalSupervisorTests {
     @Test
     void lostLeaseWithoutAMessageIsToldToItsHolderAndToNoListener() {
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        HeldLease lease = supervisor.hold(
-                claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
+        HeldLease lease = supervisor.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
         assertThat(lease.isHeld()).isTrue();
         store.onRenew(requested -> Set.of());
 

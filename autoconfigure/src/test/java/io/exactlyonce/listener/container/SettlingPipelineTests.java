@@ -186,8 +186,9 @@ class SettlingPipelineTests {
     void pollIsToldOnceOfABatchWhoseOutcomeIsToBeRecorded() {
         pipeline.process(List.of(receive(), receive()), context);
 
-        assertThat(recording).singleElement().satisfies(settled -> assertThat(settled)
-                .isCompleted());
+        assertThat(recording)
+                .singleElement()
+                .satisfies(settled -> assertThat(settled).isCompleted());
     }
 
     @Test
