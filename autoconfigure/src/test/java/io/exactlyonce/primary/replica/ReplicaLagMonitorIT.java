@@ -50,6 +50,8 @@ class ReplicaLagMonitorIT {
     @AfterAll
     static void stopReplica() throws Exception {
         replica.close();
+        // A class that fails is run again, in the same database.
+        PRIMARY.execute("DROP TABLE traffic");
         PRIMARY.execute("DROP ROLE bare");
     }
 
@@ -168,7 +170,8 @@ class ReplicaLagMonitorIT {
 
         monitor.look();
 
-        assertThat(output).doesNotContain("Telling replica lag failed");
+        // Another test's monitor may still have told of another failure.
+        assertThat(output).doesNotContain("as if its bean were being destroyed");
     }
 
     private List<ReplicaLag> latest() {
