@@ -135,7 +135,7 @@ class RoutingIT {
     @Test
     void standInIsAsBlindAsTheRealProxy() {
         var jdbc = new JdbcTemplate(new SplittingDataSource(PRIMARY, replica));
-        jdbc.execute("CREATE TABLE payment (id int)");
+        jdbc.execute("CREATE TABLE IF NOT EXISTS payment (id int)");
 
         assertThat(jdbc.queryForObject("SELECT pg_is_in_recovery()", Boolean.class))
                 .isFalse();
