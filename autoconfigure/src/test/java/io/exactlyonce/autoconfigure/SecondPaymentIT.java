@@ -46,7 +46,8 @@ class SecondPaymentIT {
 
     @BeforeAll
     static void startReplica() throws Exception {
-        new JdbcTemplate(SERVER.dataSource(PRIMARY)).execute("CREATE TABLE IF NOT EXISTS processed (payment text PRIMARY KEY)");
+        new JdbcTemplate(SERVER.dataSource(PRIMARY))
+                .execute("CREATE TABLE IF NOT EXISTS processed (payment text PRIMARY KEY)");
         replica = new StreamingReplica(SERVER.dataSource(PRIMARY), SERVER.port(), "behind", Duration.ofSeconds(3));
     }
 
