@@ -70,7 +70,7 @@ public final class StoreCalls {
         try {
             log.warn("{} {} failed; trying again", what, keys, failure);
         } catch (Throwable untold) {
-            // Whoever waits for the answer learns of the failure if it is the last one.
+            // The answer tells the failure, if it is the last one.
         }
     }
 

@@ -46,11 +46,10 @@ class StoreCallsTests {
         };
         AtomicInteger calls = new AtomicInteger();
 
-        CompletableFuture<Object> answer = new StoreCalls((delay, task) -> task.run())
-                .untilAnswered("Completing", "orders/1", new FixedBackOff(1, 3), () -> true, () -> {
-                    calls.incrementAndGet();
-                    return CompletableFuture.failedFuture(outage);
-                });
+        CompletableFuture<Object> answer = untilAnswered(() -> {
+            calls.incrementAndGet();
+            return CompletableFuture.failedFuture(outage);
+        });
 
         assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage);
         assertThat(calls).hasValue(4);

@@ -113,7 +113,16 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
             if (again.isEmpty()) {
                 end(null);
             } else {
-                timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> send(again));
+                sendLater(again);
+            }
+        }
+
+        private void sendLater(List<Message<T>> messages) {
+            try {
+                timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> send(messages));
+            } catch (Throwable untimed) {
+                // As when the system refuses a thread: their windows must not be renewed for ever.
+                fail(messages, untimed);
             }
         }
 

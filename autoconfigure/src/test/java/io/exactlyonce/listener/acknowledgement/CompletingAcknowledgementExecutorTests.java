@@ -182,6 +182,24 @@ class CompletingAcknowledgementExecutorTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
+    /** Otherwise its window would be renewed until its listener stops, which would wait for an answer in vain. */
+    @Test
+    void entryIsGivenUpWhereTheSystemRefusesAThreadToSendItAgain() {
+        Message<String> kept = receive("kept");
+        sqs.answer = failed("InternalError", false, "0");
+        OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread");
+        var refused = new CompletingAcknowledgementExecutor<String>(
+                deliveries, sqs, "http://localhost/orders", (delay, task) -> {
+                    throw noThread;
+                });
+
+        CompletableFuture<Void> confirmed = refused.execute(List.of(kept));
+
+        assertThat(failureOf(confirmed)).hasCause(noThread);
+        assertThat(failureOf(confirmed).getFailedAcknowledgementMessages()).isEqualTo(List.of(kept));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
     private List<List<String>> handles() {
         return sqs.deletes.stream()
                 .map(request -> request.entries().stream()
