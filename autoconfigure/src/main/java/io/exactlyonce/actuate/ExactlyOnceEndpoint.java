@@ -4,6 +4,7 @@ import io.exactlyonce.ClaimLife;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
@@ -147,10 +148,10 @@ public final class ExactlyOnceEndpoint {
      * Starts to move the messages of a listener's dead-letter queues back to its queues.
      *
      * @param action {@code redrive}
-     * @return under {@code redriven}, the dead-letter queues; none if there is no such listener, or it is not known to have one
+     * @return what became of it; nothing if there is no such listener, or it is not known to have a dead-letter queue
      */
     @WriteOperation
-    public Map<String, Object> redrive(SecurityContext security, @Selector String listener, String action) {
+    public Redrives redrive(SecurityContext security, @Selector String listener, String action) {
         if (!"redrive".equals(action)) {
             throw new InvalidEndpointRequestException(
                     "action '%s' must be 'redrive'".formatted(action), "action must be 'redrive'");
@@ -162,11 +163,8 @@ public final class ExactlyOnceEndpoint {
         if (!named.isEmpty()) {
             log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
         }
-        return Map.of(
-                "redriven",
-                named.stream()
-                        .flatMap(state -> redrives.start(state.subscription()).stream())
-                        .toList());
+        return redrives.start(
+                named.stream().map(ListenerStates.State::subscription).toList());
     }
 
     private static String asking(SecurityContext security) {

@@ -6,7 +6,9 @@ import io.exactlyonce.property.InvalidPropertyException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -23,6 +25,10 @@ import org.springframework.core.env.Environment;
 final class ClaimPool {
 
     private static final String DRIVER_SETTINGS = "spring.datasource.hikari.data-source-properties";
+    private static final String DRIVERS_DATA_SOURCE = "spring.datasource.hikari.data-source-class-name";
+
+    /** PGJDBC's, of those for TLS. */
+    private static final Set<String> PARAMETERS_WITH_CAPITALS = Set.of("sslNegotiation", "sslResponseTimeout");
 
     private ClaimPool() {}
 
@@ -97,11 +103,13 @@ final class ClaimPool {
      * their password, would go to any server that answers. As for the driver, what the URL says counts.
      */
     private static String withTls(String url, Environment environment) {
+        boolean areOfDataSource = environment.containsProperty(DRIVERS_DATA_SOURCE);
         StringBuilder complete = new StringBuilder(url);
         new TreeMap<>(Binder.get(environment)
                         .bind(DRIVER_SETTINGS, Bindable.mapOf(String.class, String.class))
                         .orElse(Map.of()))
-                .forEach((name, value) -> {
+                .forEach((property, value) -> {
+                    String name = areOfDataSource ? parameter(property) : property;
                     if (name.startsWith("ssl") && !url.matches(".*[?&]" + Pattern.quote(name) + "=.*")) {
                         complete.append(complete.indexOf("?") < 0 ? '?' : '&')
                                 .append(name)
@@ -110,5 +118,10 @@ final class ClaimPool {
                     }
                 });
         return complete.toString();
+    }
+
+    /** The driver's DataSource has properties such as {@code sslMode}; in a URL it would pass that by, for {@code sslmode}. */
+    private static String parameter(String property) {
+        return PARAMETERS_WITH_CAPITALS.contains(property) ? property : property.toLowerCase(Locale.ROOT);
     }
 }

@@ -64,7 +64,8 @@ class ClaimStoreConfiguration {
                 dataSource,
                 connections,
                 properties.claim().retention(),
-                properties.claim().synchronousCommit());
+                properties.claim().synchronousCommit(),
+                properties.datasource().connectionTimeout());
         ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
         if (!coalescing.enabled()) {
             return store;

@@ -21,7 +21,9 @@ public interface ClaimStore {
 
     /**
      * Tries to claim keys. A key is acquired if it was never claimed, if its claim was released, or if its claim's
-     * lease is over; a request whose {@code claimId} holds the key already acquires it again. A key that is in doubt (its
+     * lease is over; a request whose {@code claimId} holds the key already acquires it again. One whose
+     * {@code claimId} was the last to hold the key, and was released since, by its worker or by a person, comes late: it is
+     * answered as held elsewhere, and a caller that still wants the key asks by a new one. A key that is in doubt (its
      * lease is over, or it was released as ambiguous) is parked instead if the request says so. Of two requests for the
      * same key in one batch, unless one of them holds it already, the first can acquire it, and the other is then answered
      * as held elsewhere.
@@ -56,7 +58,7 @@ public interface ClaimStore {
      * a held one completed. Only {@link #claim} decides.
      *
      * @param keys without duplicates; none at all asks only whether the store answers
-     * @return a state for each key
+     * @return a state for each key; {@link KeyState#FREE} for one that can never be stored
      */
     Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys);
 

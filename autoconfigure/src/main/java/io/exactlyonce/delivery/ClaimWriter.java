@@ -98,14 +98,15 @@ public final class ClaimWriter {
                         }));
     }
 
-    /** Completes after a pause. */
+    /** Completes after a pause; fails at once where the system refuses what it takes to wait for its end. */
     public CompletableFuture<Void> pause(Duration length) {
         return calls.pause(length);
     }
 
     /** Pauses on the caller's thread; returns whether the time has passed, and no interrupt has come. */
     public boolean awaitPause(Duration length) {
-        return isAnswered(pause(length));
+        CompletableFuture<Void> over = pause(length);
+        return isAnswered(over) && !over.isCompletedExceptionally();
     }
 
     /** What may have been claimed although the answer was lost. */

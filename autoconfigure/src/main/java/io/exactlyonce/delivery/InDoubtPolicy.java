@@ -46,7 +46,7 @@ public record InDoubtPolicy(
     /** Takes an exception out of what a proxy around the handler made of it. */
     public static Throwable unwrap(Throwable thrown) {
         boolean wrapper = thrown instanceof UndeclaredThrowableException || thrown instanceof InvocationTargetException;
-        Throwable cause = thrown.getCause();
-        return wrapper && cause != null ? unwrap(cause) : thrown;
+        Throwable cause = wrapper ? thrown.getCause() : null;
+        return cause == null ? thrown : unwrap(cause);
     }
 }

@@ -56,7 +56,12 @@ public final class StoreCalls {
             }
             tell(what, keys, failure);
             try {
-                timer.after(Duration.ofMillis(pause), () -> repeat(answer, what, keys, pauses, wanted, call));
+                timer.after(Duration.ofMillis(pause), () -> {
+                    // A timer that refuses may have kept this nevertheless, as the JDK's does where it gets no thread.
+                    if (!answer.isDone()) {
+                        repeat(answer, what, keys, pauses, wanted, call);
+                    }
+                });
             } catch (Throwable untimed) {
                 // As when the system refuses a thread: what waits for the answer must not do so for ever.
                 failure.addSuppressed(untimed);
@@ -83,9 +88,14 @@ public final class StoreCalls {
         }
     }
 
+    /** Completes when the time is over; fails at once where it cannot be waited for, as when the system refuses a thread. */
     CompletableFuture<Void> pause(Duration length) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        timer.after(length, () -> over.complete(null));
+        try {
+            timer.after(length, () -> over.complete(null));
+        } catch (Throwable untimed) {
+            over.completeExceptionally(untimed);
+        }
         return over;
     }
 

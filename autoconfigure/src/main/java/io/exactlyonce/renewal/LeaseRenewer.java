@@ -68,7 +68,8 @@ final class LeaseRenewer {
         }
         try {
             executor.execute(() -> send(due, renewals));
-        } catch (RejectedExecutionException stopping) {
+        } catch (RejectedExecutionException | OutOfMemoryError noThread) {
+            // The error is the JVM's where the system refuses it a thread.
             due.forEach(lease -> tell(lease, lease.unanswered(clock.nanoTime(), random.next())));
         }
     }
@@ -85,7 +86,7 @@ final class LeaseRenewer {
                     due.size(),
                     some);
             answer(due, lease -> answered(lease, some, askedAt));
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
             answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
         }

@@ -82,12 +82,12 @@ final class WindowRenewer {
         });
     }
 
-    /** Shields the other queues from one that breaks its contract. */
+    /** Shields the other queues from one that breaks its contract. Taken for asked, it would be asked no more. */
     private static CompletableFuture<Map<String, QueueVisibility.Result>> change(
             QueueVisibility queue, List<Change> changes) {
         try {
             return queue.change(changes);
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }

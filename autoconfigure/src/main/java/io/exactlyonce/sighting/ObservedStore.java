@@ -77,6 +77,10 @@ final class ObservedStore {
             Function<A, T> answer,
             BackOffExecution pauses,
             CompletableFuture<T> answered) {
+        // A timer that refused may have kept its task nevertheless, as the JDK's does where it gets no thread.
+        if (answered.isDone()) {
+            return;
+        }
         var unused = begun(call).thenApply(answer).whenComplete((given, failure) -> {
             if (failure == null) {
                 answered.complete(given);

@@ -7,6 +7,7 @@ import static org.mockito.Mockito.when;
 
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
@@ -184,12 +185,13 @@ class ExactlyOnceEndpointTests {
 
     @Test
     void redriveNamesAListenerThatRuns() {
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).containsEntry("redriven", List.of());
+        Redrives none = new Redrives(List.of(), List.of());
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isEqualTo(none);
         assertThatThrownBy(() -> endpoint.redrive(OPERATOR, "fulfilment", "purge"))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("'purge' must be 'redrive'");
         listeners.subscribed(orders);
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).containsEntry("redriven", List.of());
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isEqualTo(none);
     }
 
     /** Neither the name that is asked for nor the name of who asks is more than a part of a line. */

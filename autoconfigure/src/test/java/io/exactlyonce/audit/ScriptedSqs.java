@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.http.HttpMetric;
@@ -19,6 +20,8 @@ import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
 import software.amazon.awssdk.services.sqs.model.GetQueueUrlResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SqsException;
+import software.amazon.awssdk.services.sqs.model.StartMessageMoveTaskRequest;
+import software.amazon.awssdk.services.sqs.model.StartMessageMoveTaskResponse;
 
 /** An SQS whose queues' attributes, and the rights on them, are what a test says. */
 public final class ScriptedSqs implements SqsAsyncClient {
@@ -34,6 +37,11 @@ public final class ScriptedSqs implements SqsAsyncClient {
     /** Most connections, by what it measures of requests; {@code null} if it measures nothing. */
     @Nullable Integer connections;
 
+    /** What becomes of a request to move the messages of the dead-letter queue that has this ARN. */
+    public Function<String, CompletableFuture<StartMessageMoveTaskResponse>> moves =
+            source -> CompletableFuture.completedFuture(
+                    StartMessageMoveTaskResponse.builder().build());
+
     SqsException renewalAnswer = failure(400, "ReceiptHandleIsInvalid");
 
     public ScriptedSqs() {
@@ -42,12 +50,12 @@ public final class ScriptedSqs implements SqsAsyncClient {
                 DEAD, new HashMap<>(Map.of("MessageRetentionPeriod", "1209600", "ApproximateNumberOfMessages", "2")));
     }
 
-    ScriptedSqs with(String url, String attribute, String value) {
+    public ScriptedSqs with(String url, String attribute, String value) {
         queues.get(url).put(attribute, value);
         return this;
     }
 
-    ScriptedSqs redrives(int maxReceiveCount) {
+    public ScriptedSqs redrives(int maxReceiveCount) {
         return with(
                 ORDERS,
                 "RedrivePolicy",
@@ -99,6 +107,11 @@ public final class ScriptedSqs implements SqsAsyncClient {
             ChangeMessageVisibilityRequest request) {
         asked.add("visibility " + request.receiptHandle());
         return CompletableFuture.failedFuture(renewalAnswer);
+    }
+
+    @Override
+    public CompletableFuture<StartMessageMoveTaskResponse> startMessageMoveTask(StartMessageMoveTaskRequest request) {
+        return moves.apply(request.sourceArn());
     }
 
     @Override

@@ -3,6 +3,8 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.time.Timer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -33,6 +35,31 @@ class StoreCallsTests {
         assertThat(answer.handle((given, failure) -> failure).getNow(null))
                 .isSameAs(outage)
                 .hasSuppressedException(noThread);
+    }
+
+    /**
+     * The JDK's timer keeps a task for which it gets no thread, and runs it with the next one for which it does: a claim would be
+     * made that no handler knows of, and be held until its lease is over, and then in doubt.
+     */
+    @Test
+    void callThatHasFailedIsNotRepeatedByATimerThatKeptItAlthoughItRefusedTo() {
+        List<Runnable> kept = new ArrayList<>();
+        Timer refused = (delay, task) -> {
+            kept.add(task);
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+        AtomicInteger calls = new AtomicInteger();
+        CompletableFuture<Object> answer = new StoreCalls(refused)
+                .untilAnswered("Claiming", "orders/1", new FixedBackOff(1, 3), () -> true, () -> {
+                    calls.incrementAndGet();
+                    return CompletableFuture.failedFuture(new IllegalStateException("the store is away"));
+                });
+        assertThat(answer).isCompletedExceptionally();
+
+        List.copyOf(kept).forEach(Runnable::run);
+
+        assertThat(kept).hasSize(1);
+        assertThat(calls).hasValue(1);
     }
 
     /** As where memory is used up while it is logged. */

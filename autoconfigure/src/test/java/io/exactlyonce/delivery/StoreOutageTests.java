@@ -8,6 +8,7 @@ import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
@@ -19,6 +20,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -325,6 +328,64 @@ class StoreOutageTests {
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
         assertThat(rig.store.releases()).extracting(ClaimEnd.Released::claim).contains(lastClaim());
         assertThat(rig.breaker.permitsPolling()).isTrue();
+    }
+
+    /** Trap: of an even number every other one alone was tried, so that a claim that fails by itself could keep all of them waiting. */
+    @Test
+    void eachOfThoseThatWaitIsTriedUntilAClaimIsAnswered() throws Throwable {
+        ClaimKey otherKey = new ClaimKey("orders", "A-2");
+        waitForStore();
+        rig.store.failClaims(true);
+        Delivery other = rig.receive(rig.orders, "other", 1);
+        rig.process(other, new ClaimSpec(otherKey, null, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.deliveries.settle(other);
+        rig.store.failClaims(false);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+        rig.store.putState(otherKey, KeyState.FREE);
+        AtomicReference<ClaimKey> failing = new AtomicReference<>();
+        answerClaims(key -> {
+            failing.compareAndSet(null, key);
+            if (key.equals(failing.get())) {
+                throw new IllegalStateException("could not read block 7");
+            }
+            return new Acquired(1, 1, false);
+        });
+
+        tickFor(Duration.ofMinutes(5));
+
+        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+    }
+
+    /** Trap: while no message came whose claim was answered it waited on, and all of its group behind it. */
+    @Test
+    void deliveryWhoseKeyCanNeverBeClaimedComesAgainWithoutAnotherClaimsAnswer() throws Throwable {
+        waitForStore();
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+        answerClaims(key -> {
+            throw new IllegalArgumentException("PostgreSQL cannot store this key");
+        });
+
+        tickFor(Duration.ofMinutes(5));
+
+        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+    }
+
+    private void answerClaims(Function<ClaimKey, ClaimOutcome> answer) {
+        rig.store.onClaim(() -> {
+            answerClaims(answer);
+            return answer.apply(lastClaim().key());
+        });
+    }
+
+    private void tickFor(Duration duration) {
+        for (long second = 0; second < duration.toSeconds(); second++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            rig.supervisor.tick();
+            rig.watch.tick();
+        }
     }
 
     private ClaimId lastClaim() {

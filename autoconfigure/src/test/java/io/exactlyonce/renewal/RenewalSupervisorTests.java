@@ -536,6 +536,67 @@ class RenewalSupervisorTests {
         assertThat(timesTold).hasValue(1);
     }
 
+    /** Taken for asked for, they would be asked for no more; and the delete waits for the window's answer. */
+    @Test
+    void renewalsThatAnErrorKeepsFromBeingAskedForAreAskedForAgain() {
+        List<Error> noThread =
+                new ArrayList<>(List.of(new OutOfMemoryError("unable to create native thread (simulated)")));
+        List<Error> noClass = new ArrayList<>(List.of(new NoClassDefFoundError("io/tracing/Span")));
+        Subscription failing = subscription("orders", changes -> {
+            throwIfAny(noClass);
+            return queue.change(changes);
+        });
+        leaseExecutor = task -> {
+            throwIfAny(noThread);
+            task.run();
+        };
+        Renewal renewal = supervisor.start(failing, "handle", clock.nanoTime());
+        hold(renewal, clock.nanoTime());
+
+        for (int tick = 0; tick < 250; tick++) {
+            clock.advance(RenewalTicker.TICK);
+            try {
+                supervisor.tick();
+            } catch (Error thrown) {
+                // As the ticker's thread does, which goes on.
+            }
+        }
+
+        assertThat(noThread).isEmpty();
+        assertThat(noClass).isEmpty();
+        assertThat(renewal.isHeld()).isTrue();
+        assertThat(renewal.isInvisible()).isTrue();
+        assertThat(renewal.deleting()).isDone();
+        assertThat(timesTold).hasValue(0);
+    }
+
+    private static void throwIfAny(List<Error> errors) {
+        if (!errors.isEmpty()) {
+            throw errors.remove(0);
+        }
+    }
+
+    @Test
+    void leaseOfAStoreThatFailsWithAnErrorIsAskedForAgain() {
+        Renewal renewal = start("handle");
+        hold(renewal, clock.nanoTime());
+        store.onRenew(requested -> {
+            throw new NoClassDefFoundError("org/postgresql/util/PSQLState");
+        });
+        leaseExecutor = task -> {
+            try {
+                task.run();
+            } catch (Error thrown) {
+                // As an executor's thread does, which ends by it.
+            }
+        };
+
+        tickFor(Duration.ofSeconds(25));
+
+        assertThat(renewal.isHeld()).isTrue();
+        assertThat(timesTold).hasValue(0);
+    }
+
     @Test
     void pauseBeyondTheLeaseRevivesItIfNoWorkerTookTheKeyOver() {
         leaseExecutor = submitted::add;

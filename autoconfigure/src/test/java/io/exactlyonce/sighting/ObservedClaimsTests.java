@@ -162,6 +162,26 @@ class ObservedClaimsTests {
         assertThat(seen).containsExactly("unobserved store", "unobserved outcome");
     }
 
+    /** As the JDK's timer does: a claim would be made of an observation that has ended, and be in doubt when its lease is over. */
+    @Test
+    void claimIsNotRepeatedByATimerThatKeptItAlthoughItRefusedTo() {
+        List<Runnable> kept = new ArrayList<>();
+        ObservedClaims untimed = claims(
+                store,
+                Runnable::run,
+                (delay, task) -> {
+                    kept.add(task);
+                    throw new OutOfMemoryError("unable to create native thread");
+                },
+                10);
+        var unused = untimed.begin(ORDERS, message("o1"));
+        store.claims.get(0).answer().completeExceptionally(new IllegalStateException("the store is away"));
+
+        List.copyOf(kept).forEach(Runnable::run);
+
+        assertThat(store.claims).hasSize(1);
+    }
+
     @Test
     void endThatIsToldTwiceCountsOnce() {
         Observation run = begin("o1");

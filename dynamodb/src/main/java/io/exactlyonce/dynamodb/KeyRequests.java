@@ -113,12 +113,20 @@ final class KeyRequests {
         return new Step(writes.renew(new LeaseRenewal(request.id(), request.lease())), place, seen.current());
     }
 
-    private Step free(ClaimItem seen) {
-        if (seen.isInDoubt() && !seen.isCleared() && firstRequest().inDoubt() == InDoubt.PARK) {
+    /** A request whose own claim was given up comes late, and gets nothing: decisions of a person name that claim. */
+    private @Nullable Step free(ClaimItem seen) {
+        Optional<Integer> first = requests.keySet().stream()
+                .filter(place -> !seen.isReleasedBy(request(place).id()))
+                .findFirst();
+        if (first.isEmpty()) {
+            return answered(new HeldElsewhere(Duration.ZERO));
+        }
+        ClaimRequest request = request(first.get());
+        if (seen.isInDoubt() && !seen.isCleared() && request.inDoubt() == InDoubt.PARK) {
             return new Step(writes.parkInDoubt(seen), -1, new Parked());
         }
         Acquired answer = writes.nextAnswer(seen);
-        return new Step(writes.takeOver(firstRequest(), seen, answer), firstPlace(), answer);
+        return new Step(writes.takeOver(request, seen, answer), first.get(), answer);
     }
 
     private @Nullable Step answered(ClaimOutcome outcome) {

@@ -62,7 +62,7 @@ record ClaimRecord(
         if (isHeldBy(request)) {
             return until(end);
         }
-        if (!isFree(now)) {
+        if (!isFree(now) || isReleasedBy(request)) {
             return this;
         }
         if (isInDoubt() && !isCleared() && request.inDoubt() == InDoubt.PARK) {
@@ -78,7 +78,7 @@ record ClaimRecord(
             case COMPLETED ->
                 differs(request) ? new ClaimOutcome.Mismatch(result) : new ClaimOutcome.AlreadyCompleted(result);
             case PARKED -> new ClaimOutcome.Parked();
-            case RELEASED -> throw new IllegalStateException("A released key can be acquired: " + request.key());
+            case RELEASED -> new ClaimOutcome.HeldElsewhere(Duration.ZERO);
         };
     }
 
@@ -134,6 +134,11 @@ record ClaimRecord(
 
     private ClaimRecord parked(Duration now, String reason, boolean inDoubt) {
         return new ClaimRecord(Status.PARKED, attempt, ambiguous || inDoubt, leaseEnd, result, reason, now);
+    }
+
+    /** Its request comes late. */
+    private boolean isReleasedBy(ClaimRequest request) {
+        return status == Status.RELEASED && attempt.claimId().equals(request.claimId());
     }
 
     private boolean isHeldBy(ClaimRequest request) {

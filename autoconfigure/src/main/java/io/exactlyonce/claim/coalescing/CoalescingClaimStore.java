@@ -16,6 +16,7 @@ import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.coalescing.PendingCall.EndAnswer;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.time.Timer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -63,7 +64,7 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
         this.settings = settings;
         this.clock = clock;
         this.queue = new ClaimQueue(settings, clock);
-        this.patience = new QueuePatience(queue);
+        this.patience = new QueuePatience(queue, Timer.SYSTEM);
     }
 
     /**

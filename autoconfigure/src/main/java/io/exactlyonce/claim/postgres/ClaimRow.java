@@ -66,7 +66,12 @@ public record ClaimRow(
         return status == Status.HELD && this.claimId.equals(claimId);
     }
 
-    /** Returns whether any request may claim the key: it was given up, or its holder's lease is over. */
+    /** Returns whether this claim was the last one to hold the key, and was given up. */
+    boolean wasReleasedBy(UUID claimId) {
+        return status == Status.RELEASED && this.claimId.equals(claimId);
+    }
+
+    /** Returns whether a request may claim the key that has not held it before: it was given up, or its holder's lease is over. */
     public boolean isFree() {
         return status == Status.RELEASED || (status == Status.HELD && remainingMicros <= 0);
     }

@@ -16,11 +16,14 @@ import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -35,7 +38,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 public final class PostgresClaimStore implements ClaimStore {
 
-    /** As long as the pool itself waits for a connection. */
+    /** As long as our own pool waits for a connection, where nothing else is said. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final ConnectionLimiter permits;
@@ -52,20 +55,25 @@ public final class PostgresClaimStore implements ClaimStore {
      * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later
      */
     public PostgresClaimStore(DataSource dataSource, int connections, Duration retention) {
-        this(dataSource, connections, retention, SynchronousCommit.ON);
+        this(dataSource, connections, retention, SynchronousCommit.ON, PATIENCE);
     }
 
     /**
      * As the other constructor.
      *
      * @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session
+     * @param patience longest wait behind other claims, completions and releases, which use all the connections that they may
      */
     public PostgresClaimStore(
-            DataSource dataSource, int connections, Duration retention, SynchronousCommit synchronousCommit) {
+            DataSource dataSource,
+            int connections,
+            Duration retention,
+            SynchronousCommit synchronousCommit,
+            Duration patience) {
         var jdbc = new JdbcTemplate(dataSource);
         var settings = new StatementSettings(synchronousCommit);
         var oneStatement = RetryingTransaction.ofOneStatement(dataSource);
-        this.permits = new ConnectionLimiter(connections, PATIENCE);
+        this.permits = new ConnectionLimiter(connections, patience);
         this.transaction = new RetryingTransaction(dataSource);
         var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
         this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
@@ -110,6 +118,22 @@ public final class PostgresClaimStore implements ClaimStore {
 
     @Override
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-        return permits.execute(() -> transaction.execute(() -> states.read(List.copyOf(keys))));
+        List<ClaimKey> asked = List.copyOf(keys);
+        try {
+            return permits.execute(() -> transaction.execute(() -> states.read(asked)));
+        } catch (DataIntegrityViolationException unstorable) {
+            return lookApart(asked);
+        }
+    }
+
+    /** One key with a character that the database's encoding has not must not fail the look at the others: it has no row. */
+    private Map<ClaimKey, KeyState> lookApart(List<ClaimKey> keys) {
+        if (keys.size() < 2) {
+            return keys.stream().collect(Collectors.toMap(key -> key, key -> KeyState.FREE));
+        }
+        int half = keys.size() / 2;
+        Map<ClaimKey, KeyState> states = new HashMap<>(look(keys.subList(0, half)));
+        states.putAll(look(keys.subList(half, keys.size())));
+        return states;
     }
 }

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -138,13 +138,16 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     private boolean update(String statement, @Nullable Object... parameters) {
-        AtomicInteger tries = new AtomicInteger();
+        AtomicBoolean written = new AtomicBoolean();
         int updated = writing.execute(() -> {
-            tries.incrementAndGet();
-            return jdbc.update(statement, parameters);
+            int rows = jdbc.update(statement, parameters);
+            written.compareAndSet(false, rows > 0);
+            return rows;
         });
-        if (updated == 0 && tries.get() > 1) {
-            // The try before may have been committed, and then this decision is the one that it finds.
+        if (updated == 0 && written.get()) {
+            // The try before may have been committed, and then this decision is the one that it finds. One whose
+            // statement
+            // failed, as when PostgreSQL preferred another transaction to it, has decided nothing.
             throw new DataAccessResourceFailureException(
                     "A connection broke while a parked key was decided on: whether this decided it is not known; look the key up");
         }

@@ -67,8 +67,16 @@ public final class RequestedRow {
         contested = row();
     }
 
+    /**
+     * Returns whether the request cannot have this free key: it comes late, since its own claim held the key and was given up;
+     * or another transaction has the row, for how long is not known.
+     */
+    public boolean isOutOfReach() {
+        return row().wasReleasedBy(request.claimId()) || isLocked();
+    }
+
     /** Returns whether writing this unchanged row already failed, which means that another transaction holds its lock. */
-    public boolean isLocked() {
+    private boolean isLocked() {
         return contested != null && contested.claimId().equals(row().claimId()) && contested.status() == row().status();
     }
 

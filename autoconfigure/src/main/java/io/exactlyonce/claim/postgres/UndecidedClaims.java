@@ -65,8 +65,7 @@ final class UndecidedClaims {
     }
 
     private static void decide(RequestedRow found, List<RequestedRow> undecided) {
-        if (found.row().isFree() && found.isLocked()) {
-            // How long the other transaction takes is not known.
+        if (found.row().isFree() && found.isOutOfReach()) {
             found.decide(new ClaimOutcome.HeldElsewhere(Duration.ZERO));
         } else if (found.isOwn() || found.row().isFree()) {
             undecided.add(found);

@@ -95,6 +95,7 @@ final class ClaimStage {
         return CompletableFuture.completedFuture(null);
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // It is taken out of the other one.
     private CompletableFuture<Void> unanswered(
             List<Attempt> attempts, LastReceive last, Throwable failure, ClaimScope scope) {
         scope.end(List.of(), failure);
@@ -102,8 +103,16 @@ final class ClaimStage {
             return refused(attempts, last, failure);
         }
         if (last.isAtStake()) {
-            return writer.pause(last.pause()).thenCompose(over -> claim(attempts, last));
+            return writer.pause(last.pause())
+                    .handle((over, untimed) ->
+                            untimed == null ? claim(attempts, last) : givenUp(attempts, last, failure))
+                    .thenCompose(Function.identity());
         }
+        return givenUp(attempts, last, failure);
+    }
+
+    /** They wait until the store answers. */
+    private static CompletableFuture<Void> givenUp(List<Attempt> attempts, LastReceive last, Throwable failure) {
         attempts.stream()
                 .filter(attempt -> last.isPatient() || !LastReceive.isAtStake(attempt.delivery()))
                 .forEach(attempt -> await(attempt, failure));

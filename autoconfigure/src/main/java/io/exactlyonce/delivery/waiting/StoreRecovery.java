@@ -60,7 +60,8 @@ final class StoreRecovery {
             breaker.halfOpen();
         } else {
             isPollingNext = true;
-            claim(free.get(number % free.size()), waiting);
+            // Each in turn: of these trials every other one polls.
+            claim(free.get(number / 2 % free.size()), waiting);
         }
     }
 
@@ -68,6 +69,9 @@ final class StoreRecovery {
         try {
             claims.ask(List.of(tried));
             breaker.answered();
+        } catch (IllegalArgumentException unstorable) {
+            // Says nothing of other claims, and will be said again.
+            claims.giveUp(tried);
         } catch (RuntimeException failure) {
             waiting.forEach(WaitingDelivery::sawOutage);
             breaker.unanswered(failure);

@@ -88,7 +88,7 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
                                 answered(messages, response);
                             }
                         });
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
                 fail(messages, failure);
             }
         }

@@ -7,17 +7,11 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 import org.springframework.scheduling.TaskScheduler;
 
@@ -31,12 +25,10 @@ import org.springframework.scheduling.TaskScheduler;
  */
 public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowledgementProcessor<T> {
 
-    private static final Logger log = LoggerFactory.getLogger(FlushingAcknowledgementProcessor.class);
-
-    /** What is to be deleted is in one of these two at any time, until that is confirmed. Guarded by the first one. */
+    /** What is to be deleted is here or {@link #unconfirmed} at any time, until that is confirmed. Guards both. */
     private final Map<Delivery, Message<T>> buffered = new LinkedHashMap<>();
 
-    private final Map<Delivery, CompletableFuture<Void>> unconfirmed = new HashMap<>();
+    private final UnconfirmedDeletes unconfirmed = new UnconfirmedDeletes();
     private List<Delivery> seen = List.of();
     private Duration patience = Duration.ZERO;
     private Duration interval = Duration.ZERO;
@@ -88,12 +80,7 @@ public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowled
         if (unsent.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        return super.sendToExecutor(unsent).whenComplete((confirmed, failure) -> {
-            synchronized (buffered) {
-                unsent.forEach(message -> unconfirmed.remove(delivery(message)));
-            }
-            answered.complete(null);
-        });
+        return super.sendToExecutor(unsent).whenComplete((confirmed, failure) -> answered.complete(null));
     }
 
     private List<Message<T>> take(Collection<Message<T>> messages, CompletableFuture<Void> answered) {
@@ -101,7 +88,9 @@ public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowled
             List<Message<T>> taken = messages.stream()
                     .filter(message -> buffered.remove(delivery(message)) != null)
                     .toList();
-            taken.forEach(message -> unconfirmed.put(delivery(message), answered));
+            if (!taken.isEmpty()) {
+                unconfirmed.add(answered);
+            }
             return taken;
         }
     }
@@ -118,11 +107,11 @@ public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowled
     @Override
     public void doStop() {
         sendBuffered();
-        boolean answered = await();
+        boolean answered = unconfirmed.await(patience, getId());
         super.doStop();
         sendBuffered();
         if (answered) {
-            await();
+            unconfirmed.await(patience, getId());
         }
     }
 
@@ -132,29 +121,6 @@ public final class FlushingAcknowledgementProcessor<T> extends BatchingAcknowled
             left = List.copyOf(buffered.values());
         }
         var unused = sendToExecutor(left);
-    }
-
-    /** Returns whether all that was sent has been answered. */
-    private boolean await() {
-        CompletableFuture<?>[] sent;
-        synchronized (buffered) {
-            sent = unconfirmed.values().toArray(CompletableFuture[]::new);
-        }
-        try {
-            CompletableFuture.allOf(sent).get(patience.toMillis(), TimeUnit.MILLISECONDS);
-            return true;
-        } catch (TimeoutException unanswered) {
-            log.warn(
-                    "{} deletes of '{}' are unanswered after {}; their messages may come again, as duplicates",
-                    sent.length,
-                    getId(),
-                    patience);
-        } catch (ExecutionException unexpected) {
-            throw new IllegalStateException("A future that only says that there was an answer has failed", unexpected);
-        } catch (InterruptedException stopping) {
-            Thread.currentThread().interrupt();
-        }
-        return false;
     }
 
     private static Delivery delivery(Message<?> message) {

@@ -95,7 +95,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
             CompletableFuture<Void> claimed, Collection<Message<T>> messages, MessageProcessingContext<T> context) {
         SlottedSink<T> slotted = new SlottedSink<>(getDelegate(), slots(messages), context, settings.isBatch());
         slotted.arrive(messages.size());
-        return claimed.handle((done, failure) -> admitted(messages, context, slotted))
+        return claimed.handle((done, failure) -> goOn(messages, context, slotted))
                 .thenCompose(slotted::emit);
     }
 
@@ -120,9 +120,20 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
                         .toList();
     }
 
-    /** Settles the rest at once. */
-    private Collection<Message<T>> admitted(
+    /** The rest leaves; all of them, if it cannot be found out which that is, as when memory is used up. */
+    private Collection<Message<T>> goOn(
             Collection<Message<T>> messages, MessageProcessingContext<T> context, SlottedSink<T> slotted) {
+        Collection<Message<T>> goOn = List.of();
+        try {
+            goOn = admitted(messages, context);
+            return goOn;
+        } finally {
+            slotted.leave(messages.size() - goOn.size());
+        }
+    }
+
+    /** Settles the rest at once. */
+    private Collection<Message<T>> admitted(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
         List<Attempt> attempts = SettlingPipeline.attempts(messages);
         List<Attempt> unanswered =
                 attempts.stream().filter(Attempt::isToBeClaimed).toList();
@@ -136,7 +147,6 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         List<Message<T>> rest = Objects.requireNonNull(goOn.get(false));
         if (!rest.isEmpty()) {
             var unused = SettlingPipeline.finish(rest, context, engine, this::settle);
-            slotted.leave(rest.size());
         }
         return Objects.requireNonNull(goOn.get(true));
     }

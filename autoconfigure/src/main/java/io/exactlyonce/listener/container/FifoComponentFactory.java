@@ -5,15 +5,17 @@ import io.awspring.cloud.sqs.listener.FifoSqsComponentFactory;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
+import io.awspring.cloud.sqs.listener.acknowledgement.ImmediateAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
-import io.awspring.cloud.sqs.listener.sink.BatchMessageSink;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.sink.adapter.MessageGroupingSinkAdapter;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
+import io.exactlyonce.listener.acknowledgement.AwaitedAcknowledgementProcessor;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.permits.PermitSinks;
 import java.util.concurrent.Executor;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
@@ -50,8 +52,8 @@ public final class FifoComponentFactory<T> extends FifoSqsComponentFactory<T> {
         }
         return options.getFifoBatchGroupingStrategy()
                         == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES
-                ? byGroup(new BatchMessageSink<>())
-                : new BatchMessageSink<>();
+                ? byGroup(PermitSinks.batches())
+                : PermitSinks.batches();
     }
 
     /** Awspring's own executor makes no caller wait, nor work. One of the application's may do both. */
@@ -62,6 +64,11 @@ public final class FifoComponentFactory<T> extends FifoSqsComponentFactory<T> {
 
     private static <T> MessageSink<T> byGroup(MessageSink<T> sink) {
         return new MessageGroupingSinkAdapter<>(sink, ReceivedMessage::groupOf);
+    }
+
+    @Override
+    protected ImmediateAcknowledgementProcessor<T> createImmediateProcessorInstance() {
+        return new AwaitedAcknowledgementProcessor<>();
     }
 
     @Override

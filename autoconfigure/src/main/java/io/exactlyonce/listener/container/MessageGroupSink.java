@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.permits.PermitSinks;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -125,6 +126,12 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
             return SettlingPipeline.finish(List.of(message), context, engine, engine.deliveries()::settle)
                     .thenCompose(settled -> then.apply(new Head(delivery(message), origin(message))));
         });
+    }
+
+    /** One for which there is no thread stops its group like one that failed. */
+    @Override
+    protected CompletableFuture<Void> execute(Message<T> message, MessageProcessingContext<T> context) {
+        return PermitSinks.execute(1, context, counted -> super.execute(message, counted));
     }
 
     private static <T> void releasePermits(List<Message<T>> messages, MessageProcessingContext<T> context) {

@@ -9,6 +9,7 @@ import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.permits.PermitSinks;
 
 /** Makes a container's components: awspring's, with ours around them. */
 public final class StandardComponentFactory<T> extends StandardSqsComponentFactory<T> {
@@ -30,7 +31,7 @@ public final class StandardComponentFactory<T> extends StandardSqsComponentFacto
 
     @Override
     public MessageSink<T> createMessageSink(SqsContainerOptions options) {
-        return DeliverySink.ofStandardQueue(super.createMessageSink(options), engine, settings);
+        return DeliverySink.ofStandardQueue(PermitSinks.of(options.getListenerMode()), engine, settings);
     }
 
     @Override

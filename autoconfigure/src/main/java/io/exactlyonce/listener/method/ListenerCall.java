@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.messaging.Message;
 
 /**
@@ -20,6 +21,9 @@ import org.springframework.messaging.Message;
  * resolved for all of the batch, are cut down to the messages whose keys are held.
  */
 final class ListenerCall implements Handler {
+
+    /** Under this name Spring keeps a call's join point, with the arguments that it had when advice first asked for them. */
+    private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
 
     private final ListenerMethod method;
     private final List<Message<?>> messages;
@@ -81,15 +85,15 @@ final class ListenerCall implements Handler {
 
     @Override
     public CompletionStage<?> handle(List<Attempt> claimed) throws Throwable {
-        MethodInvocation call = again();
+        ProxyMethodInvocation call = again();
         if (method.batch() != null) {
             pass(claimed, method.batch(), call.getArguments());
-            call.proceed();
+            proceed(call);
             // What the method returns is ignored: there is no result of one message that could be kept.
             return CompletableFuture.completedFuture(null);
         }
         method.pass(claimed.get(0).claim(), call.getArguments());
-        Object returned = method.requireFuture(call.proceed());
+        Object returned = method.requireFuture(proceed(call));
         if (method.isAsync() && returned instanceof CompletionStage<?> stage) {
             answered = true;
             return stage;
@@ -101,8 +105,22 @@ final class ListenerCall implements Handler {
      * Returns a call with the arguments as they were resolved: a transaction that is rolled back for a failed message calls the
      * method again, for the others. An invocation that has gone on once would pass by the advice that comes after this one.
      */
-    private MethodInvocation again() {
-        return ((ProxyMethodInvocation) invocation).invocableClone();
+    private ProxyMethodInvocation again() {
+        return (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
+    }
+
+    /**
+     * AspectJ's advice that comes before or after a method asks for the current call, and keeps what it makes of its arguments: they
+     * are to be those that are passed.
+     */
+    private static @Nullable Object proceed(ProxyMethodInvocation call) throws Throwable {
+        Object outer = call.getUserAttribute(JOIN_POINT);
+        call.setUserAttribute(JOIN_POINT, null);
+        try {
+            return ExposeInvocationInterceptor.INSTANCE.invoke(call);
+        } finally {
+            call.setUserAttribute(JOIN_POINT, outer);
+        }
     }
 
     private void pass(List<Attempt> acquired, BatchSignature shape, @Nullable Object[] arguments) {

@@ -45,7 +45,8 @@ final class DurabilityLog {
     /** Has claims written in every way, and returns what their commits waited for. */
     static List<String> ofEveryWrite(JdbcTemplate database, DataSource claims, SynchronousCommit configured) {
         database.execute("TRUNCATE durability");
-        var store = new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION, configured);
+        var store =
+                new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION, configured, Duration.ofSeconds(3));
         ClaimRequest first = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(first));
         store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));

@@ -3,13 +3,17 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -18,6 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -143,6 +148,26 @@ class KeyStateQueryIT {
         DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE claim_id = ?", claim.claimId());
 
         assertThat(look()).isEqualTo(KeyState.PARKED);
+    }
+
+    /** Trap: the look at all that waits failed, so that nothing of it ended before its window's ceiling, 12 hours later. */
+    @Test
+    void keyThatTheDatabasesEncodingHasNotIsFreeAndTheOthersAreAsTheyStand() {
+        EmbeddedDatabase server = EmbeddedDatabase.shared();
+        ClaimKey unstorable = new ClaimKey("orders", "\u0416");
+        ClaimKey unclaimed = new ClaimKey("orders", "A-2");
+        try (var pool =
+                new PrimaryPinnedDataSource(server.createLatin1Database(), server.username(), server.password(), 4)) {
+            new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+            PostgresClaimStore latin1 = new PostgresClaimStore(pool, 4, TestDatabase.RETENTION);
+            latin1.claim(List.of(claim));
+
+            assertThat(latin1.look(List.of(unstorable, claim.key(), unclaimed)))
+                    .containsOnly(
+                            entry(unstorable, KeyState.FREE),
+                            entry(claim.key(), KeyState.HELD),
+                            entry(unclaimed, KeyState.FREE));
+        }
     }
 
     /** A replica, or a server that was demoted, knows nothing of the latest claims. */

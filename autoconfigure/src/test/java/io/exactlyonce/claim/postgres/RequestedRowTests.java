@@ -40,19 +40,27 @@ class RequestedRowTests {
     @Test
     void rowThatIsUnchangedAfterItWasToBeWrittenIsLocked() {
         requested.met(row(HOLDER, Status.HELD));
-        assertThat(requested.isLocked()).as("not written yet").isFalse();
+        assertThat(requested.isOutOfReach()).as("not written yet").isFalse();
 
         requested.contest();
-        assertThat(requested.met(row(HOLDER, Status.HELD)).isLocked()).isTrue();
+        assertThat(requested.met(row(HOLDER, Status.HELD)).isOutOfReach()).isTrue();
     }
 
     @Test
     void rowThatHasChangedMeanwhileIsDecidedOnAnew() {
         requested.met(row(HOLDER, Status.HELD)).contest();
 
-        assertThat(requested.met(row(UUID.randomUUID(), Status.HELD)).isLocked())
+        assertThat(requested.met(row(UUID.randomUUID(), Status.HELD)).isOutOfReach())
                 .isFalse();
-        assertThat(requested.met(row(HOLDER, Status.RELEASED)).isLocked()).isFalse();
+        assertThat(requested.met(row(HOLDER, Status.RELEASED)).isOutOfReach()).isFalse();
+    }
+
+    /** A decision of a person names the claim that was given up: it must not hold the key again. */
+    @Test
+    void rowThatTheRequestsOwnClaimHasGivenUpIsOutOfItsReach() {
+        assertThat(requested.met(row(request.claimId(), Status.RELEASED)).isOutOfReach())
+                .isTrue();
+        assertThat(requested.met(row(HOLDER, Status.RELEASED)).isOutOfReach()).isFalse();
     }
 
     @Test

@@ -226,6 +226,28 @@ class BatchPipelineTests {
     }
 
     @Test
+    void failureWhoseCauseCannotBeReadCostsNeitherItsOwnKeyNorTheOthersADoubt() {
+        RuntimeException unreadable = new RuntimeException() {
+            @Override
+            public synchronized Throwable getCause() {
+                throw new IllegalStateException("no cause can be read");
+            }
+        };
+        BatchItemFailures failures = new BatchItemFailures();
+        failures.add(0, unreadable);
+
+        assertThatThrownBy(() -> rig.process(items("a", "b"), failing(failures)))
+                .isSameAs(failures);
+        assertThatThrownBy(() -> rig.process(items("c", "d"), failing(unreadable)))
+                .isSameAs(unreadable);
+
+        assertThat(rig.store.releases())
+                .extracting(release -> release.claim().key(), ClaimEnd.Released::ambiguous)
+                .containsExactly(tuple(key("a"), false), tuple(key("c"), false), tuple(key("d"), false));
+        assertThat(rig.store.completions()).hasSize(1);
+    }
+
+    @Test
     void failedItemsAreRenewedNoMoreFromBeforeTheirClaimsAreReleased() {
         rig.store.onRelease(requested -> {
             rig.tickFor(Duration.ofSeconds(12));

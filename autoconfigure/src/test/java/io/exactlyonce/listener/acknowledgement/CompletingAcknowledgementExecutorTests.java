@@ -243,6 +243,18 @@ class CompletingAcknowledgementExecutorTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
+    /** Otherwise its window would be renewed until its listener stops, which would wait for an answer in vain. */
+    @Test
+    void requestThatCannotBeSentForAnErrorDeletesNothing() {
+        Message<String> kept = receive("kept");
+        sqs.error = new NoClassDefFoundError("io/tracing/Span");
+
+        CompletableFuture<Void> confirmed = executor.execute(List.of(kept));
+
+        assertThat(failureOf(confirmed)).hasRootCause(sqs.error);
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
     private static SqsAcknowledgementException failureOf(CompletableFuture<Void> confirmed) {
         assertThat(confirmed).isCompletedExceptionally();
         return (SqsAcknowledgementException)
@@ -257,9 +269,14 @@ class CompletingAcknowledgementExecutorTests {
         private CompletableFuture<DeleteMessageBatchResponse> answer = CompletableFuture.completedFuture(
                 DeleteMessageBatchResponse.builder().build());
 
+        private Error error;
+
         @Override
         public CompletableFuture<DeleteMessageBatchResponse> deleteMessageBatch(DeleteMessageBatchRequest request) {
             deletes.add(request);
+            if (error != null) {
+                throw error;
+            }
             if (answer == null) {
                 throw new IllegalStateException("the client is closed");
             }

@@ -24,6 +24,7 @@ import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -37,6 +38,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
@@ -393,5 +395,36 @@ class ClaimsWithThePollTests {
                 .containsExactly(
                         new ClaimEnd.Released(store.claims().get(0).id(), "the handler was not called", false));
         assertThat(queue.changes()).containsExactly(new Change("1", 4));
+    }
+
+    /** A listener that lost permits so would poll for fewer messages, at last for none, and wait for them in vain when it stops. */
+    @Test
+    void permitsOfAPollThatFailsBehindItsClaimsAreGivenBack() {
+        Message<String> first = receive("1");
+        Message<String> second = receive("2");
+        AtomicBoolean isUsedUp = new AtomicBoolean(true);
+        NanoClock failing = () -> {
+            if (delivery(first).state() == DeliveryState.CLAIMED && isUsedUp.getAndSet(false)) {
+                throw new OutOfMemoryError("Java heap space (simulated)");
+            }
+            return clock.nanoTime();
+        };
+        RenewalSupervisor supervisor = new RenewalSupervisor(
+                store, new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, failing, () -> 0);
+        RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
+        ListenerEngine failingOnce = ListenerRig.engine(
+                new Deliveries(supervisor, noObserver, backoff, clock, () -> 0, 10), store, asked::add);
+
+        CompletableFuture<Void> emitted = DeliverySink.ofStandardQueue(
+                        threads, failingOnce, ListenerRig.settings(new Reruns(), "handle"))
+                .emit(List.of(first, second), context);
+        answerAll();
+
+        assertThat(isUsedUp).isFalse();
+        assertThat(emitted).isCompletedExceptionally();
+        assertThat(permits).hasValue(2);
+        assertThat(threads.waiting).isEmpty();
+        assertThat(store.releases()).hasSize(2);
+        assertThat(queue.changes()).extracting(Change::receiptHandle).containsExactlyInAnyOrder("1", "2");
     }
 }

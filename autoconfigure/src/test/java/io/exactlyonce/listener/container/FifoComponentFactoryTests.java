@@ -15,6 +15,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.acknowledgement.AwaitedAcknowledgementProcessor;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -30,6 +31,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.SmartLifecycle;
@@ -70,6 +72,18 @@ class FifoComponentFactoryTests {
     private Message<String> receive(String id, String group) {
         Delivery delivery = new Delivery(subscription, id, id, 1, clock.nanoTime());
         return new ReceivedMessage(delivery, null, group, "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+    }
+
+    /** No thread of the listener waits for them, as awspring's do. */
+    @Test
+    void deletesThatGoAtOnceAreAwaitedWhenTheListenerStops() {
+        assertThat(new FifoComponentFactory<String>(
+                                ListenerRig.engine(deliveries),
+                                "listener",
+                                ListenerRig.settings(new Listener(), "handle"))
+                        .createAcknowledgementProcessor(
+                                SqsContainerOptions.builder().build()))
+                .isInstanceOf(AwaitedAcknowledgementProcessor.class);
     }
 
     @ParameterizedTest

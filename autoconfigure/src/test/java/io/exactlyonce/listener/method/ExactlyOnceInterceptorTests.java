@@ -37,11 +37,17 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.MethodBeforeAdvice;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
@@ -274,6 +280,59 @@ class ExactlyOnceInterceptorTests {
 
         assertThat(target.handled).containsExactly("A-2 A-2", "A-3 A-3", "A-4 A-4", "A-2 A-2", "A-4 A-4");
         assertThat(advised).hasSize(2);
+    }
+
+    /** AspectJ's advice that comes before or after a method is not given the call, but asks for the current one. */
+    @Test
+    void adviceThatAsksForTheCurrentCallSeesTheClaimThatIsPassed() {
+        List<Object> seen = new ArrayList<>();
+        bind("fulfil");
+
+        asking(seen, new ExactlyOnceAdvisor(this::claimed, ListenerRig::classProxies, ListenerRig.ENFORCED))
+                .fulfil("A-1", null);
+
+        assertThat(seen).hasSize(2).doesNotContainNull();
+        assertThat(seen.get(1)).isInstanceOf(Claim.class);
+    }
+
+    /** It keeps what it has made of the call, too. */
+    @Test
+    void adviceThatAsksForTheCurrentCallSeesTheMessagesOfEachCallOfABatchHandler() {
+        List<Object> seen = new ArrayList<>();
+        bindBatch("A-1", "A-2", "A-3");
+        claimed();
+
+        asking(seen, new DefaultPointcutAdvisor((MethodInterceptor) invocation -> {
+                    ListenerCall call = new ListenerCall(CurrentDeliveries.take(), invocation);
+                    var first = call.handle(List.of(bound.get(1), bound.get(2)));
+                    var second = call.handle(List.of(bound.get(2)));
+                    return 0;
+                }))
+                .batch(List.of("A-1", "A-2", "A-3"), null);
+
+        assertThat(seen).hasSize(4);
+        assertThat(seen.get(0)).isEqualTo(List.of("A-2", "A-3"));
+        assertThat(seen.get(1)).asInstanceOf(InstanceOfAssertFactories.LIST).hasSize(2);
+        assertThat(seen.get(2)).isEqualTo(List.of("A-3"));
+        assertThat(seen.get(3)).asInstanceOf(InstanceOfAssertFactories.LIST).hasSize(1);
+    }
+
+    /** @param seen is told the arguments of each call that advice sees which asks as Spring's for AspectJ does */
+    private Listener asking(List<Object> seen, Advisor outer) {
+        ProxyFactory proxies = new ProxyFactory(target);
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvisor(ExposeInvocationInterceptor.ADVISOR);
+        proxies.addAdvisor(outer);
+        proxies.addAdvice((MethodBeforeAdvice) (method, passed, bean) -> {
+            ProxyMethodInvocation call = (ProxyMethodInvocation) ExposeInvocationInterceptor.currentInvocation();
+            Object joinPoint = call.getUserAttribute("org.aspectj.lang.JoinPoint");
+            if (joinPoint == null) {
+                joinPoint = call.getArguments();
+                call.setUserAttribute("org.aspectj.lang.JoinPoint", joinPoint);
+            }
+            seen.addAll(Arrays.asList((Object[]) joinPoint));
+        });
+        return (Listener) proxies.getProxy();
     }
 
     @Test

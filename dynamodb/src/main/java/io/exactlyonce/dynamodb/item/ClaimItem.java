@@ -81,6 +81,11 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return status() == Status.HELD && belongsTo(claim);
     }
 
+    /** Returns whether this claim was the last one to hold the key, and was given up, by its worker or by a person. */
+    public boolean isReleasedBy(ClaimId claim) {
+        return status() == Status.RELEASED && belongsTo(claim);
+    }
+
     /** Returns whether this claim has completed the key. */
     public boolean isCompletedBy(ClaimId claim) {
         return status() == Status.COMPLETED && belongsTo(claim);

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -127,6 +128,22 @@ interface ClaimLifeContract extends StoreUnderTest {
         assertThat(next.attempt()).isEqualTo(2);
         assertThat(next.ambiguous()).isFalse();
         assertThat(next.fencingToken()).isGreaterThan(acquired.fencingToken());
+    }
+
+    @Test
+    default void requestWhoseClaimWasReleasedAcquiresNothingAnyMore() {
+        ClaimRequest late = request(newKey());
+        acquire(store(), late);
+        release(store(), late);
+
+        assertThat(claim(store(), late)).isInstanceOf(HeldElsewhere.class);
+        assertThat(renew(store(), late)).isFalse();
+
+        List<ClaimOutcome> both = store().claim(List.of(late, request(late.key())));
+        assertThat(both.get(0)).isInstanceOf(HeldElsewhere.class);
+        assertThat(both.get(1))
+                .isInstanceOfSatisfying(
+                        Acquired.class, next -> assertThat(next.attempt()).isEqualTo(2));
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
@@ -163,6 +164,24 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         endLease(next.id());
 
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
+        assertThat(find(next).claimId()).isEqualTo(next.claimId());
+    }
+
+    @Test
+    void decisionIsNotMadeAgainByALateRequestOfTheClaimThatItWasMadeOn() {
+        ClaimRequest abandoned = request(newKey());
+        acquire(store(), abandoned);
+        endLease(abandoned.id());
+        claim(store(), cautious(abandoned.key()));
+        assertThat(parked().release(abandoned.id())).isTrue();
+
+        assertThat(claim(store(), abandoned)).isInstanceOf(HeldElsewhere.class);
+
+        ClaimRequest next = cautious(abandoned.key());
+        acquire(store(), next);
+        endLease(next.id());
+        claim(store(), cautious(abandoned.key()));
+        assertThat(parked().release(abandoned.id())).isFalse();
         assertThat(find(next).claimId()).isEqualTo(next.claimId());
     }
 

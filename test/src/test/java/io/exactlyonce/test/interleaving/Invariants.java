@@ -80,6 +80,7 @@ final class Invariants {
         key.require(key.state != State.COMPLETED, "a completed key is never acquired again");
         key.require(key.state != State.PARKED, "a parked key is never acquired");
         key.require(key.isFree(now), "at most one claim holds a key at any time");
+        key.require(!isLate(request), "a claim that was given up never holds its key again");
         key.require(!key.isParkedBy(request, now), "a cautious request does not acquire what is in doubt");
         key.require(acquired.attempt() == key.attempts + 1, "attempts count up");
         key.require(acquired.fencingToken() > key.token, "fencing tokens only grow");
@@ -110,7 +111,16 @@ final class Invariants {
         return null;
     }
 
+    /** Its own claim was the last one to hold the key, and was given up. */
+    private boolean isLate(ClaimRequest request) {
+        return key.state == State.RELEASED && request.claimId().equals(key.claim);
+    }
+
     private @Nullable Void heldElsewhere(ClaimRequest request, HeldElsewhere held, Duration now) {
+        if (isLate(request)) {
+            key.require(held.leaseRemaining().isZero(), "a late request is told that the key can be asked for at once");
+            return null;
+        }
         key.require(key.state == State.HELD && !key.isFree(now), "a key is held elsewhere only while a lease lasts");
         key.require(!key.isHeldBy(request.claimId()), "a retry finds its own claim");
         Duration most = key.leaseEnd.minus(now);

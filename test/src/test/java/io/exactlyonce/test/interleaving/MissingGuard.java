@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.test.InMemoryClaimStore;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 
 /** Stores that are broken by hand, each in one way: what a store does if one of its guards is left out. */
 enum MissingGuard {
@@ -106,15 +108,25 @@ enum MissingGuard {
     RETRY_FINDS_ITS_OWN_CLAIM {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
-            return asking(
-                    intact,
-                    request -> new ClaimRequest(
-                            request.key(),
-                            UUID.randomUUID(),
-                            request.owner(),
-                            request.lease(),
-                            request.inDoubt(),
-                            request.fingerprint()));
+            return asking(intact, MissingGuard::withAnotherId);
+        }
+    },
+    LATE_REQUEST_GETS_NOTHING {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+                    List<ClaimOutcome> outcomes = super.claim(requests);
+                    return IntStream.range(0, requests.size())
+                            .mapToObj(i -> outcomes.get(i) instanceof HeldElsewhere held
+                                            && held.leaseRemaining().isZero()
+                                    ? super.claim(List.of(withAnotherId(requests.get(i))))
+                                            .get(0)
+                                    : outcomes.get(i))
+                            .toList();
+                }
+            };
         }
     },
     CAUTION_IS_HEEDED {
@@ -197,6 +209,16 @@ enum MissingGuard {
 
     /** Returns a store that lacks this guard. */
     abstract WrappedStore remove(InMemoryClaimStore intact);
+
+    private static ClaimRequest withAnotherId(ClaimRequest request) {
+        return new ClaimRequest(
+                request.key(),
+                UUID.randomUUID(),
+                request.owner(),
+                request.lease(),
+                request.inDoubt(),
+                request.fingerprint());
+    }
 
     private static WrappedStore asking(InMemoryClaimStore intact, UnaryOperator<ClaimRequest> change) {
         return new WrappedStore(intact) {

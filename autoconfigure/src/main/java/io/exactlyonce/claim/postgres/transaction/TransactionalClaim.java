@@ -69,10 +69,9 @@ final class TransactionalClaim {
     /** Takes over or parks rows that were met and are free; a row too young to be met is asked for again. */
     private void write(List<RequestedRow> open) {
         List<RequestedRow> free = open.stream().filter(RequestedRow::isMet).toList();
-        for (RequestedRow locked : free.stream().filter(RequestedRow::isLocked).toList()) {
-            // How long the other transaction takes is not known.
-            locked.decide(new HeldElsewhere(Duration.ZERO));
-        }
+        free.stream()
+                .filter(RequestedRow::isOutOfReach)
+                .forEach(refused -> refused.decide(new HeldElsewhere(Duration.ZERO)));
         List<RequestedRow> contested =
                 free.stream().filter(RequestedRow::isOpen).toList();
         contested.forEach(RequestedRow::contest);

@@ -1,0 +1,154 @@
+package io.exactlyonce.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
+import io.exactlyonce.audit.AuditMode;
+import io.exactlyonce.audit.AuditTerms;
+import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.audit.ScriptedSqs;
+import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.services.sqs.model.SqsException;
+
+/** Traps: a refusal is told by the log alone, and hides that SQS has begun with another queue of the same listener. */
+@ExtendWith(OutputCaptureExtension.class)
+class DeadLetterRedriveTests {
+
+    private static final VisibilityWindow WINDOW = VisibilityWindow.ofSeconds(30);
+    private static final String DEAD = "arn:aws:sqs:eu-central-1:123456789012:orders-dead";
+    private static final String OTHER_DEAD = "arn:aws:sqs:eu-central-1:123456789012:returns-dead";
+
+    private final QueueAudit audit = new QueueAudit(
+            AuditMode.WARN,
+            Set.of(),
+            new AuditTerms(true, null, Duration.ofDays(18), Duration.ofSeconds(1), Duration.ofMinutes(5)),
+            subscription -> Optional.empty(),
+            (subscription, levels) -> {});
+    private final DeadLetterRedrive redrive = new DeadLetterRedrive(audit);
+    private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
+
+    private Subscription subscribed(String queue, ScriptedSqs server) {
+        Subscription subscription = new Subscription(
+                "fulfilment", queue, WINDOW, new SqsQueueVisibility(server, ScriptedSqs.ORDERS, WINDOW));
+        audit.subscribed(subscription);
+        return subscription;
+    }
+
+    private static SqsException refusal(int status, String code, String message) {
+        return (SqsException) SqsException.builder()
+                .statusCode(status)
+                .awsErrorDetails(AwsErrorDetails.builder()
+                        .errorCode(code)
+                        .errorMessage(message)
+                        .build())
+                .build();
+    }
+
+    private DeadLetterRedrive.Refusal refused(Throwable failure) {
+        sqs.moves = source -> CompletableFuture.failedFuture(failure);
+
+        Redrives redrives = redrive.start(List.of(subscribed("orders", sqs)));
+
+        assertThat(redrives.redriven()).isEmpty();
+        assertThat(redrives.refused()).hasSize(1);
+        assertThat(redrives.refused().get(0).queue()).isEqualTo(DEAD);
+        return redrives.refused().get(0);
+    }
+
+    /** After the first line SQS may quote the request, with its session token. */
+    @Test
+    void missingRightIsToldWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest() {
+        DeadLetterRedrive.Refusal refusal = refused(refusal(
+                403,
+                "AccessDenied",
+                "User shop may not perform sqs:startmessagemovetask\n\nCanonical: x-amz-security-token:abc"));
+
+        assertThat(refusal.reason()).isEqualTo("AccessDenied: User shop may not perform sqs:startmessagemovetask");
+        assertThat(refusal.remedy()).startsWith("allow sqs:StartMessageMoveTask, ");
+    }
+
+    @Test
+    void oneThatIsUnderWayAlreadyIsToldWithHowToLookAtIt(CapturedOutput output) {
+        DeadLetterRedrive.Refusal refusal = refused(
+                refusal(400, "AWS.SimpleQueueService.UnsupportedOperation", "There is already a task running."));
+
+        assertThat(refusal.reason())
+                .isEqualTo("AWS.SimpleQueueService.UnsupportedOperation: There is already a task running.");
+        assertThat(refusal.remedy()).contains("aws sqs list-message-move-tasks --source-arn " + DEAD);
+        assertThat(output).contains("Redriving " + DEAD + " failed: AWS.SimpleQueueService.UnsupportedOperation");
+    }
+
+    @Test
+    void serverThatSaysNothingOfWhyIsToldByItsStatus() {
+        assertThat(refused(SqsException.builder().statusCode(501).build()).reason())
+                .isEqualTo("SQS answered with status 501");
+    }
+
+    @Test
+    void failureThatIsNoAnswerIsToldByItsTypeAlone() {
+        assertThat(refused(SdkClientException.create("proxy http://shop:hunter2@proxy refused"))
+                        .reason())
+                .endsWith(": SdkClientException")
+                .doesNotContain("hunter2");
+        assertThat(refused(new TimeoutException()).reason()).isEqualTo("no answer within 5 s: it may have begun");
+    }
+
+    @Test
+    void clientThatThrowsIsARefusalToo() {
+        sqs.moves = source -> {
+            throw new IllegalStateException("the client is closed");
+        };
+
+        assertThat(redrive.start(List.of(subscribed("orders", sqs))).refused())
+                .singleElement()
+                .matches(refusal -> refusal.reason().endsWith("IllegalStateException"));
+    }
+
+    @Test
+    void refusalOfOneQueueHidesNotThatAnotherOnesRedriveHasBegun() {
+        ScriptedSqs other = new ScriptedSqs()
+                .with(
+                        ScriptedSqs.ORDERS,
+                        "RedrivePolicy",
+                        "{\"deadLetterTargetArn\":\"" + OTHER_DEAD + "\",\"maxReceiveCount\":\"5\"}");
+        sqs.moves = source -> CompletableFuture.failedFuture(refusal(400, "UnsupportedOperation", "one runs"));
+
+        Redrives redrives = redrive.start(List.of(subscribed("orders", sqs), subscribed("returns", other)));
+
+        assertThat(redrives.redriven()).containsExactly(OTHER_DEAD);
+        assertThat(redrives.refused())
+                .extracting(DeadLetterRedrive.Refusal::queue)
+                .containsExactly(DEAD);
+    }
+
+    /** The second request would be refused, since the first one's redrive is under way. */
+    @Test
+    void deadLetterQueueThatTwoQueuesShareIsRedrivenOnce() {
+        List<String> asked = new ArrayList<>();
+        var begun = sqs.moves;
+        sqs.moves = source -> {
+            asked.add(source);
+            return begun.apply(source);
+        };
+
+        Redrives redrives = redrive.start(List.of(subscribed("orders", sqs), subscribed("returns", sqs)));
+
+        assertThat(asked).containsExactly(DEAD);
+        assertThat(redrives).isEqualTo(new Redrives(List.of(DEAD), List.of()));
+    }
+}

@@ -1,0 +1,100 @@
+package io.exactlyonce.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.wire.SqsAnswer;
+import io.exactlyonce.testing.wire.SqsBackend;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** What an operator is answered whose redrive SQS refuses: once a bare 500, with the reason in the log alone. */
+class RefusedRedriveIT {
+
+    private static final SqsBackend ELASTIC_MQ = SqsServer.elasticMq();
+
+    private static final SqsServer SQS = SqsServer.through(
+            call -> call.action().equals("StartMessageMoveTask") ? accessDenied() : ELASTIC_MQ.answer(call));
+
+    static class Listener {
+
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}")
+        void handle(String order) {}
+    }
+
+    private static SqsAnswer accessDenied() {
+        return new SqsAnswer(
+                400,
+                JsonNodeFactory.instance
+                        .objectNode()
+                        .put("__type", "com.amazon.coral.service#AccessDeniedException")
+                        .put("message", "User shop may not perform sqs:startmessagemovetask"),
+                "AccessDenied;Sender");
+    }
+
+    private static HttpResponse<String> ask(TestApplication application, String path) throws Exception {
+        String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + port + "/actuator/exactlyonce" + path))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("{\"action\":\"redrive\"}"))
+                .build();
+        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    }
+
+    private static TestApplication start(String queue, String access) {
+        Map<String, String> properties = new HashMap<>(SQS.properties());
+        properties.put("test.queue", queue);
+        properties.put("management.endpoints.web.exposure.include", "exactlyonce");
+        properties.put("management.endpoint.exactlyonce.access", access);
+        return TestApplication.start(
+                WebApplicationType.SERVLET, EmbeddedDatabase.shared().createDatabase(), properties, Listener.class);
+    }
+
+    @Test
+    void answerNamesTheQueueTheReasonAndTheRemedy() throws Exception {
+        String deadLetters = SQS.createQueue(30);
+        String queue = SQS.createQueue(30, deadLetters, 5);
+        try (TestApplication application = start(queue, "unrestricted")) {
+            await().untilAsserted(() -> {
+                HttpResponse<String> answer = ask(application, "/orders");
+
+                assertThat(answer.statusCode()).isEqualTo(502);
+                assertThat(answer.body())
+                        .contains("\"redriven\":[]")
+                        .contains("\"queue\":\"arn:aws:sqs:", deadLetters)
+                        .contains("User shop may not perform sqs:startmessagemovetask")
+                        .contains("\"remedy\":\"allow sqs:StartMessageMoveTask, ");
+            });
+            HttpResponse<String> unknown = ask(application, "/unknown");
+            assertThat(unknown.statusCode()).isEqualTo(200);
+            assertThat(unknown.body()).isEqualTo("{\"redriven\":[],\"refused\":[]}");
+        } finally {
+            SQS.deleteQueue(queue);
+            SQS.deleteQueue(deadLetters);
+        }
+    }
+
+    @Test
+    void nothingIsRedrivenWhereTheEndpointMayOnlyBeRead() throws Exception {
+        String queue = SQS.createQueue(30);
+        try (TestApplication application = start(queue, "read-only")) {
+            assertThat(ask(application, "/orders").statusCode()).isIn(404, 405);
+        } finally {
+            SQS.deleteQueue(queue);
+        }
+    }
+}
