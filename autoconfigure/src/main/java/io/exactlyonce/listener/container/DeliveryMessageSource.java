@@ -156,9 +156,15 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     protected CompletableFuture<Collection<software.amazon.awssdk.services.sqs.model.Message>> doPollForMessages(
             int most) {
         Receiver started = receiver;
-        return started == null
-                ? CompletableFuture.completedFuture(List.of())
-                : CancellablePoll.of(started.receive(most), this::returnLate);
+        if (started == null) {
+            return CompletableFuture.completedFuture(List.of());
+        }
+        CancellablePoll poll = CancellablePoll.of(started.receive(most), this::returnLate);
+        PausingBackPressureHandler pausing = permits;
+        if (pausing != null) {
+            pausing.polling(poll);
+        }
+        return poll;
     }
 
     private void returnLate(Collection<software.amazon.awssdk.services.sqs.model.Message> late) {

@@ -13,7 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets a listener poll only while claims can be made on its way, and while outcomes are recorded as fast as handlers end. Stopping the container instead would stop its running
+ * Lets a listener poll only while claims can be made on its way, while outcomes are recorded as fast as handlers end, and while
+ * not too many of its polls wait for messages. Stopping the container instead would stop its running
  * handlers, too.
  *
  * <p>Messages that gave their permits back while they waited take them back: see {@link OwedPermits}.
@@ -23,11 +24,18 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     /** How late a container that stops while it is paused learns of its stop, at most. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
+    /**
+     * A poll that waits for messages keeps a connection to SQS, of which the SDK's client has 50, and renewals and deletes need some. Where
+     * hundreds of messages end together, awspring would send a poll for each ten of them at once.
+     */
+    private static final int MOST_POLLS = 10;
+
     private final BatchAwareBackPressureHandler original;
     private final StoreCircuitBreaker breaker;
     private final OwedPermits owed;
     private final HandlerSlots slots;
     private final NanoClock clock;
+    private final UnderWay polls = new UnderWay(MOST_POLLS);
     private volatile @Nullable PendingRecords records;
     private String id = getClass().getSimpleName();
 
@@ -78,7 +86,18 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
 
     private boolean mayPoll() throws InterruptedException {
         PendingRecords pending = records;
-        return breaker.awaitPolling(LOOK_UP) && (pending == null || pending.awaitRoom(LOOK_UP));
+        return breaker.awaitPolling(LOOK_UP)
+                && (pending == null || pending.awaitRoom(LOOK_UP))
+                && polls.awaitRoom(LOOK_UP);
+    }
+
+    /**
+     * A poll was sent.
+     *
+     * @param answered completes with its answer, or fails
+     */
+    public void polling(CompletableFuture<?> answered) {
+        polls.add(answered);
     }
 
     /** Does not let its listener poll, nor end, while too many of these are pending. */

@@ -18,12 +18,14 @@ import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.listener.permits.PausingBackPressureHandler;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.Timer;
@@ -195,6 +197,26 @@ class DeliveryMessageSourceTests {
         assertThat(begin(source, poll)).hasSize(10);
         sqs.answer(1, messages("late", 1));
         assertThat(sqs.takeChanges()).containsExactly(Map.entry("late0", 0));
+    }
+
+    @Test
+    void pollsThatWaitForMessagesCountUntilTheyAreAnswered() throws Exception {
+        DeliveryMessageSource<String> source = start("orders", 30);
+        var permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
+                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
+                        new StoreCircuitBreaker(observer),
+                        clock)
+                .createBackPressureHandler(SqsContainerOptions.builder()
+                        .maxConcurrentMessages(1_000)
+                        .build());
+        source.setBackPressureHandler(permits);
+        for (int poll = 0; poll < 10; poll++) {
+            source.doPollForMessages(10);
+        }
+
+        assertThat(permits.requestBatch()).isZero();
+        sqs.answer(4);
+        assertThat(permits.requestBatch()).isEqualTo(10);
     }
 
     /** Otherwise ten messages that are there would wait for an eleventh until the poll's timeout. */

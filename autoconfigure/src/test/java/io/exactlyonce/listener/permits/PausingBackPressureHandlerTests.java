@@ -18,6 +18,8 @@ import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -89,6 +91,27 @@ class PausingBackPressureHandlerTests {
         assertThat(handler.request(1)).isZero();
 
         assertThat(handler.drain(Duration.ofMillis(10))).isTrue();
+    }
+
+    /** Thousands of messages that end together leave permits for hundreds of polls, and the SDK's client has 50 connections. */
+    @Test
+    void noMoreThanTenPollsWaitForMessagesHoweverManyPermitsThereAre() throws Exception {
+        var busy = (PausingBackPressureHandler) PausingBackPressureHandler.around(
+                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(), breaker, System::nanoTime)
+                .createBackPressureHandler(SqsContainerOptions.builder()
+                        .maxConcurrentMessages(1_000)
+                        .build());
+        List<CompletableFuture<Void>> polls =
+                Stream.generate(() -> new CompletableFuture<Void>()).limit(10).toList();
+        for (CompletableFuture<Void> poll : polls) {
+            assertThat(busy.requestBatch()).isEqualTo(10);
+            busy.polling(poll);
+        }
+
+        assertThat(busy.requestBatch()).isZero();
+
+        polls.get(3).completeExceptionally(new IllegalStateException("connection reset"));
+        assertThat(busy.requestBatch()).isEqualTo(10);
     }
 
     @Test
