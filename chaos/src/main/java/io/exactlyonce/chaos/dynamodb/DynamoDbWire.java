@@ -62,7 +62,12 @@ final class DynamoDbWire implements AutoCloseable {
         while (!socket.isClosed()) {
             try {
                 Socket worker = socket.accept();
-                run(() -> serve(worker));
+                if (socket.isClosed()) {
+                    // The kernel may hand one more over to a thread that waits while the socket is closed.
+                    worker.close();
+                } else {
+                    run(() -> serve(worker));
+                }
             } catch (IOException e) {
                 // Closed: the loop's condition tells.
             }
