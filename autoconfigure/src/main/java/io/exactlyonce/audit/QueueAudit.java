@@ -1,6 +1,7 @@
 package io.exactlyonce.audit;
 
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -13,16 +14,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Judges the queues of running listeners: when a listener starts, when what it goes by has changed, and with each {@link
+ * Judges the queues of running listeners: a second after a listener starts or what it goes by has changed, and with each {@link
  * #tick()}. Attributes that were changed meanwhile are logged with their old and new values.
  */
 public final class QueueAudit implements DeliveryObserver {
+
+    /** An application has enough to do while it starts; what is only told can wait for so long. */
+    private static final Duration AFTER_START = Duration.ofSeconds(1);
 
     private final AuditMode mode;
     private final Set<String> silenced;
     private final AuditTerms terms;
     private final DeliveryTimes times;
     private final QueueObserver observer;
+    private final Timer timer;
     private final Map<Subscription, AuditedQueue> queues = new ConcurrentHashMap<>();
 
     /**
@@ -30,14 +35,21 @@ public final class QueueAudit implements DeliveryObserver {
      * @param terms the application's settings
      * @param times what has been measured
      * @param observer learns what is read
+     * @param timer for the first look at a queue
      */
     public QueueAudit(
-            AuditMode mode, Set<String> silenced, AuditTerms terms, DeliveryTimes times, QueueObserver observer) {
+            AuditMode mode,
+            Set<String> silenced,
+            AuditTerms terms,
+            DeliveryTimes times,
+            QueueObserver observer,
+            Timer timer) {
         this.mode = mode;
         this.silenced = Set.copyOf(silenced);
         this.terms = terms;
         this.times = times;
         this.observer = observer;
+        this.timer = timer;
     }
 
     /**
@@ -61,7 +73,11 @@ public final class QueueAudit implements DeliveryObserver {
     public void subscribed(Subscription subscription) {
         audited(subscription).ifPresent(queue -> {
             queue.revise(subscription);
-            readIfIdle(queue);
+            timer.after(AFTER_START, () -> {
+                if (queues.get(subscription) == queue) {
+                    readIfIdle(queue);
+                }
+            });
         });
     }
 

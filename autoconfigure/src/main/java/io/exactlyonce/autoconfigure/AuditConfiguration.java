@@ -7,6 +7,7 @@ import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.foresight.Latencies;
 import io.exactlyonce.window.watch.WindowWatch;
@@ -43,7 +44,8 @@ class AuditConfiguration {
                 terms(properties, claims.getIfAvailable(), measured == null ? Optional::empty : measured::openingTime),
                 subscription -> p99(windows, subscription),
                 (subscription, levels) ->
-                        observers.orderedStream().forEach(observer -> observer.observed(subscription, levels)));
+                        observers.orderedStream().forEach(observer -> observer.observed(subscription, levels)),
+                Timer.SYSTEM);
     }
 
     private static Optional<Duration> p99(WindowWatch windows, Subscription subscription) {

@@ -7,6 +7,7 @@ import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -38,7 +39,8 @@ class DeadLetterRedriveTests {
             Set.of(),
             new AuditTerms(true, null, Duration.ofDays(18), Duration.ofSeconds(1), Duration.ofMinutes(5)),
             subscription -> Optional.empty(),
-            (subscription, levels) -> {});
+            (subscription, levels) -> {},
+            new FakeTimer());
     private final DeadLetterRedrive redrive = new DeadLetterRedrive(audit);
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
 

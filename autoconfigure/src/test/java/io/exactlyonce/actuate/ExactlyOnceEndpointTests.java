@@ -17,6 +17,7 @@ import io.exactlyonce.sighting.Sighting;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.sighting.Unobserved;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -46,7 +47,8 @@ class ExactlyOnceEndpointTests {
             Set.of(),
             new AuditTerms(true, null, Duration.ofDays(14), Duration.ofSeconds(1), Duration.ofMinutes(5)),
             subscription -> Optional.empty(),
-            (subscription, levels) -> {});
+            (subscription, levels) -> {},
+            new FakeTimer());
     private final Sightings sightings = new Sightings(clock);
     private final ExactlyOnceEndpoint endpoint =
             new ExactlyOnceEndpoint(listeners, windows, audit, sightings, null, null);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -29,6 +30,7 @@ class QueueAuditTests {
 
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
     private final List<QueueLevels> observed = new ArrayList<>();
+    private final FakeTimer timer = new FakeTimer();
     private AuditTerms terms =
             new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
     private @Nullable Duration timeout;
@@ -42,7 +44,8 @@ class QueueAuditTests {
                 Set.of(silenced),
                 terms,
                 subscription -> Optional.ofNullable(p99),
-                (subscription, levels) -> observed.add(levels));
+                (subscription, levels) -> observed.add(levels),
+                timer);
     }
 
     private Subscription orders() {
@@ -62,6 +65,27 @@ class QueueAuditTests {
                 .filter(finding -> finding.rule().equals(rule))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("No finding of " + rule + " in " + findings()));
+    }
+
+    /** Reading attributes loads some hundred classes, which a start need not wait for. */
+    @Test
+    void whatIsOnlyToldIsReadASecondAfterTheStartAndNotOfAListenerThatHasEnded() {
+        timer.hold();
+        QueueAudit audit = audit(AuditMode.WARN);
+        Subscription ended = orders();
+        audit.subscribed(ended);
+        queue = "returns";
+        audit.subscribed(orders());
+        assertThat(audit.reports()).isEmpty();
+        assertThat(timer.delays()).containsOnly(Duration.ofSeconds(1));
+
+        audit.unsubscribed(ended);
+        timer.run();
+
+        assertThat(audit.reports())
+                .extracting(report -> report.subscription().queue())
+                .containsExactly("returns");
+        assertThat(observed).hasSize(1);
     }
 
     @Test
