@@ -85,7 +85,7 @@ class FifoAtLeastOnceIT {
             SQS.send(queue, "a", "1", "slow");
             SQS.send(queue, "a", "2", "next");
             SqsRequests requests = application.bean(SqsRequests.class);
-            await().atMost(SOON).until(() -> requests.mostReceives() == 2);
+            await().atMost(SOON).until(() -> requests.mostReceives() >= 2);
             assertThat(TROUBLES.none()).isZero();
 
             application.bean(Steps.class).finish();

@@ -45,11 +45,11 @@ class AwaitedAcknowledgementProcessorTests {
     @Test
     @Timeout(20)
     void stopWaitsUntilTheQueueHasAnswered() throws Exception {
-        CompletableFuture<Void> deleted = acknowledge(Duration.ofSeconds(15));
+        CompletableFuture<Void> unused = acknowledge(Duration.ofSeconds(15));
         CompletableFuture<Boolean> stopped = new CompletableFuture<>();
         Thread stopping = new Thread(() -> {
             processor.stop();
-            stopped.complete(deleted.isDone());
+            stopped.complete(answer.isDone());
         });
         stopping.start();
         await().until(() -> stopped.isDone() || stopping.getState() == Thread.State.TIMED_WAITING);
