@@ -144,7 +144,7 @@ class ArchitectureTests {
                             "visibility",
                             "window.foresight",
                             "window.watch")),
-            entry("audit", List.of("", "delivery", "visibility", "window")),
+            entry("audit", List.of("", "delivery", "time", "visibility", "window")),
             entry(
                     "metrics",
                     List.of(

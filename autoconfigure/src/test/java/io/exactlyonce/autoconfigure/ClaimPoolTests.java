@@ -250,6 +250,7 @@ class ClaimPoolTests {
         QueueAudit audit = context.getBean(QueueAudit.class);
         audit.subscribed(new Subscription(
                 "fulfilment", "orders", window, new SqsQueueVisibility(new ScriptedSqs(), ScriptedSqs.ORDERS, window)));
+        audit.tick();
         return audit.reports().get(0).findings().stream().map(Finding::rule).toList();
     }
 
