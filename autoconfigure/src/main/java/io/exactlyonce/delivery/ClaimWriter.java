@@ -92,7 +92,7 @@ public final class ClaimWriter {
                 .exceptionallyCompose(unanswered -> async.endAsync(unclaimed(requests))
                         .handle((released, failure) -> {
                             if (failure != null) {
-                                StoreCalls.unwrap(unanswered).addSuppressed(StoreCalls.unwrap(failure));
+                                StoreCalls.suppress(StoreCalls.unwrap(unanswered), StoreCalls.unwrap(failure));
                             }
                             throw new CompletionException(StoreCalls.unwrap(unanswered));
                         }));

@@ -64,7 +64,7 @@ public final class StoreCalls {
                 });
             } catch (Throwable untimed) {
                 // As when the system refuses a thread: what waits for the answer must not do so for ever.
-                failure.addSuppressed(untimed);
+                suppress(failure, untimed);
                 answer.completeExceptionally(failure);
             }
         });
@@ -97,6 +97,13 @@ public final class StoreCalls {
             over.completeExceptionally(untimed);
         }
         return over;
+    }
+
+    /** Notes another failure with one, unless they are the same, as where memory is used up: Java refuses that. */
+    static void suppress(Throwable failure, Throwable another) {
+        if (another != failure) {
+            failure.addSuppressed(another);
+        }
     }
 
     /** Returns the failure of a call itself. */

@@ -80,15 +80,16 @@ final class LeaseRenewer {
             Set<ClaimId> held = store.renew(renewals);
             answer(due, lease -> lease.answered(held, askedAt));
         } catch (ClaimsPartlyAnsweredException some) {
+            answer(due, lease -> answered(lease, some, askedAt));
             log.warn(
                     "Renewing {} of {} leases failed; they are tried again while they last",
                     some.unanswered().size(),
                     due.size(),
                     some);
-            answer(due, lease -> answered(lease, some, askedAt));
         } catch (Throwable failure) {
-            log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
+            // Before it is logged, which may fail, too, as where memory is used up.
             answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
+            log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
         }
     }
 

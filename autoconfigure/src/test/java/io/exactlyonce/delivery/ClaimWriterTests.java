@@ -3,13 +3,16 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** What callers are told when the store does not answer. */
@@ -47,6 +50,30 @@ class ClaimWriterTests {
         assertThatThrownBy(() -> ClaimWriter.await(writer.claim(List.of(request))))
                 .isExactlyInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("no space left on device");
+    }
+
+    /** Trap: no failure can be suppressed in itself, and what says so was taken for a key that can never be stored. */
+    @Test
+    void claimFailsWithAnExceptionWithWhichItsReleaseFailsToo() {
+        IllegalStateException closed = new IllegalStateException("closed (simulated), and made once");
+        AsyncClaimStore ended = new AsyncClaimStore() {
+            @Override
+            public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+                return CompletableFuture.failedFuture(closed);
+            }
+
+            @Override
+            public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
+                return CompletableFuture.failedFuture(closed);
+            }
+        };
+        ClaimRequest request =
+                new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(20));
+
+        CompletableFuture<List<ClaimOutcome>> claimed =
+                new ClaimWriter(rig.store, ended, rig.timer).claim(List.of(request));
+
+        assertThatThrownBy(() -> ClaimWriter.await(claimed)).isSameAs(closed);
     }
 
     @Test

@@ -37,6 +37,22 @@ class StoreCallsTests {
                 .hasSuppressedException(noThread);
     }
 
+    /** As where memory is used up: the JVM throws one and the same error then. Trap: no failure can be suppressed in itself. */
+    @Test
+    void callEndsThatFailsWithTheErrorForWhichItCannotBeRepeated() {
+        OutOfMemoryError usedUp = new OutOfMemoryError("Java heap space (simulated)");
+        Timer broken = (delay, task) -> {
+            throw usedUp;
+        };
+
+        CompletableFuture<Object> answer = new StoreCalls(broken)
+                .untilAnswered("Completing", "orders/1", new FixedBackOff(1, 3), () -> true, () -> {
+                    throw usedUp;
+                });
+
+        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(usedUp);
+    }
+
     /**
      * The JDK's timer keeps a task for which it gets no thread, and runs it with the next one for which it does: a claim would be
      * made that no handler knows of, and be held until its lease is over, and then in doubt.

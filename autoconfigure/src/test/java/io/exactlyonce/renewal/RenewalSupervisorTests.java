@@ -576,6 +576,34 @@ class RenewalSupervisorTests {
         }
     }
 
+    /** As where memory is used up while it is logged. */
+    @Test
+    void leaseWhoseFailedRenewalCannotBeLoggedIsAskedForAgain() {
+        store.onRenew(requested -> {
+            throw new IllegalStateException("connection refused") {
+                @Override
+                public StackTraceElement[] getStackTrace() {
+                    throw new UnsupportedOperationException("nothing can be logged");
+                }
+            };
+        });
+        Renewal renewal = start("handle");
+        hold(renewal, clock.nanoTime());
+
+        for (int tick = 0; tick < 250; tick++) {
+            clock.advance(RenewalTicker.TICK);
+            try {
+                supervisor.tick();
+            } catch (UnsupportedOperationException unlogged) {
+                // As the renewals' thread does, which goes on.
+            }
+        }
+
+        assertThat(store.renewals()).hasSizeGreaterThan(1);
+        assertThat(renewal.isHeld()).isTrue();
+        assertThat(timesTold).hasValue(0);
+    }
+
     @Test
     void leaseOfAStoreThatFailsWithAnErrorIsAskedForAgain() {
         Renewal renewal = start("handle");

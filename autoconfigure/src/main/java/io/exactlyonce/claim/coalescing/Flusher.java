@@ -46,16 +46,7 @@ final class Flusher implements Runnable {
             // Not even the failure could be noted, as when the stack is used up: that much is shown below.
         } finally {
             queue.returned(batch);
-            batch.forEach(Flusher::show);
-        }
-    }
-
-    /** What depends on an answer runs here: it must neither keep the others from their answers nor end this thread. */
-    private static void show(PendingCall<?> entry) {
-        try {
-            entry.show();
-        } catch (Throwable dependent) {
-            // Not even a future could keep it, as when memory is used up. The answer itself is shown.
+            batch.forEach(PendingCall::show);
         }
     }
 

@@ -148,14 +148,19 @@ final class PendingCall<A> {
 
     /**
      * Shows what was noted. Of an entry of which nothing is, the answer is lost: to show that needs no memory, and who asks says
-     * on a stack of its own what is wrong.
+     * on a stack of its own what is wrong. What depends on an answer runs here: it must neither keep other entries from their
+     * answers nor end this thread.
      */
     void show() {
         RuntimeException why = failure;
-        if (why != null) {
-            shown.completeExceptionally(why);
-        } else {
-            shown.complete(given);
+        try {
+            if (why != null) {
+                shown.completeExceptionally(why);
+            } else {
+                shown.complete(given);
+            }
+        } catch (Throwable dependent) {
+            // Not even a future could keep it, as when memory is used up. The answer itself is shown.
         }
     }
 }

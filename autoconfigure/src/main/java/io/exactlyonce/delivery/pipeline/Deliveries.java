@@ -148,8 +148,11 @@ public final class Deliveries {
 
     /** The queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
-        observer.acknowledged(delivery);
-        inFlight.end(delivery);
+        try {
+            observer.acknowledged(delivery);
+        } finally {
+            inFlight.end(delivery);
+        }
     }
 
     /** The queue has refused the delete: the message will come again, as a duplicate. */

@@ -103,7 +103,7 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
                 BatchResultErrorEntry failure = failures.get(Integer.toString(index));
                 if (failure == null) {
                     deleted.add(message);
-                    deliveries.acknowledged(delivery(message));
+                    tell(() -> deliveries.acknowledged(delivery(message)));
                 } else if (requests < REQUESTS && !SqsQueueVisibility.isFinal(failure)) {
                     again.add(message);
                 } else {
@@ -133,7 +133,16 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
 
         private void keep(Message<T> message) {
             kept.add(message);
-            deliveries.acknowledgementFailed(delivery(message));
+            tell(() -> deliveries.acknowledgementFailed(delivery(message)));
+        }
+
+        /** What is thrown here must not keep the others from their ends, as when memory is used up. */
+        private void tell(Runnable telling) {
+            try {
+                telling.run();
+            } catch (Throwable untold) {
+                // The queue's answer stands.
+            }
         }
 
         private void end(@Nullable Throwable failure) {

@@ -75,19 +75,34 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     }
 
     private CompletableFuture<Void> claimAndEmit(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        for (Message<T> message : messages) {
-            ReceivedMessage.of(message).ifPresent(received -> received.attempt(settings.attempt(message)));
+        Optional<CompletableFuture<Void>> claiming;
+        try {
+            claiming = claimEarly(messages);
+        } catch (Throwable failure) {
+            // None has gone on, so that each still has its permit.
+            messages.forEach(message -> context.runBackPressureReleaseCallback());
+            throw failure;
         }
-        List<Message<T>> early = settings.claimsAhead() ? early(messages) : List.of();
-        if (early.isEmpty()) {
+        if (claiming.isEmpty()) {
             return getDelegate().emit(messages, context);
         }
-        CompletableFuture<Void> claimed = engine.pipeline().claimAhead(SettlingPipeline.attempts(early));
+        CompletableFuture<Void> claimed = claiming.get();
         // Whatever became of the claims: who has none goes no further.
         return isFifo
                 ? claimed.handle((done, failure) -> null)
                         .thenCompose(done -> getDelegate().emit(messages, context))
                 : emitWhen(claimed, messages, context);
+    }
+
+    /** Claims what is claimed before there are threads, if anything is. */
+    private Optional<CompletableFuture<Void>> claimEarly(Collection<Message<T>> messages) {
+        for (Message<T> message : messages) {
+            ReceivedMessage.of(message).ifPresent(received -> received.attempt(settings.attempt(message)));
+        }
+        List<Message<T>> early = settings.claimsAhead() ? early(messages) : List.of();
+        return early.isEmpty()
+                ? Optional.empty()
+                : Optional.of(engine.pipeline().claimAhead(SettlingPipeline.attempts(early)));
     }
 
     /** The next poll need neither wait for these claims nor for the last handler of this one. */

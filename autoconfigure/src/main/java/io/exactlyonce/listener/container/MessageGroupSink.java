@@ -72,7 +72,7 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
             }
             return head.leaves(head.seemsGone()).thenCompose(leaves -> {
                 if (leaves) {
-                    return next(rest, () -> handle(rest, context));
+                    return next(rest, () -> handle(rest, context), () -> releasePermits(rest, context));
                 }
                 releasePermits(rest, context);
                 return NOTHING_LEFT;
@@ -90,7 +90,8 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                 .thenCompose(gone -> origin(rest.get(0))
                         .takePermitBack()
                         .thenCompose(taken -> head.leaves(gone))
-                        .thenCompose(leaves -> next(rest, () -> goOn(leaves, rest, context))));
+                        .thenCompose(leaves -> next(
+                                rest, () -> goOn(leaves, rest, context), context::runBackPressureReleaseCallback)));
     }
 
     /** These have one permit, and keep it from one to the next: in between, a listener that stops would take them for done. */
@@ -106,14 +107,24 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                 context.runBackPressureReleaseCallback();
                 return goneOn;
             }
-            return head.leaves(head.seemsGone()).thenCompose(gone -> next(later, () -> goOn(gone, later, context)));
+            return head.leaves(head.seemsGone())
+                    .thenCompose(gone -> next(
+                            later, () -> goOn(gone, later, context), context::runBackPressureReleaseCallback));
         });
     }
 
-    private CompletableFuture<Void> next(List<Message<T>> messages, Supplier<CompletableFuture<Void>> handling) {
-        return messages.isEmpty()
-                ? handling.get()
-                : NOTHING_LEFT.thenComposeAsync(nothing -> handling.get(), continuations);
+    /** @param release gives the permits back of messages for which there is no thread to go on */
+    private CompletableFuture<Void> next(
+            List<Message<T>> messages, Supplier<CompletableFuture<Void>> handling, Runnable release) {
+        if (messages.isEmpty()) {
+            return handling.get();
+        }
+        try {
+            return CompletableFuture.supplyAsync(handling, continuations).thenCompose(Function.identity());
+        } catch (Throwable noThread) {
+            release.run();
+            return CompletableFuture.failedFuture(noThread);
+        }
     }
 
     /** The next message begins only when how this one ended is on record: after a crash in between, it would have overtaken it. */

@@ -83,8 +83,8 @@ final class KeyExpression {
         variables.forEach((name, value) -> context.setVariable(name, value.of(message)));
         try {
             return expression.getValue(context);
-        } catch (RuntimeException | StackOverflowError failure) {
-            // Methods of the expression may throw anything, as for a value that a sender has made up.
+        } catch (RuntimeException | StackOverflowError | LinkageError failure) {
+            // Methods of the expression may throw anything, as for a value that a sender has made up, or have no class.
             throw failedBy(failure);
         }
     }

@@ -88,4 +88,48 @@ class QueuePatienceTests {
                 .withThrowableThat()
                 .withCauseInstanceOf(ClaimStoreBusyException.class);
     }
+
+    /** As when memory is used up: a future cannot keep what its dependent has thrown. */
+    @Test
+    void dependentThatFailsKeepsNoOtherCallFromItsRefusal() {
+        PendingCall<ClaimOutcome> first = waits();
+        PendingCall<ClaimOutcome> second = waits();
+        var unused = first.shown().handle((answer, failure) -> {
+            throw new UntoldException();
+        });
+        clock.advance(LONGEST);
+
+        set.remove().run();
+
+        assertThat(first.shown()).isCompletedExceptionally();
+        assertThat(second.shown()).isCompletedExceptionally();
+    }
+
+    @Test
+    void dependentThatFailsKeepsNoOtherCallFromItsRefusalByAStoreThatIsClosed() {
+        PendingCall<ClaimOutcome> first = waits();
+        PendingCall<ClaimOutcome> second = waits();
+        var unused = first.shown().handle((answer, failure) -> {
+            throw new UntoldException();
+        });
+
+        queue.refuseAll();
+
+        assertThat(second.shown()).isCompletedExceptionally();
+    }
+
+    /** Who asks first what it is gets it thrown again. */
+    private static final class UntoldException extends RuntimeException {
+
+        private boolean asked;
+
+        @Override
+        public String toString() {
+            if (!asked) {
+                asked = true;
+                throw this;
+            }
+            return super.toString();
+        }
+    }
 }

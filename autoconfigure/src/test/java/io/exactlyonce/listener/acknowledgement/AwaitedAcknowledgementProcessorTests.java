@@ -58,6 +58,7 @@ class AwaitedAcknowledgementProcessorTests {
         answer.complete(null);
 
         assertThat(stopped.get()).isTrue();
+        assertThat(deleted).succeedsWithin(Duration.ofSeconds(5));
     }
 
     @Test

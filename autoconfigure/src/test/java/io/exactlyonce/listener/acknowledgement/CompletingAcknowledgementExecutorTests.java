@@ -35,9 +35,13 @@ class CompletingAcknowledgementExecutorTests {
 
     private final FakeClock clock = new FakeClock();
     private final List<String> acknowledged = new ArrayList<>();
+    private Error failing;
     private final DeliveryObserver observer = new DeliveryObserver() {
         @Override
         public void acknowledged(Delivery delivery) {
+            if (failing != null) {
+                throw failing;
+            }
             acknowledged.add(delivery.receiptHandle());
         }
     };
@@ -77,6 +81,19 @@ class CompletingAcknowledgementExecutorTests {
                 .satisfies(request -> assertThat(request.entries())
                         .extracting(entry -> entry.receiptHandle())
                         .containsExactly("early", "late"));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** As when the virtual machine has no memory left for a meter. */
+    @Test
+    void errorWhileOneDeleteIsToldCostsNoOtherItsEnd() {
+        failing = new OutOfMemoryError("simulated");
+        Message<String> first = receive("first");
+        Message<String> second = receive("second");
+
+        CompletableFuture<Void> confirmed = executor.execute(List.of(first, second));
+
+        assertThat(confirmed).isCompleted();
         assertThat(supervisor.inFlight()).isZero();
     }
 

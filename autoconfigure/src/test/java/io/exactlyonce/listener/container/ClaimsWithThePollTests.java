@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.ContainerOptions;
@@ -35,12 +36,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.messaging.Message;
 
 /** What is claimed before there is a thread for it, and what becomes of that. */
@@ -48,6 +52,11 @@ class ClaimsWithThePollTests {
 
     static class Reruns {
         @ExactlyOnceListener(queueNames = "orders")
+        void handle(String order) {}
+    }
+
+    static class KeyedByAnEntry {
+        @ExactlyOnceListener(queueNames = "orders", key = "#headers['order']?.id ?: 'none'")
         void handle(String order) {}
     }
 
@@ -426,5 +435,25 @@ class ClaimsWithThePollTests {
         assertThat(threads.waiting).isEmpty();
         assertThat(store.releases()).hasSize(2);
         assertThat(queue.changes()).extracting(Change::receiptHandle).containsExactlyInAnyOrder("1", "2");
+    }
+
+    /** The map's own error, which no reflection wraps. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void permitsOfAPollThatFailsBeforeItsClaimsAreGivenBack(boolean isFifo) {
+        Map<String, String> usedUp = new HashMap<>() {
+            @Override
+            public boolean containsKey(Object name) {
+                throw new OutOfMemoryError("Java heap space (simulated)");
+            }
+        };
+        List<Message<String>> poll = List.of(receive("1"), receive("2", "", 1, Map.of("order", usedUp)), receive("3"));
+
+        assertThatThrownBy(() -> emit(ListenerRig.settings(new KeyedByAnEntry(), "handle"), poll, isFifo))
+                .isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(permits).hasValue(3);
+        assertThat(threads.waiting).isEmpty();
+        assertThat(queue.changes()).extracting(Change::receiptHandle).containsExactlyInAnyOrder("1", "2", "3");
     }
 }

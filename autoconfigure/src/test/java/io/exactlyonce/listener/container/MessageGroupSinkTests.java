@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
 
@@ -61,7 +62,9 @@ class MessageGroupSinkTests {
                     System::nanoTime)
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
-    private final MessageGroupSink<String> sink = new MessageGroupSink<>(ListenerRig.engine(deliveries), Runnable::run);
+    private Executor continuations = Runnable::run;
+    private final MessageGroupSink<String> sink =
+            new MessageGroupSink<>(ListenerRig.engine(deliveries), next -> continuations.execute(next));
 
     private Message<String> received(String name) {
         Delivery delivery = new Delivery(subscription, name, name, 1, clock.nanoTime());
@@ -164,5 +167,46 @@ class MessageGroupSinkTests {
         assertThat(emitted).isCompleted();
         assertThat(handledBeforeTheStop).containsExactly("a2", "a3");
         assertThat(handled).containsExactly("a2", "a3");
+    }
+
+    /** Trap: a listener that has lost all of its permits polls no more. */
+    @Test
+    void restOfAGroupThatFindsNoThreadToGoOnGivesItsPermitsBack() throws Exception {
+        start();
+        continuations = next -> {
+            throw new OutOfMemoryError("unable to create native thread (simulated)");
+        };
+        List<Integer> released = new ArrayList<>();
+        MessageProcessingContext<String> context =
+                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
+
+        CompletableFuture<Void> emitted =
+                sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
+
+        assertThat(emitted).isDone();
+        assertThat(handled).containsExactly("b1");
+        assertThat(released).hasSize(3);
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void restOfAGroupThatHasWaitedAndFindsNoThreadToGoOnGivesThePermitBackThatItTook() throws Exception {
+        start();
+        assertThat(permits.requestBatch()).isEqualTo(3);
+        List<Message<String>> group = List.of(received("a1"), received("a2"), received("a3"));
+        CompletableFuture<Void> emitted = sink.emit(
+                group,
+                MessageProcessingContext.<String>create()
+                        .setBackPressureReleaseCallback(() -> permits.release(1, ReleaseReason.PROCESSED)));
+        continuations = next -> {
+            throw new OutOfMemoryError("unable to create native thread (simulated)");
+        };
+
+        deliveries.stop(subscription).begin();
+
+        assertThat(emitted).isDone();
+        assertThat(handled).isEmpty();
+        assertThat(permits.drain(Duration.ZERO)).isTrue();
+        assertThat(supervisor.inFlight()).isZero();
     }
 }
