@@ -28,7 +28,9 @@ public final class DeadLetterRedrive {
 
     private static final String RIGHTS =
             "allow sqs:StartMessageMoveTask, sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on it, and"
-                    + " sqs:SendMessage on the queue";
+                    + " sqs:SendMessage on the queue; where they are encrypted, kms:Decrypt and kms:GenerateDataKey on their key";
+
+    private static final String CREDENTIALS = "look at the credentials of the application's SQS client";
 
     private static final String LOOK =
             "look whether one is under way, for SQS runs one of a queue at a time (aws sqs list-message-move-tasks"
@@ -93,8 +95,14 @@ public final class DeadLetterRedrive {
     }
 
     private static Refusal refusal(String source, Throwable failure) {
-        Refusal refusal = new Refusal(source, reason(failure), isDenied(failure) ? RIGHTS : LOOK.formatted(source));
-        log.warn("Redriving {} failed: {}; {}", source, refusal.reason(), refusal.remedy(), failure);
+        Refusal refusal = new Refusal(source, reason(failure), remedy(failure, source));
+        // The exception of an answer says no more than its first line does, but for what that leaves out.
+        log.warn(
+                "Redriving {} failed: {}; {}",
+                source,
+                refusal.reason(),
+                refusal.remedy(),
+                failure instanceof SqsException ? null : failure);
         return refusal;
     }
 
@@ -118,11 +126,15 @@ public final class DeadLetterRedrive {
                         + failure.getClass().getSimpleName();
     }
 
-    private static boolean isDenied(Throwable failure) {
-        return failure instanceof SqsException answer
-                && (answer.statusCode() == FORBIDDEN
-                        || (answer.awsErrorDetails() != null
-                                && String.valueOf(answer.awsErrorDetails().errorCode())
-                                        .contains("AccessDenied")));
+    private static String remedy(Throwable failure, String source) {
+        if (!(failure instanceof SqsException answer)) {
+            return LOOK.formatted(source);
+        }
+        AwsErrorDetails details = answer.awsErrorDetails();
+        String code = details == null ? "" : String.valueOf(details.errorCode());
+        if (code.contains("AccessDenied")) {
+            return RIGHTS;
+        }
+        return answer.statusCode() == FORBIDDEN ? CREDENTIALS : LOOK.formatted(source);
     }
 }

@@ -20,6 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -74,7 +76,7 @@ class DeadLetterRedriveTests {
 
     /** After the first line SQS may quote the request, with its session token. */
     @Test
-    void missingRightIsToldWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest() {
+    void missingRightIsToldWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal = refused(refusal(
                 403,
                 "AccessDenied",
@@ -82,6 +84,17 @@ class DeadLetterRedriveTests {
 
         assertThat(refusal.reason()).isEqualTo("AccessDenied: User shop may not perform sqs:startmessagemovetask");
         assertThat(refusal.remedy()).startsWith("allow sqs:StartMessageMoveTask, ");
+        assertThat(output).contains("may not perform").doesNotContain("x-amz-security-token");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "400, KMS.AccessDeniedException, kms:Decrypt",
+        "403, ExpiredToken, credentials",
+        "403, SignatureDoesNotMatch, credentials"
+    })
+    void remedyIsTheRefusalsOwn(int status, String code, String remedy) {
+        assertThat(refused(refusal(status, code, "no")).remedy()).contains(remedy);
     }
 
     @Test
