@@ -45,7 +45,7 @@ class AwaitedAcknowledgementProcessorTests {
     @Test
     @Timeout(20)
     void stopWaitsUntilTheQueueHasAnswered() throws Exception {
-        CompletableFuture<Void> unused = acknowledge(Duration.ofSeconds(15));
+        CompletableFuture<Void> deleted = acknowledge(Duration.ofSeconds(15));
         CompletableFuture<Boolean> stopped = new CompletableFuture<>();
         Thread stopping = new Thread(() -> {
             processor.stop();
