@@ -49,7 +49,7 @@ class AwaitedAcknowledgementProcessorTests {
         CompletableFuture<Boolean> stopped = new CompletableFuture<>();
         Thread stopping = new Thread(() -> {
             processor.stop();
-            stopped.complete(deleted.isDone());
+            stopped.complete(answer.isDone());
         });
         stopping.start();
         await().until(() -> stopped.isDone() || stopping.getState() == Thread.State.TIMED_WAITING);
@@ -58,6 +58,7 @@ class AwaitedAcknowledgementProcessorTests {
         answer.complete(null);
 
         assertThat(stopped.get()).isTrue();
+        assertThat(deleted).isCompleted();
     }
 
     @Test
