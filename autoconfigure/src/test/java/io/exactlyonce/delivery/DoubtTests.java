@@ -70,6 +70,42 @@ class DoubtTests {
         assertReturned();
     }
 
+    /** As when an exception quotes an order that is not there. */
+    @Test
+    void exceptionThatCannotBeToldIsRecordedByItsType() {
+        RuntimeException unreadable = new RuntimeException() {
+            @Override
+            public String toString() {
+                throw new IllegalStateException("nothing can be read");
+            }
+        };
+
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN), claim -> {
+                    throw unreadable;
+                }))
+                .isSameAs(unreadable);
+
+        assertThat(rig.store.releases())
+                .containsExactly(
+                        new ClaimEnd.Released(claimed(), unreadable.getClass().getName(), false));
+    }
+
+    /** Nothing keeps an application from that: the look for an interrupt among them must end. */
+    @Test
+    void exceptionsThatAreEachOthersCauseAreNoDoubt() {
+        IOException refused = new IOException("connection refused");
+        IllegalStateException failed = new IllegalStateException("provider is down", refused);
+        refused.initCause(failed);
+
+        assertThatThrownBy(() -> process(policy(AbandonedPolicy.PARK), claim -> {
+                    throw failed;
+                }))
+                .isSameAs(failed);
+
+        assertThat(rig.store.releases()).containsExactly(new ClaimEnd.Released(claimed(), failed.toString(), false));
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
     /** As when an application stops its own threads: what the handler had done by then is not known. */
     @ParameterizedTest
     @EnumSource

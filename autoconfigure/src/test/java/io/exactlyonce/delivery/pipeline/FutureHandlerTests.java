@@ -89,20 +89,23 @@ class FutureHandlerTests {
         assertThat(rig.deliveries.settle(delivery)).isTrue();
     }
 
-    /** An exception of the application's may fail while its causes are asked for. */
+    /** As when memory is used up while its causes are looked at. */
     @Test
-    void deliveryEndsAlthoughItsFuturesFailureCannotBeJudged() throws Throwable {
-        CompletableFuture<Object> recorded = process(claim -> work);
-
-        work.completeExceptionally(new RuntimeException("unreadable") {
+    void deliveryEndsAndTellsWhyAlthoughItsFuturesFailureCannotBeJudged() throws Throwable {
+        OutOfMemoryError unjudged = new OutOfMemoryError("Java heap space");
+        RuntimeException failure = new RuntimeException("provider is down") {
             @Override
             public synchronized Throwable getCause() {
-                throw new IllegalStateException("no cause can be read");
+                throw unjudged;
             }
-        });
+        };
+        CompletableFuture<Object> recorded = process(claim -> work);
+
+        work.completeExceptionally(failure);
         runAll(completions);
 
         assertThat(recorded).isCompletedExceptionally();
+        assertThat(failure).hasSuppressedException(unjudged);
         assertThat(delivery.left()).isDone();
         assertThat(rig.store.completions()).isEmpty();
     }

@@ -150,6 +150,37 @@ class TransactionalBatchTests {
         assertThat(rig.returns()).containsExactly(4, 4);
     }
 
+    /** A key that cannot be stored is looked for by halves; this handler would be called for each of them. */
+    @Test
+    void illegalArgumentOfTheHandlersOwnFailsAllAtOnce() {
+        IllegalArgumentException noQuantity = new IllegalArgumentException("no quantity");
+
+        assertThatThrownBy(() -> rig.process(receive("", ""), claimed -> {
+                    called(claimed);
+                    throw noQuantity;
+                }))
+                .isSameAs(noQuantity);
+
+        assertThat(calls).hasSize(1);
+        assertThat(rig.asked).as("what observers are told of the claim").hasSize(1);
+        assertThat(settle()).containsExactly(false, false);
+    }
+
+    @Test
+    void transactionThatCannotBeginIsNotTriedForEachHalf() {
+        ClaimTransaction broken = (requests, work) -> {
+            transaction.asked.add(List.of());
+            throw new IllegalStateException("no connection");
+        };
+
+        assertThatThrownBy(() -> rig.process(receive(broken, "", ""), this::called))
+                .hasMessage("no connection");
+
+        assertThat(transaction.asked).hasSize(1);
+        assertThat(rig.asked).containsExactly("no connection");
+        assertThat(settle()).containsExactly(false, false);
+    }
+
     /** It was handled, but its group's order counts, and nothing has happened yet. */
     @Test
     void laterMessageOfAGroupDoesNotOvertakeOneThatFailed() {
@@ -280,6 +311,24 @@ class TransactionalBatchTests {
         assertThat(transaction.committed).isEmpty();
         assertThat(rig.store.parkings()).isEmpty();
         assertThat(settle()).containsExactly(false, false);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    /** Which of them have failed by themselves is not known. */
+    @Test
+    void stopOfOneMessageRollsAllBackAlsoWhereTheHandlerNamesAnotherOne() {
+        assertThatThrownBy(() -> rig.process(receive("", "", ""), claimed -> {
+                    called(claimed);
+                    deliveries.get(1).stopHandler();
+                    BatchItemFailures failures = new BatchItemFailures();
+                    failures.add(0, new InterruptedException());
+                    failures.throwIfAny();
+                }))
+                .isInstanceOf(BatchItemFailures.class);
+
+        assertThat(calls).hasSize(1);
+        assertThat(transaction.committed).isEmpty();
+        assertThat(settle()).containsExactly(false, false, false);
         assertThat(Thread.interrupted()).isFalse();
     }
 }

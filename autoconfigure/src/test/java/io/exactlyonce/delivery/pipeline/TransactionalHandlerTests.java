@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -271,6 +272,33 @@ class TransactionalHandlerTests {
     }
 
     @Test
+    void claimIsNotRepeatedAnyMoreWhenItsListenerStopsAlthoughAHandlerKeepsAConnection() throws Throwable {
+        assertAskedOnceAfter(delivery::abandon);
+    }
+
+    /** It may be with another worker by then. */
+    @Test
+    void claimIsNotRepeatedAnyMoreWhenItsMessageIsVisibleAlthoughAHandlerKeepsAConnection() throws Throwable {
+        assertAskedOnceAfter(() -> rig.clock.advance(Duration.ofSeconds(31)));
+    }
+
+    private void assertAskedOnceAfter(Runnable event) throws Throwable {
+        ClaimTransaction unanswered = rig.breakers.guard(
+                DeliveryRig.single((request, work) -> {
+                    requests.add(request);
+                    assertThat(requests).hasSize(1);
+                    event.run();
+                    throw new ClaimStoreUnavailableException("no answer", null);
+                }),
+                "manager");
+        rig.breakers.of(unanswered).workBegins();
+
+        process(unanswered, DeliveryRig::neverCalled);
+
+        assertThat(requests).hasSize(1);
+    }
+
+    @Test
     void claimIsNotRepeatedWhenNoHandlerKeepsAConnection() throws Throwable {
         process(rig.breakers.guard(answeringFrom(2), "manager"), DeliveryRig::neverCalled);
 
@@ -321,6 +349,45 @@ class TransactionalHandlerTests {
         });
         assertThat(rig.parked).containsExactly(DeliveryRig.KEY);
         rig = new DeliveryRig();
+    }
+
+    @Test
+    void keyThatAnotherDeliveryHasCompletedAfterTheRollbackIsNotParked() {
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+
+        assertThatThrownBy(() -> processParkingFor(IllegalStateException.class, claim -> {
+                    throw new IllegalStateException("card expired");
+                }))
+                .hasMessage("card expired");
+
+        assertThat(rig.store.claims()).hasSize(1);
+        assertThat(rig.store.parkings()).isEmpty();
+        rig = new DeliveryRig();
+    }
+
+    @Test
+    void keyThatAnotherWorkerTookOverIsNotToldAsParked() {
+        rig.store.onPark(parked -> Set.of());
+
+        assertThatThrownBy(() -> processParkingFor(IllegalStateException.class, claim -> {
+                    throw new IllegalStateException("card expired");
+                }))
+                .hasMessage("card expired");
+
+        assertThat(rig.store.parkings()).hasSize(1);
+        assertThat(rig.parked).isEmpty();
+        rig = new DeliveryRig();
+    }
+
+    /** Without an answer it is not known whether trying again is of use. */
+    @Test
+    void handlerThatGetsNoAnswerFromAnotherStoreIsNotParked() {
+        assertThatThrownBy(() -> processParkingFor(Exception.class, claim -> {
+                    throw new ClaimStoreUnavailableException("of another store", new IllegalStateException());
+                }))
+                .isInstanceOf(ClaimStoreUnavailableException.class);
+
+        assertThat(rig.store.parkings()).isEmpty();
     }
 
     @Test
@@ -518,6 +585,7 @@ class TransactionalHandlerTests {
                 .isInstanceOf(ClaimLostException.class)
                 .hasMessageContaining("its listener had stopped");
 
+        assertThat(rig.outcomes).containsExactly(new Acquired(1, 17, false));
         assertThat(rig.handled).isEmpty();
     }
 

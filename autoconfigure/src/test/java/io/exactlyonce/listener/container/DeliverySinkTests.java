@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ExactlyOnceListener;
@@ -23,6 +24,7 @@ import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +55,21 @@ class DeliverySinkTests {
     private final Message<String> message =
             new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
+    private final List<Message<String>> acknowledged = new ArrayList<>();
+    private final MessageProcessingContext<String> context = MessageProcessingContext.<String>create()
+            .setAcknowledgmentCallback(new AcknowledgementCallback<>() {
+                @Override
+                public CompletableFuture<Void> onAcknowledge(Message<String> each) {
+                    acknowledged.add(each);
+                    return CompletableFuture.completedFuture(null);
+                }
+
+                @Override
+                public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> batch) {
+                    acknowledged.addAll(batch);
+                    return CompletableFuture.completedFuture(null);
+                }
+            });
 
     static class Listener {
         @ExactlyOnceListener(queueNames = "orders")
@@ -94,7 +111,7 @@ class DeliverySinkTests {
     private CompletableFuture<Void> emit(MessageSink<String> rest, String method) {
         return DeliverySink.ofStandardQueue(
                         rest, ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), method))
-                .emit(List.of(message), MessageProcessingContext.create());
+                .emit(List.of(message), context);
     }
 
     @Test
@@ -113,6 +130,7 @@ class DeliverySinkTests {
         pipeline.complete(null);
 
         assertThat(emitted).isCompleted();
+        assertThat(acknowledged).isEmpty();
         assertThat(queue.changes()).containsExactly(new Change("handle", 4));
         assertThat(supervisor.inFlight()).isZero();
     }
