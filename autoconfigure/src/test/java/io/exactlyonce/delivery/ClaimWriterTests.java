@@ -67,8 +67,7 @@ class ClaimWriterTests {
                 return CompletableFuture.failedFuture(closed);
             }
         };
-        ClaimRequest request =
-                new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(20));
+        ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(20));
 
         CompletableFuture<List<ClaimOutcome>> claimed =
                 new ClaimWriter(rig.store, ended, rig.timer).claim(List.of(request));

@@ -108,8 +108,8 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                 return goneOn;
             }
             return head.leaves(head.seemsGone())
-                    .thenCompose(gone -> next(
-                            later, () -> goOn(gone, later, context), context::runBackPressureReleaseCallback));
+                    .thenCompose(gone ->
+                            next(later, () -> goOn(gone, later, context), context::runBackPressureReleaseCallback));
         });
     }
 
@@ -119,8 +119,11 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         if (messages.isEmpty()) {
             return handling.get();
         }
+        CompletableFuture<Void> thread = new CompletableFuture<>();
+        CompletableFuture<Void> handled = thread.thenCompose(begun -> handling.get());
         try {
-            return CompletableFuture.supplyAsync(handling, continuations).thenCompose(Function.identity());
+            continuations.execute(() -> thread.complete(null));
+            return handled;
         } catch (Throwable noThread) {
             release.run();
             return CompletableFuture.failedFuture(noThread);

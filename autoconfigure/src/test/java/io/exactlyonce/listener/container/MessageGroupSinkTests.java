@@ -180,8 +180,7 @@ class MessageGroupSinkTests {
         MessageProcessingContext<String> context =
                 MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
 
-        CompletableFuture<Void> emitted =
-                sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
+        CompletableFuture<Void> emitted = sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
 
         assertThat(emitted).isDone();
         assertThat(handled).containsExactly("b1");
