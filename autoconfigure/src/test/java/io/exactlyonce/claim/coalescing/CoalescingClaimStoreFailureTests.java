@@ -330,21 +330,6 @@ class CoalescingClaimStoreFailureTests {
         assertThat(second.shown()).isCompleted();
     }
 
-    /** Who asks first what it is gets it thrown again. */
-    private static final class UntoldException extends RuntimeException {
-
-        private boolean asked;
-
-        @Override
-        public String toString() {
-            if (!asked) {
-                asked = true;
-                throw this;
-            }
-            return super.toString();
-        }
-    }
-
     @Test
     void failureThatCannotEvenBeToldLeavesNoCallerWaiting() {
         try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {

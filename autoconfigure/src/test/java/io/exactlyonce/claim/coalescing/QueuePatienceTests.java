@@ -117,19 +117,4 @@ class QueuePatienceTests {
 
         assertThat(second.shown()).isCompletedExceptionally();
     }
-
-    /** Who asks first what it is gets it thrown again. */
-    private static final class UntoldException extends RuntimeException {
-
-        private boolean asked;
-
-        @Override
-        public String toString() {
-            if (!asked) {
-                asked = true;
-                throw this;
-            }
-            return super.toString();
-        }
-    }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
-import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ExactlyOnceListener;
@@ -56,20 +55,7 @@ class DeliverySinkTests {
             new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
     private final List<Message<String>> acknowledged = new ArrayList<>();
-    private final MessageProcessingContext<String> context = MessageProcessingContext.<String>create()
-            .setAcknowledgmentCallback(new AcknowledgementCallback<>() {
-                @Override
-                public CompletableFuture<Void> onAcknowledge(Message<String> each) {
-                    acknowledged.add(each);
-                    return CompletableFuture.completedFuture(null);
-                }
-
-                @Override
-                public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> batch) {
-                    acknowledged.addAll(batch);
-                    return CompletableFuture.completedFuture(null);
-                }
-            });
+    private final MessageProcessingContext<String> context = ListenerRig.acknowledgingTo(acknowledged);
 
     static class Listener {
         @ExactlyOnceListener(queueNames = "orders")

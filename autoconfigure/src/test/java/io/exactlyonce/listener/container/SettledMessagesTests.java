@@ -3,7 +3,6 @@ package io.exactlyonce.listener.container;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
-import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -45,20 +44,7 @@ class SettledMessagesTests {
             10);
     private final ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run);
     private final List<Message<String>> acknowledged = new ArrayList<>();
-    private final MessageProcessingContext<String> context = MessageProcessingContext.<String>create()
-            .setAcknowledgmentCallback(new AcknowledgementCallback<>() {
-                @Override
-                public CompletableFuture<Void> onAcknowledge(Message<String> each) {
-                    acknowledged.add(each);
-                    return CompletableFuture.completedFuture(null);
-                }
-
-                @Override
-                public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> batch) {
-                    acknowledged.addAll(batch);
-                    return CompletableFuture.completedFuture(null);
-                }
-            });
+    private final MessageProcessingContext<String> context = ListenerRig.acknowledgingTo(acknowledged);
     private final Message<String> message = receive("A-1");
 
     private Message<String> receive(String key) {

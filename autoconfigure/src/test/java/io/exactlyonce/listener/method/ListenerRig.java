@@ -1,6 +1,8 @@
 package io.exactlyonce.listener.method;
 
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
@@ -29,9 +31,11 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
 import org.springframework.aop.framework.ProxyConfig;
@@ -197,6 +201,23 @@ public final class ListenerRig {
                 },
                 ListenerRig::classProxies,
                 ENFORCED);
+    }
+
+    /** A context that notes what is acknowledged, and confirms it at once. */
+    public static MessageProcessingContext<String> acknowledgingTo(Collection<Message<String>> acknowledged) {
+        return MessageProcessingContext.<String>create().setAcknowledgmentCallback(new AcknowledgementCallback<>() {
+            @Override
+            public CompletableFuture<Void> onAcknowledge(Message<String> each) {
+                acknowledged.add(each);
+                return CompletableFuture.completedFuture(null);
+            }
+
+            @Override
+            public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> batch) {
+                acknowledged.addAll(batch);
+                return CompletableFuture.completedFuture(null);
+            }
+        });
     }
 
     /** Proxies as Spring Boot makes them. */
