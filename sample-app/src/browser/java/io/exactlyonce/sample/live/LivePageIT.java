@@ -109,8 +109,23 @@ class LivePageIT {
         browser.view(1200, HEIGHT, 1);
     }
 
+    /** Also before the chart has followed: a page may be shown, or touched, at any moment. */
     @Test
     @Order(5)
+    void pageThatBecomesNarrowerNeverScrollsSideways() {
+        for (int turn = 0; turn < 30; turn++) {
+            browser.view(1200, HEIGHT, 1);
+            assertThat(browser.run("return document.documentElement.scrollWidth"))
+                    .isEqualTo(1200L);
+            browser.view(390, 844, 2);
+            assertThat(browser.run("return document.documentElement.scrollWidth"))
+                    .isEqualTo(390L);
+        }
+        browser.view(1200, HEIGHT, 1);
+    }
+
+    @Test
+    @Order(6)
     void everyButtonIsReachedAndPressedByKeyboard() {
         browser.run("document.activeElement.blur(); scrollTo(0, 0)");
         browser.press(Keys.TAB);
@@ -128,7 +143,7 @@ class LivePageIT {
     }
 
     @Test
-    @Order(6)
+    @Order(7)
     void whatTheLibraryDoesAboutItIsShown() {
         await().atMost(PATIENCE).until(() -> browser.number("[data-engine=takeovers]") > 0);
         await().atMost(PATIENCE).until(() -> browser.number("[data-engine=honoured]") > 0);
@@ -139,7 +154,7 @@ class LivePageIT {
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     void partnerRecovers() {
         browser.run("document.activeElement.blur(); scrollTo(0, 0)");
         press("[data-switch=partner]", Keys.SPACE, "The partner is quick again");
@@ -149,7 +164,7 @@ class LivePageIT {
     }
 
     @Test
-    @Order(8)
+    @Order(9)
     void nothingMovesForThosePersonsWhoDoNotWantIt() {
         browser.prefer("prefers-reduced-motion", "reduce");
         browser.run("document.querySelector('#naive').classList.add('hit')");
@@ -159,7 +174,7 @@ class LivePageIT {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     void nothingWasLoadedFromElsewhereAndNothingWentWrong() {
         assertThat((List<?>) browser.run("return performance.getEntriesByType('resource').map(each => each.name)"))
                 .isNotEmpty()
