@@ -197,7 +197,7 @@ class DeliveryCostIT {
             assertThat(costOf("o1")).as("first").isEqualTo(List.of(3, 4));
             RowVersion written = row(application, "o1");
 
-            assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(2, 2));
+            assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(3, 3));
 
             assertThat(row(application, "o1")).isEqualTo(written);
             assertThatNothingWasRenewed(application);
@@ -209,7 +209,7 @@ class DeliveryCostIT {
         int messages = 10;
         try (TestApplication application = start(BatchesInDatabase.class)) {
             assertThat(costOf("alone")).as("alone").isEqualTo(List.of(3, 4));
-            assertThat(costOf("alone")).as("duplicate").isEqualTo(List.of(2, 2));
+            assertThat(costOf("alone")).as("duplicate").isEqualTo(List.of(3, 3));
 
             application.container("orders").stop();
             IntStream.range(0, messages).forEach(i -> send("o" + i));

@@ -70,6 +70,12 @@ enum SqlCheck {
             "wanted.number IS NOT NULL AS taken",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
+    GRANTED_LOCK(
+            Guard.ONE_TRANSACTION_PER_KEY,
+            "WHERE locked.taken ) AS granted",
+            ") AS granted",
+            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
+                    + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
     PRIMARY_KEY(
             Guard.ONE_TRANSACTION_PER_KEY,
             "ON CONFLICT (scope, key) DO NOTHING RETURNING fencing_token, claim_id",
@@ -89,8 +95,8 @@ enum SqlCheck {
             "SELECT set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.SynchronousCommitIT#commitsOfClaimsWaitForWhatIsConfigured"),
     DURABLE_TRANSACTION(
-            "SELECT set_config('synchronous_commit', CASE",
-            "SELECT set_config('exactly_once.none', CASE",
+            "set_config('synchronous_commit', CASE",
+            "set_config('exactly_once.none', CASE",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
     /** A takeover finds the status that was read: a holder that was late may have completed. */

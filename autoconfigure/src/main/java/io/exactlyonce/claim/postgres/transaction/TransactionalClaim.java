@@ -24,11 +24,11 @@ final class TransactionalClaim {
 
     private static final int MAX_ROUNDS = 10;
 
-    private final TransactionalClaimStatement statement;
+    private final TransactionalClaimStatements statement;
     private final FreeRowUpdates updates;
 
     TransactionalClaim(JdbcTemplate jdbc, Duration retention, SynchronousCommit synchronousCommit) {
-        this.statement = new TransactionalClaimStatement(jdbc, retention, synchronousCommit);
+        this.statement = new TransactionalClaimStatements(jdbc, retention, synchronousCommit);
         this.updates = new FreeRowUpdates(jdbc, retention);
     }
 

@@ -4,6 +4,7 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimBatch;
@@ -37,6 +38,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -258,6 +260,49 @@ class PostgresClaimTransactionIT {
         assertNothingHappened();
     }
 
+    /** The lock is refused to the first statement, and granted to the second one. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void keyWhoseTransactionEndsBetweenTheTwoStatementsIsCompletedOrClaimed(boolean committed) throws Throwable {
+        CountDownLatch working = new CountDownLatch(1);
+        CountDownLatch finish = new CountDownLatch(1);
+        FutureTask<ClaimOutcome> first = begin(() -> transaction.execute(request, claim -> {
+            working.countDown();
+            finish.await();
+            if (!committed) {
+                throw new IOException("the warehouse is closed");
+            }
+            return "\"first\"";
+        }));
+        working.await();
+        AtomicInteger ended = new AtomicInteger();
+        var dataSource = new InterruptedDataSource(DATABASE.application(), "SELECT locked.position", 1, () -> {
+            finish.countDown();
+            assertThat(catchThrowable(() -> first.get(20, TimeUnit.SECONDS)) == null)
+                    .isEqualTo(committed);
+            ended.incrementAndGet();
+        });
+
+        ClaimOutcome outcome = new PostgresClaimTransaction(
+                        new JdbcTransactionManager(dataSource),
+                        dataSource,
+                        TestDatabase.RETENTION,
+                        SynchronousCommit.ON)
+                .execute(request(key), charging("1"));
+
+        assertThat(ended).hasValue(1);
+        if (committed) {
+            assertThat(outcome).isEqualTo(new ClaimOutcome.AlreadyCompleted("\"first\""));
+            assertThat(charges()).isZero();
+        } else {
+            assertThat(outcome)
+                    .isInstanceOfSatisfying(
+                            Acquired.class,
+                            acquired -> assertThat(acquired.attempt()).isEqualTo(1));
+            assertThat(charges()).isEqualTo(1);
+        }
+    }
+
     @Test
     void batchOfExternalClaimsDoesNotWaitForATransactionAtWork() throws Throwable {
         ClaimRequest before = request();
@@ -465,10 +510,7 @@ class PostgresClaimTransactionIT {
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
     }
 
-    /**
-     * The claim waits for it in its insert, and began before it was committed: its row is there, but too young to be
-     * seen.
-     */
+    /** The claim waits for it in its insert; the statement after it sees the row that is there then. */
     @ParameterizedTest
     @CsvSource({"true, 2, true", "false, 1, false"})
     void rowThatIsBeingWrittenDecidesOnceItIsCommitted(boolean committed, int attempt, boolean ambiguous)
@@ -480,7 +522,7 @@ class PostgresClaimTransactionIT {
             claim = begin(() -> again(charging("1")));
             await().until(() -> !DATABASE.jdbc()
                     .queryForList("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
-                            + " 'WITH marked AS%' AND datname = current_database()")
+                            + " 'INSERT INTO exactly_once_claim%' AND datname = current_database()")
                     .isEmpty());
             if (committed) {
                 other.commit();

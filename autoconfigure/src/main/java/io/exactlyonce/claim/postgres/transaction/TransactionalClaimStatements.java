@@ -1,0 +1,157 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.postgres.ClaimRow;
+import io.exactlyonce.claim.postgres.RequestedRow;
+import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
+import io.exactlyonce.primary.SynchronousCommit;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Takes keys' advisory locks and makes their first claims in one statement of an open transaction; a second one reads the rows
+ * of earlier claims, if there are any. Both may be run again in the same transaction, which has the locks already.
+ */
+final class TransactionalClaimStatements {
+
+    private static final String DURABILITIES = "'{off,local,remote_write,on,remote_apply}'::text[]";
+
+    /**
+     * {@code locked}: never waits. The arrays come from subqueries, so that the planner does not count their entries: it
+     * would plan each run anew, for a number that the plan does not depend on. Beside the lock it sets that the transaction's
+     * commit waits for what claims' commits wait for, whatever the database's own default, and never for less than the
+     * application asks for itself; and marks the transaction until it ends: {@link TransactionalCompletion} asks for that.
+     *
+     * <p>{@code granted}: empty if no lock is granted, and then nothing is written or waited for. The clock is read after the
+     * lock was taken, or a transaction that rolled back meanwhile might have had a higher fencing token.
+     *
+     * <p>The insert never waits for another transaction of this kind, which has the lock. It proves that the server is a
+     * primary: a replica refuses the statement, also where no lock is granted.
+     */
+    static final String FIRST_CLAIMS = """
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                            fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
+            SELECT granted.scope, granted.key, 'HELD', granted.claim_id, granted.owner, 1,
+                   (extract(epoch FROM granted.reading) * 1000000)::bigint, false, decode(granted.fingerprint, 'hex'),
+                   granted.reading + granted.lease_micros * interval '1 microsecond', granted.reading, granted.reading,
+                   granted.reading + ? * interval '1 microsecond'
+            FROM (
+                SELECT locked.*, clock_timestamp() AS reading
+                FROM (
+                    SELECT wanted.*, pg_try_advisory_xact_lock(wanted.number) AS taken,
+                           set_config('synchronous_commit',
+                               CASE WHEN coalesce(array_position(%1$s, current_setting('synchronous_commit')), 0)
+                                         < array_position(%1$s, ?)
+                                    THEN ? ELSE current_setting('synchronous_commit') END, true) AS durability,
+                           set_config('exactly_once.transaction', ?, true) AS transaction
+                    FROM unnest((SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?))
+                         WITH ORDINALITY AS wanted (number, scope, key, claim_id, owner, lease_micros, fingerprint, position)
+                ) AS locked
+                WHERE locked.taken
+            ) AS granted
+            ORDER BY granted.position
+            ON CONFLICT (scope, key) DO NOTHING
+            RETURNING fencing_token, claim_id
+            """.formatted(DURABILITIES);
+
+    /**
+     * Of keys that were not inserted: whether the lock is this transaction's, and if so the row, as this statement's snapshot
+     * shows it. The snapshot is younger than the insert, and older than a lock that is only granted now. A row that was
+     * committed in between is missing, and one that was changed in between is seen as it was: a takeover checks that.
+     */
+    static final String EARLIER_CLAIMS = """
+            SELECT locked.position, locked.taken, met.*
+            FROM (
+                SELECT wanted.*, pg_try_advisory_xact_lock(wanted.number) AS taken
+                FROM unnest((SELECT ?), (SELECT ?), (SELECT ?)) WITH ORDINALITY AS wanted (number, scope, key, position)
+            ) AS locked
+            LEFT JOIN LATERAL (
+                SELECT
+            """ + ClaimRow.COLUMNS + """
+                FROM exactly_once_claim AS c WHERE c.scope = locked.scope AND c.key = locked.key AND locked.taken OFFSET 0
+            ) AS met ON true
+            """;
+
+    private final JdbcTemplate jdbc;
+    private final long retentionMicros;
+    private final String durability;
+
+    TransactionalClaimStatements(JdbcTemplate jdbc, Duration retention, SynchronousCommit synchronousCommit) {
+        this.jdbc = jdbc;
+        this.retentionMicros = ArrayParameters.micros(retention);
+        this.durability = synchronousCommit.setting();
+    }
+
+    /**
+     * Decides what it can: first claims, and keys that are not free. Of a key that is free its row is noted.
+     *
+     * @param open in key order, one for each key
+     * @param mark marks the transaction until it ends
+     */
+    void run(List<RequestedRow> open, String mark) {
+        claim(open, mark);
+        List<RequestedRow> earlier = open.stream().filter(RequestedRow::isOpen).toList();
+        if (!earlier.isEmpty()) {
+            read(earlier);
+        }
+    }
+
+    private void claim(List<RequestedRow> open, String mark) {
+        Map<UUID, RequestedRow> byClaim = new HashMap<>();
+        open.forEach(entry -> byClaim.put(entry.request().claimId(), entry));
+        jdbc.query(FIRST_CLAIMS, parameters -> bind(parameters, open, mark), row -> {
+            RequestedRow first = byClaim.get(row.getObject("claim_id", UUID.class));
+            first.decide(new Acquired(1, row.getLong("fencing_token"), false));
+        });
+    }
+
+    private void bind(PreparedStatement parameters, List<RequestedRow> open, String mark) throws SQLException {
+        parameters.setLong(1, retentionMicros);
+        parameters.setString(2, durability);
+        parameters.setString(3, durability);
+        parameters.setString(4, mark);
+        keys(parameters, 5, open)
+                .uuid(entry -> entry.request().claimId())
+                .text(entry -> entry.request().owner())
+                .bigint(entry -> ArrayParameters.micros(entry.request().lease()))
+                .text(entry -> entry.request().fingerprint());
+    }
+
+    private void read(List<RequestedRow> earlier) {
+        jdbc.query(EARLIER_CLAIMS, parameters -> keys(parameters, 1, earlier), row -> {
+            answer(row, earlier.get(row.getInt("position") - 1));
+        });
+    }
+
+    private static ArrayParameters<RequestedRow> keys(
+            PreparedStatement parameters, int first, List<RequestedRow> entries) throws SQLException {
+        return new ArrayParameters<>(parameters, first, entries)
+                .bigint(entry -> AdvisoryLock.number(entry.key()))
+                .text(entry -> entry.key().scope())
+                .text(entry -> entry.key().key());
+    }
+
+    private static void answer(ResultSet row, RequestedRow entry) throws SQLException {
+        if (!row.getBoolean("taken")) {
+            // How long the holder will take is unknown: what a lease of our own would be is as good a guess as any.
+            entry.decide(new HeldElsewhere(entry.request().lease()));
+        } else if (row.getString("status") == null) {
+            entry.missed();
+        } else {
+            ClaimRow found = ClaimRow.read(row, entry.key());
+            entry.met(found);
+            if (!found.isFree()) {
+                entry.decide(found.refusal(entry.request()));
+            }
+        }
+    }
+}
