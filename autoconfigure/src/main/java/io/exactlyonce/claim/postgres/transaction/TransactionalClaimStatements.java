@@ -106,12 +106,16 @@ final class TransactionalClaimStatements {
     }
 
     private void claim(List<RequestedRow> open, String mark) {
-        Map<UUID, RequestedRow> byClaim = new HashMap<>();
-        open.forEach(entry -> byClaim.put(entry.request().claimId(), entry));
+        Map<UUID, Long> tokens = new HashMap<>();
         jdbc.query(FIRST_CLAIMS, parameters -> bind(parameters, open, mark), row -> {
-            RequestedRow first = byClaim.get(row.getObject("claim_id", UUID.class));
-            first.decide(new Acquired(1, row.getLong("fencing_token"), false));
+            tokens.put(row.getObject("claim_id", UUID.class), row.getLong("fencing_token"));
         });
+        for (RequestedRow entry : open) {
+            Long token = tokens.get(entry.request().claimId());
+            if (token != null) {
+                entry.decide(new Acquired(1, token, false));
+            }
+        }
     }
 
     private void bind(PreparedStatement parameters, List<RequestedRow> open, String mark) throws SQLException {
