@@ -76,11 +76,13 @@ public final class MessageReader<T> {
     private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
         try {
             org.springframework.messaging.Message<T> converted = convert(message);
-            MessageHeaders headers = converted.getHeaders();
+            org.springframework.messaging.Message<T> received = new ReceivedMessage(
+                            delivery, PolledMessage.keyAttribute(message), group, message.body(), origin)
+                    .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context()));
+            // Of the message that goes on: the other one's headers would be kept as long as the delivery.
+            MessageHeaders headers = received.getHeaders();
             delivery.sentWith(name -> headers.get(name) instanceof String text ? text : null);
-            return Optional.of(
-                    new ReceivedMessage(delivery, PolledMessage.keyAttribute(message), group, message.body(), origin)
-                            .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
+            return Optional.of(received);
         } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
