@@ -81,7 +81,8 @@ public final class MessageReader<T> {
             return Optional.of(
                     new ReceivedMessage(delivery, PolledMessage.keyAttribute(message), group, message.body(), origin)
                             .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context())));
-        } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
+        } catch (Throwable unreadable) {
+            // Whatever it is: a converter in Kotlin throws checked exceptions undeclared, and the others can be read.
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
         }
@@ -109,8 +110,8 @@ public final class MessageReader<T> {
     private void returnUnreadable(Delivery delivery, Throwable unreadable) {
         Class<?> payloadType = conversion.payloadType();
         log.error(
-                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send what "
-                        + "the handler takes, or correct its parameter (DEBUG of {} tells more)",
+                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send"
+                        + " what the handler takes, or correct its parameter (DEBUG of {} tells more)",
                 delivery,
                 payloadType == null ? "its payload type" : payloadType.getName(),
                 UnreadableReason.of(unreadable),
