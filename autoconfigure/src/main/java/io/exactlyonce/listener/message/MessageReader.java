@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.MessageHeaders;
@@ -89,8 +90,20 @@ public final class MessageReader<T> {
     }
 
     private void returnUnread(Delivery delivery) {
-        deliveries.begin(List.of(delivery));
-        deliveries.settleWhileStopping(delivery);
+        giveBack(delivery, deliveries::settleWhileStopping);
+    }
+
+    /** What is thrown while that is told must cost no other message of the poll its handler, as when memory is used up. */
+    private void giveBack(Delivery delivery, Consumer<Delivery> settling) {
+        try {
+            try {
+                deliveries.begin(List.of(delivery));
+            } finally {
+                settling.accept(delivery);
+            }
+        } catch (Throwable untold) {
+            log.warn("That {} is returned could not be told", delivery, untold);
+        }
     }
 
     private static Delivery delivery(Message message, Answer answer) {
@@ -119,8 +132,7 @@ public final class MessageReader<T> {
         if (log.isDebugEnabled()) {
             log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
         }
-        deliveries.begin(List.of(delivery));
-        deliveries.settle(delivery);
+        giveBack(delivery, deliveries::settle);
     }
 
     private static String group(Message message) {

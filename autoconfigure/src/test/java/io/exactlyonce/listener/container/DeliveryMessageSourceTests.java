@@ -65,7 +65,15 @@ class DeliveryMessageSourceTests {
     private final FakeReceives sqs = new FakeReceives();
     private Throwable unreadable = new MessageConversionException("unreadable");
     private final List<Subscription> subscribed = new ArrayList<>();
+    private @Nullable Error failing;
     private final DeliveryObserver observer = new DeliveryObserver() {
+        @Override
+        public void inFlight(Subscription subscription, int change) {
+            if (failing != null) {
+                throw failing;
+            }
+        }
+
         @Override
         public void subscribed(Subscription subscription) {
             subscribed.add(subscription);
@@ -312,6 +320,21 @@ class DeliveryMessageSourceTests {
 
         assertThat(begin(source, poll)).containsExactly("first", "last");
         assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable");
+    }
+
+    /** As when the virtual machine has no memory left for a meter. */
+    @Test
+    void messagesThatAreReturnedUnhandledCostNoOtherOfTheirPollAlthoughTellingOfThemEndsInAnError() {
+        DeliveryMessageSource<String> source = start("orders.fifo", 30);
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1), message("b1", "b", 1));
+        failing = new InternalError("simulated");
+
+        Collection<Message<String>> messages = source.convertMessages(poll.join());
+
+        assertThat(messages).extracting(Message::getPayload).containsExactly("b1");
+        assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable", "a2");
+        assertThat(supervisor.inFlight()).isZero();
     }
 
     static List<Throwable> unreadable() {
