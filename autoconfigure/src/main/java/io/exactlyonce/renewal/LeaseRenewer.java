@@ -70,7 +70,7 @@ final class LeaseRenewer {
             executor.execute(() -> send(due, renewals));
         } catch (RejectedExecutionException | OutOfMemoryError noThread) {
             // The error is the JVM's where the system refuses it a thread.
-            due.forEach(lease -> tell(lease, lease.unanswered(clock.nanoTime(), random.next())));
+            answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
         }
     }
 
@@ -98,7 +98,12 @@ final class LeaseRenewer {
         List<Optional<Result>> results = new ArrayList<>(due.size());
         due.forEach(lease -> results.add(answer.apply(lease)));
         for (int index = 0; index < due.size(); index++) {
-            tell(due.get(index), results.get(index));
+            try {
+                tell(due.get(index), results.get(index));
+            } catch (Throwable untold) {
+                // Must not keep the loss of another one from its handler, as where memory is used up.
+                note(due.get(index), untold);
+            }
         }
     }
 
@@ -112,15 +117,27 @@ final class LeaseRenewer {
         ended.ifPresent(result -> tell(lease, result));
     }
 
+    private static void note(RenewedLease lease, Throwable untold) {
+        try {
+            log.warn(
+                    "How a renewal of {} ended could not be told", lease.claim().key(), untold);
+        } catch (Throwable unprintable) {
+            // There is nothing left to tell it with; the leases have their answers.
+        }
+    }
+
     private void tell(RenewedLease lease, Result result) {
         Subscription subscription = lease.subscription();
         if (result == Result.LOST) {
-            log.error(
-                    "The claim on {} of {} is lost: its handler is interrupted, and its result discarded. Look for a pause or an"
-                            + " outage of the claim store that was longer than the lease",
-                    lease.claim().key(),
-                    subscription == null ? "a call of ExactlyOnceOperations" : subscription);
-            lease.tellLost();
+            try {
+                log.error(
+                        "The claim on {} of {} is lost: its handler is interrupted, and its result discarded. Look for"
+                                + " a pause or an outage of the claim store that was longer than the lease",
+                        lease.claim().key(),
+                        subscription == null ? "a call of ExactlyOnceOperations" : subscription);
+            } finally {
+                lease.tellLost();
+            }
         }
         if (subscription != null) {
             observer.renewed(subscription, Target.LEASE, result);

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
@@ -32,6 +33,8 @@ public final class FakeReceives implements SqsAsyncClient {
     private final List<CompletableFuture<ReceiveMessageResponse>> answers = new ArrayList<>();
     private final List<ChangeMessageVisibilityBatchRequestEntry> changes = new ArrayList<>();
 
+    private @Nullable Error refusal;
+
     private Supplier<CompletableFuture<GetQueueAttributesResponse>> reads =
             () -> CompletableFuture.completedFuture(GetQueueAttributesResponse.builder()
                     .attributes(Map.copyOf(attributes))
@@ -40,6 +43,11 @@ public final class FakeReceives implements SqsAsyncClient {
     /** Has later reads of attributes answered like this. */
     public void answerReads(Supplier<CompletableFuture<GetQueueAttributesResponse>> reads) {
         this.reads = reads;
+    }
+
+    /** Has receives from now on thrown out before they are sent. */
+    public void refuse(Error refusal) {
+        this.refusal = refusal;
     }
 
     public List<ReceiveMessageRequest> requests() {
@@ -90,6 +98,9 @@ public final class FakeReceives implements SqsAsyncClient {
 
     @Override
     public CompletableFuture<ReceiveMessageResponse> receiveMessage(ReceiveMessageRequest request) {
+        if (refusal != null) {
+            throw refusal;
+        }
         requests.add(request);
         answers.add(new CompletableFuture<>());
         return answers.get(answers.size() - 1);

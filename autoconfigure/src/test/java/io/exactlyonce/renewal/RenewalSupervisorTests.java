@@ -406,6 +406,37 @@ class RenewalSupervisorTests {
         assertThat(told).hasValue(0);
     }
 
+    /** Otherwise the handler of the second one would run on, unasked to stop, beside the key's next holder. */
+    @Test
+    void errorWhileOneLeaseIsToldDoesNotKeepTheLossOfAnotherFromItsHandler() {
+        RenewalObserver failing = new RenewalObserver() {
+            @Override
+            public void renewed(Subscription subscription, Target target, RenewalObserver.Result result) {
+                throw new OutOfMemoryError("simulated");
+            }
+        };
+        RenewalSupervisor fatal = new RenewalSupervisor(
+                store, new RenewalSchedule(0.5, 0, RETRIES), failing, Runnable::run, clock, () -> 0);
+        List<Renewal> renewals = new ArrayList<>();
+        for (String handle : List.of("one", "two", "three")) {
+            Renewal renewal = fatal.start(orders, handle, clock.nanoTime());
+            ClaimId claim = new ClaimId(new ClaimKey("orders", handle), UUID.randomUUID());
+            renewal.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
+            renewals.add(renewal);
+        }
+        store.onRenew(requested -> Set.of());
+
+        clock.advance(Duration.ofSeconds(10));
+        try {
+            fatal.tick();
+        } catch (OutOfMemoryError simulated) {
+            // As the ticker's thread does, which goes on.
+        }
+
+        assertThat(renewals).noneMatch(Renewal::isHeld);
+        assertThat(timesTold).hasValue(3);
+    }
+
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
         Renewal renewal = start("handle");

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
@@ -52,6 +53,7 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
     private final NanoClock clock;
     private final ClaimQueue queue;
     private final QueuePatience patience;
+    private final ThreadFactory threads;
     private volatile List<Thread> flushers = List.of();
 
     /**
@@ -60,11 +62,17 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
      * @param clock monotonic, in nanoseconds
      */
     public CoalescingClaimStore(ClaimStore store, CoalescingSettings settings, NanoClock clock) {
+        this(store, settings, clock, flusher -> new Thread(null, flusher, "exactly-once-claims", 0, false));
+    }
+
+    /** @param threads makes the flushers' threads */
+    CoalescingClaimStore(ClaimStore store, CoalescingSettings settings, NanoClock clock, ThreadFactory threads) {
         this.store = store;
         this.settings = settings;
         this.clock = clock;
         this.queue = new ClaimQueue(settings, clock);
         this.patience = new QueuePatience(queue, Timer.SYSTEM);
+        this.threads = threads;
     }
 
     /**
@@ -239,23 +247,29 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
 
     /** Not before the first call: an application without listeners needs none. */
     private void startFlushers() {
-        if (flushers.isEmpty()) {
-            startOnce();
+        if (flushers.size() < settings.flushers()) {
+            startMissing();
         }
     }
 
-    private synchronized void startOnce() {
-        if (!flushers.isEmpty()) {
-            return;
+    /** One alone flushes all, if more slowly: where the system refuses a thread for another, the next call asks for it again. */
+    private synchronized void startMissing() {
+        List<Thread> started = new ArrayList<>(flushers);
+        try {
+            while (started.size() < settings.flushers()) {
+                Thread flusher = threads.newThread(new Flusher(queue, store));
+                flusher.setName("exactly-once-claims-" + (started.size() + 1));
+                flusher.setDaemon(true);
+                flusher.start();
+                started.add(flusher);
+            }
+        } catch (Throwable refused) {
+            if (started.isEmpty()) {
+                throw refused;
+            }
+        } finally {
+            flushers = List.copyOf(started);
         }
-        List<Thread> started = new ArrayList<>();
-        for (int i = 1; i <= settings.flushers(); i++) {
-            Thread flusher = new Thread(null, new Flusher(queue, store), "exactly-once-claims-" + i, 0, false);
-            flusher.setDaemon(true);
-            flusher.start();
-            started.add(flusher);
-        }
-        flushers = started;
     }
 
     /** Flushes what waits, for as long as a caller would wait for it, refuses the rest, and ends the flushers. */

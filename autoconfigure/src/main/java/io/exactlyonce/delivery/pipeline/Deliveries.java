@@ -71,10 +71,11 @@ public final class Deliveries {
      * are returned at once.
      */
     public void begin(Collection<Delivery> received) {
+        // All of them before the first is told of: what is thrown then must leave none that cannot be returned.
         for (Delivery delivery : received) {
             delivery.begin(supervisor.start(delivery.subscription(), delivery.receiptHandle(), delivery.receivedAt()));
-            inFlight.add(delivery);
         }
+        received.forEach(inFlight::add);
         // The answer to a poll may come later than its listener's stop.
         stopping.forEach((listener, stop) -> stop.returnUnstarted(received.stream()
                 .filter(delivery -> delivery.subscription().equals(listener))
@@ -107,7 +108,7 @@ public final class Deliveries {
         if (settled.isEmpty()) {
             return false;
         }
-        observer.settled(delivery, settled.get());
+        tellSettled(delivery, settled.get());
         switch (settled.get()) {
             case ABANDONED -> inFlight.end(delivery);
             case WAITING -> await(delivery, mayWait);
@@ -115,6 +116,23 @@ public final class Deliveries {
             default -> {}
         }
         return settled.get() == DeliveryState.DELETING;
+    }
+
+    /** What is thrown here must not keep what was decided from being done, as when memory is used up: it is decided once. */
+    private void tellSettled(Delivery delivery, DeliveryState settled) {
+        try {
+            observer.settled(delivery, settled);
+        } catch (Throwable untold) {
+            note(delivery, settled, untold);
+        }
+    }
+
+    private static void note(Delivery delivery, DeliveryState settled, Throwable untold) {
+        try {
+            log.warn("That {} is {} could not be told; it is done nevertheless", delivery, settled, untold);
+        } catch (Throwable unprintable) {
+            // There is nothing left to tell it with.
+        }
     }
 
     /** One that was held back has cost no other consumer anything, which can have it at once. */

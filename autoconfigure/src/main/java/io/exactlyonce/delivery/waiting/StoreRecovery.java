@@ -72,7 +72,7 @@ final class StoreRecovery {
         } catch (IllegalArgumentException unstorable) {
             // Says nothing of other claims, and will be said again.
             claims.giveUp(tried);
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             waiting.forEach(WaitingDelivery::sawOutage);
             breaker.unanswered(failure);
             log.debug("The store answers looks, but not the claim of {}", tried.key(), failure);

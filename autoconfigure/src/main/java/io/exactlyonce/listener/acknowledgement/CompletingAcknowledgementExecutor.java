@@ -13,10 +13,13 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
@@ -34,6 +37,8 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
  * although it has been handled. Its window is renewed meanwhile.
  */
 public final class CompletingAcknowledgementExecutor<T> implements AcknowledgementExecutor<T> {
+
+    private static final Logger log = LoggerFactory.getLogger(CompletingAcknowledgementExecutor.class);
 
     /** As often as the SDK's standard mode sends a request. */
     private static final int REQUESTS = 3;
@@ -103,7 +108,7 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
                 BatchResultErrorEntry failure = failures.get(Integer.toString(index));
                 if (failure == null) {
                     deleted.add(message);
-                    tell(() -> deliveries.acknowledged(delivery(message)));
+                    tell(message, "is deleted", deliveries::acknowledged);
                 } else if (requests < REQUESTS && !SqsQueueVisibility.isFinal(failure)) {
                     again.add(message);
                 } else {
@@ -133,15 +138,24 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
 
         private void keep(Message<T> message) {
             kept.add(message);
-            tell(() -> deliveries.acknowledgementFailed(delivery(message)));
+            tell(message, "is not deleted", deliveries::acknowledgementFailed);
         }
 
         /** What is thrown here must not keep the others from their ends, as when memory is used up. */
-        private void tell(Runnable telling) {
+        private void tell(Message<T> message, String answer, Consumer<Delivery> telling) {
+            Delivery delivery = delivery(message);
             try {
-                telling.run();
+                telling.accept(delivery);
             } catch (Throwable untold) {
-                // The queue's answer stands.
+                note(delivery, answer, untold);
+            }
+        }
+
+        private void note(Delivery delivery, String answer, Throwable untold) {
+            try {
+                log.warn("{} {}, but telling of it failed; the queue's answer stands", delivery, answer, untold);
+            } catch (Throwable unprintable) {
+                // There is nothing left to tell it with.
             }
         }
 

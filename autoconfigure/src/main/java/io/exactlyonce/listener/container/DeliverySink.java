@@ -60,10 +60,6 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
 
     @Override
     public CompletableFuture<Void> emit(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        engine.deliveries()
-                .begin(messages.stream()
-                        .flatMap(message -> delivery(message, context).stream())
-                        .toList());
         try {
             return claimAndEmit(messages, context).whenComplete((done, failure) -> {
                 var unused = SettlingPipeline.finish(messages, context, engine, this::settle);
@@ -77,6 +73,10 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     private CompletableFuture<Void> claimAndEmit(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
         Optional<CompletableFuture<Void>> claiming;
         try {
+            engine.deliveries()
+                    .begin(messages.stream()
+                            .flatMap(message -> delivery(message, context).stream())
+                            .toList());
             claiming = claimEarly(messages);
         } catch (Throwable failure) {
             // None has gone on, so that each still has its permit.

@@ -14,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
@@ -29,6 +31,8 @@ import org.springframework.messaging.Message;
  * over; then they go on for the same reason.
  */
 final class MessageGroupSink<T> extends OrderedMessageSink<T> {
+
+    private static final Logger log = LoggerFactory.getLogger(MessageGroupSink.class);
 
     private static final CompletableFuture<Void> NOTHING_LEFT = CompletableFuture.completedFuture(null);
 
@@ -137,9 +141,22 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
             if (failure != null) {
                 logError(failure, message);
             }
-            return SettlingPipeline.finish(List.of(message), context, engine, engine.deliveries()::settle)
+            return settle(message, context)
+                    .exceptionally(unsettled -> {
+                        // The rest has permits to give back, whatever became of this one.
+                        logError(unsettled, message);
+                        return null;
+                    })
                     .thenCompose(settled -> then.apply(new Head(delivery(message), origin(message))));
         });
+    }
+
+    private CompletableFuture<Void> settle(Message<T> message, MessageProcessingContext<T> context) {
+        try {
+            return SettlingPipeline.finish(List.of(message), context, engine, engine.deliveries()::settle);
+        } catch (Throwable failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
     }
 
     /** One for which there is no thread stops its group like one that failed. */
@@ -176,11 +193,27 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
             return delivery.filter(Delivery::leavesItsQueue).isPresent();
         }
 
-        /** Completes with whether it will not come again: it is deleted, or its queue gives it up. */
+        /**
+         * Completes with whether it will not come again: it is deleted, or its queue gives it up; no if that cannot be found out.
+         * Never fails: what depends on it has permits to give back.
+         */
         CompletableFuture<Boolean> leaves(boolean seemsGone) {
-            return seemsGone && delivery.filter(Delivery::isAcknowledged).isEmpty()
-                    ? origin.givesUp(delivery.orElseThrow())
-                    : CompletableFuture.completedFuture(seemsGone);
+            if (!seemsGone || delivery.filter(Delivery::isAcknowledged).isPresent()) {
+                return CompletableFuture.completedFuture(seemsGone);
+            }
+            try {
+                return origin.givesUp(delivery.orElseThrow()).exceptionally(this::unknown);
+            } catch (Throwable failure) {
+                return CompletableFuture.completedFuture(unknown(failure));
+            }
+        }
+
+        private boolean unknown(Throwable failure) {
+            log.warn(
+                    "Whether the queue gives up {} is not known; the rest of its group stays",
+                    delivery.orElseThrow(),
+                    failure);
+            return false;
         }
     }
 }

@@ -126,7 +126,8 @@ final class Receiver {
                     .whenComplete((response, failure) -> queue.received(asked, response))
                     .thenApply(response -> new Answers(
                             List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime())))));
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
+            // An error, too, as when the system refuses a thread: awspring's thread that polls would end by it.
             return CompletableFuture.failedFuture(failure);
         }
     }

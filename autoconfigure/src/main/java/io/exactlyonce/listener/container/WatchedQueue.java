@@ -132,7 +132,7 @@ final class WatchedQueue {
                             .overrideConfiguration(limits -> limits.apiCallTimeout(LONGEST_READ)))
                     .thenApply(this::revise)
                     .exceptionally(this::keep);
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             return CompletableFuture.completedFuture(keep(failure));
         }
     }

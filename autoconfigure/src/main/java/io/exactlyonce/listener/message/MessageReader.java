@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.MessageHeaders;
@@ -83,15 +84,28 @@ public final class MessageReader<T> {
             MessageHeaders headers = received.getHeaders();
             delivery.sentWith(name -> headers.get(name) instanceof String text ? text : null);
             return Optional.of(received);
-        } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
+        } catch (Throwable unreadable) {
+            // Whatever it is: a converter in Kotlin throws checked exceptions undeclared, and the others can be read.
             returnUnreadable(delivery, unreadable);
             return Optional.empty();
         }
     }
 
     private void returnUnread(Delivery delivery) {
-        deliveries.begin(List.of(delivery));
-        deliveries.settleWhileStopping(delivery);
+        giveBack(delivery, deliveries::settleWhileStopping);
+    }
+
+    /** What is thrown while that is told must cost no other message of the poll its handler, as when memory is used up. */
+    private void giveBack(Delivery delivery, Consumer<Delivery> settling) {
+        try {
+            try {
+                deliveries.begin(List.of(delivery));
+            } finally {
+                settling.accept(delivery);
+            }
+        } catch (Throwable untold) {
+            log.warn("That {} is returned could not be told", delivery, untold);
+        }
     }
 
     private static Delivery delivery(Message message, Answer answer) {
@@ -111,8 +125,8 @@ public final class MessageReader<T> {
     private void returnUnreadable(Delivery delivery, Throwable unreadable) {
         Class<?> payloadType = conversion.payloadType();
         log.error(
-                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send what "
-                        + "the handler takes, or correct its parameter (DEBUG of {} tells more)",
+                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send"
+                        + " what the handler takes, or correct its parameter (DEBUG of {} tells more)",
                 delivery,
                 payloadType == null ? "its payload type" : payloadType.getName(),
                 UnreadableReason.of(unreadable),
@@ -120,8 +134,7 @@ public final class MessageReader<T> {
         if (log.isDebugEnabled()) {
             log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
         }
-        deliveries.begin(List.of(delivery));
-        deliveries.settle(delivery);
+        giveBack(delivery, deliveries::settle);
     }
 
     private static String group(Message message) {

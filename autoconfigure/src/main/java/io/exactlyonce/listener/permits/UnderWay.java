@@ -20,8 +20,13 @@ class UnderWay {
 
     /** One more is under way until this completes. */
     public void add(CompletableFuture<?> ended) {
-        if (!ended.isDone()) {
+        if (ended.isDone()) {
+            return;
+        }
+        try {
             change(1);
+        } finally {
+            // Also if it could not be told: what is counted has to be counted down.
             var unused = ended.whenComplete((done, failure) -> change(-1));
         }
     }
@@ -33,8 +38,8 @@ class UnderWay {
         lock.lock();
         try {
             count += by;
-            changed(count);
             fewer.signalAll();
+            changed(count);
         } finally {
             lock.unlock();
         }

@@ -19,7 +19,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Calls whose callers wait neither for room nor for the answer. */
@@ -45,6 +47,40 @@ class AsyncCallsTests {
             assertThat(two.get()).containsExactly(GatedStore.outcome(one), GatedStore.outcome(another));
             assertThat(three.get()).containsExactly(GatedStore.outcome(last));
         }
+    }
+
+    /** Each call would have started a further first one. */
+    @Test
+    void oneFlusherIsEnoughWhereTheSystemRefusesAThreadForAnotherAndItIsAskedForAgain() throws Exception {
+        AtomicBoolean refuses = new AtomicBoolean(true);
+        List<Thread> flushers = new CopyOnWriteArrayList<>();
+        GatedStore store = new GatedStore();
+        store.open();
+        CoalescingClaimStore coalescer = new CoalescingClaimStore(
+                store,
+                new CoalescingSettings(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE),
+                System::nanoTime,
+                flusher -> {
+                    if (!flushers.isEmpty() && refuses.get()) {
+                        throw new InternalError("no thread (simulated)");
+                    }
+                    flushers.add(new Thread(flusher));
+                    return flushers.get(flushers.size() - 1);
+                });
+        try (coalescer) {
+            for (int call = 0; call < 3; call++) {
+                assertThat(coalescer.claimAsync(List.of(request(newKey()))).get())
+                        .hasSize(1);
+            }
+            assertThat(flushers).hasSize(1);
+
+            refuses.set(false);
+            assertThat(coalescer.claimAsync(List.of(request(newKey()))).get()).hasSize(1);
+            assertThat(flushers)
+                    .extracting(Thread::getName)
+                    .containsExactly("exactly-once-claims-1", "exactly-once-claims-2");
+        }
+        assertThat(flushers).noneMatch(Thread::isAlive);
     }
 
     @Test

@@ -23,14 +23,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 
+@ExtendWith(OutputCaptureExtension.class)
 class CompletingAcknowledgementExecutorTests {
 
     private final FakeClock clock = new FakeClock();
@@ -86,7 +90,7 @@ class CompletingAcknowledgementExecutorTests {
 
     /** As when the virtual machine has no memory left for a meter. */
     @Test
-    void errorWhileOneDeleteIsToldCostsNoOtherItsEnd() {
+    void errorWhileOneDeleteIsToldIsLoggedAndCostsNoOtherItsEnd(CapturedOutput output) {
         failing = new OutOfMemoryError("simulated");
         Message<String> first = receive("first");
         Message<String> second = receive("second");
@@ -94,6 +98,22 @@ class CompletingAcknowledgementExecutorTests {
         CompletableFuture<Void> confirmed = executor.execute(List.of(first, second));
 
         assertThat(confirmed).isCompleted();
+        assertThat(supervisor.inFlight()).isZero();
+        assertThat(output)
+                .contains("WARN", "id first", "id second", "is deleted, but", "java.lang.OutOfMemoryError: simulated");
+    }
+
+    @Test
+    void errorThatCannotBeLoggedEitherCostsNoOtherItsEnd() {
+        failing = new OutOfMemoryError("simulated") {
+            @Override
+            public StackTraceElement[] getStackTrace() {
+                throw new UnsupportedOperationException("nothing can be logged");
+            }
+        };
+
+        assertThat(executor.execute(List.of(receive("first"), receive("second"))))
+                .isCompleted();
         assertThat(supervisor.inFlight()).isZero();
     }
 

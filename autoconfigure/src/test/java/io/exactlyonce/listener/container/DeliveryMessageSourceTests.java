@@ -32,6 +32,7 @@ import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -42,6 +43,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
@@ -60,8 +63,17 @@ class DeliveryMessageSourceTests {
 
     private final FakeClock clock = new FakeClock();
     private final FakeReceives sqs = new FakeReceives();
+    private Throwable unreadable = new MessageConversionException("unreadable");
     private final List<Subscription> subscribed = new ArrayList<>();
+    private @Nullable Error failing;
     private final DeliveryObserver observer = new DeliveryObserver() {
+        @Override
+        public void inFlight(Subscription subscription, int change) {
+            if (failing != null) {
+                throw failing;
+            }
+        }
+
         @Override
         public void subscribed(Subscription subscription) {
             subscribed.add(subscription);
@@ -217,6 +229,12 @@ class DeliveryMessageSourceTests {
         assertThat(permits.requestBatch()).isZero();
         sqs.answer(4);
         assertThat(permits.requestBatch()).isEqualTo(10);
+        source.doPollForMessages(10);
+        assertThat(permits.requestBatch()).isZero();
+        sqs.fail(5);
+        assertThat(permits.requestBatch()).isEqualTo(10);
+        source.doPollForMessages(10).cancel(true);
+        assertThat(permits.requestBatch()).as("a poll that is cancelled").isEqualTo(10);
     }
 
     /** Otherwise ten messages that are there would wait for an eleventh until the poll's timeout. */
@@ -251,6 +269,79 @@ class DeliveryMessageSourceTests {
         sqs.fail(0);
 
         assertThat(poll).isCompletedExceptionally();
+    }
+
+    /** Trap: awspring catches no error there; its polling thread ends, and the poll's permits are lost. */
+    @Test
+    void pollThatCannotBeSentForAnErrorFailsSoThatPollingBacksOff() {
+        DeliveryMessageSource<String> source = start("orders", 30);
+        sqs.refuse(new NoClassDefFoundError("io/tracing/Span"));
+
+        assertThat(source.doPollForMessages(20)).isCompletedExceptionally();
+    }
+
+    @Test
+    void attributesThatCannotBeAskedForAgainForAnErrorCostNoPollAndAreAskedForAgain() {
+        DeliveryMessageSource<String> source = start("orders", 30);
+        sqs.answerReads(() -> {
+            throw new NoClassDefFoundError("io/tracing/Span");
+        });
+        clock.advance(Duration.ofMinutes(1));
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, messages("m", 1));
+        assertThat(begin(source, poll)).hasSize(1);
+
+        sqs.answerReads(() -> CompletableFuture.completedFuture(attributes("20")));
+        clock.advance(Duration.ofMinutes(1));
+        source.doPollForMessages(10);
+
+        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(20);
+    }
+
+    /** Otherwise they stay invisible for a window, with a receive used up. */
+    @Test
+    void whatOneRequestOfAPollBroughtIsHandledAlthoughAnotherCannotBeSentForAnError() {
+        DeliveryMessageSource<String> source = start("orders", 30);
+        var poll = source.doPollForMessages(20);
+        sqs.refuse(new NoClassDefFoundError("io/tracing/Span"));
+        sqs.answer(0, messages("m", 10));
+
+        assertThat(begin(source, poll)).hasSize(10);
+    }
+
+    /** As a converter in Kotlin throws checked exceptions, undeclared. Awspring would keep the permits of the whole poll. */
+    @ParameterizedTest
+    @MethodSource("unreadable")
+    void messageWhoseConverterThrowsWhateverItThrowsIsReturnedAndTheOthersOfItsPollAreHandled(Throwable unreadable) {
+        DeliveryMessageSource<String> source = start("orders", 30);
+        this.unreadable = unreadable;
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, message("first", "", 1), message("unreadable", "", 1), message("last", "", 1));
+
+        assertThat(begin(source, poll)).containsExactly("first", "last");
+        assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable");
+    }
+
+    /** As when the virtual machine has no memory left for a meter. */
+    @Test
+    void messagesThatAreReturnedUnhandledCostNoOtherOfTheirPollAlthoughTellingOfThemEndsInAnError() {
+        DeliveryMessageSource<String> source = start("orders.fifo", 30);
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1), message("b1", "b", 1));
+        failing = new InternalError("simulated");
+
+        Collection<Message<String>> messages = source.convertMessages(poll.join());
+
+        assertThat(messages).extracting(Message::getPayload).containsExactly("b1");
+        assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable", "a2");
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    static List<Throwable> unreadable() {
+        return List.of(
+                new IOException("checked, and undeclared"),
+                new AssertionError("the converter's own"),
+                new InternalError("simulated"));
     }
 
     /** SQS counts from when it sends the message. */
@@ -494,15 +585,20 @@ class DeliveryMessageSourceTests {
         assertThat(sqs.takeChanges()).doesNotContainKey("a2");
     }
 
-    private static final class Converter extends SqsMessagingMessageConverter {
+    private final class Converter extends SqsMessagingMessageConverter {
         @Override
         public Message<?> toMessagingMessage(
                 software.amazon.awssdk.services.sqs.model.Message message, @Nullable MessageConversionContext context) {
             if (message.body().equals("unreadable")) {
-                throw new MessageConversionException("unreadable");
+                throw DeliveryMessageSourceTests.<RuntimeException>undeclared(unreadable);
             }
             return super.toMessagingMessage(message, context);
         }
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> E undeclared(Throwable thrown) throws E {
+        throw (E) thrown;
     }
 
     private static final class NoSink implements MessageSink<String> {

@@ -28,6 +28,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.messaging.Message;
@@ -39,7 +40,15 @@ import org.springframework.messaging.Message;
 class DeliverySinkTests {
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver noObserver = new DeliveryObserver() {};
+    private @Nullable Error failing;
+    private final DeliveryObserver noObserver = new DeliveryObserver() {
+        @Override
+        public void inFlight(Subscription subscription, int change) {
+            if (failing != null && change > 0) {
+                throw failing;
+            }
+        }
+    };
     private final ScriptedQueue queue = new ScriptedQueue();
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
@@ -55,7 +64,7 @@ class DeliverySinkTests {
             new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
     private final List<Message<String>> acknowledged = new ArrayList<>();
-    private final MessageProcessingContext<String> context = ListenerRig.acknowledgingTo(acknowledged);
+    private MessageProcessingContext<String> context = ListenerRig.acknowledgingTo(acknowledged);
 
     static class Listener {
         @ExactlyOnceListener(queueNames = "orders")
@@ -151,6 +160,27 @@ class DeliverySinkTests {
                 .isSameAs(noThread);
 
         assertThat(queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** As when the virtual machine has no memory left for a meter. Trap: a listener that has lost its permits polls no more. */
+    @Test
+    void messagesThatCannotBeBegunForAnErrorGiveTheirPermitsBackAndAreReturned() {
+        OutOfMemoryError usedUp = new OutOfMemoryError("simulated");
+        List<Integer> released = new ArrayList<>();
+        context = context.setBackPressureReleaseCallback(() -> released.add(1));
+        failing = usedUp;
+        Delivery another = new Delivery(delivery.subscription(), "another-id", "another", 1, clock.nanoTime());
+        List<Message<String>> poll = List.of(
+                message,
+                new ReceivedMessage(another, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of()));
+        DeliverySink<String> sink = DeliverySink.ofStandardQueue(
+                new Rest(), ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), "handle"));
+
+        assertThatThrownBy(() -> sink.emit(poll, context)).isSameAs(usedUp);
+
+        assertThat(released).hasSize(2);
+        assertThat(queue.changes()).containsExactlyInAnyOrder(new Change("handle", 4), new Change("another", 4));
         assertThat(supervisor.inFlight()).isZero();
     }
 

@@ -13,6 +13,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -30,12 +31,15 @@ import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
 
@@ -43,7 +47,24 @@ import org.springframework.messaging.Message;
 class MessageGroupSinkTests {
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver observer = new DeliveryObserver() {};
+    private final Deque<Error> failuresAtEnds = new ArrayDeque<>();
+    private final Deque<Error> failures = new ArrayDeque<>();
+    private final DeliveryObserver observer = new DeliveryObserver() {
+        @Override
+        public void inFlight(Subscription of, int change) {
+            if (change < 0 && !failuresAtEnds.isEmpty()) {
+                throw failuresAtEnds.remove();
+            }
+        }
+
+        @Override
+        public void settled(Delivery delivery, DeliveryState state) {
+            if (!failures.isEmpty()) {
+                throw failures.remove();
+            }
+        }
+    };
+    private Supplier<CompletableFuture<Boolean>> givesUp = () -> CompletableFuture.completedFuture(true);
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
@@ -72,7 +93,7 @@ class MessageGroupSinkTests {
         MessageOrigin origin = new MessageOrigin() {
             @Override
             public CompletableFuture<Boolean> givesUp(Delivery failed) {
-                return CompletableFuture.completedFuture(true);
+                return givesUp.get();
             }
 
             @Override
@@ -185,6 +206,80 @@ class MessageGroupSinkTests {
         assertThat(emitted).isDone();
         assertThat(handled).containsExactly("b1");
         assertThat(released).hasSize(3);
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** As when the virtual machine has no memory left for a meter. */
+    @Test
+    void restOfAGroupWhoseHeadCannotBeToldForAnErrorGivesItsPermitsBackAndNoneOfThemIsRenewedForEver() {
+        start();
+        List<Integer> released = new ArrayList<>();
+        MessageProcessingContext<String> context =
+                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
+        failures.add(new InternalError("simulated"));
+
+        CompletableFuture<Void> emitted = sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
+
+        assertThat(emitted).isDone();
+        assertThat(failures).isEmpty();
+        assertThat(released).hasSize(3);
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void restOfAGroupWhoseHeadFailsWithAnErrorWhileItIsReturnedGivesItsPermitsBack() {
+        start();
+        List<Integer> released = new ArrayList<>();
+        MessageProcessingContext<String> context =
+                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
+        List<Message<String>> group = List.of(received("b1"), received("b2"), received("b3"));
+        failuresAtEnds.add(new InternalError("simulated"));
+
+        CompletableFuture<Void> emitted = sink.emit(group, context);
+
+        assertThat(emitted).isDone();
+        assertThat(failuresAtEnds).isEmpty();
+        assertThat(released).hasSize(3);
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void restOfAGroupOfWhoseHeadItCannotBeAskedForAnErrorWhetherItIsGivenUpIsStoppedAndGivesItsPermitsBack() {
+        start();
+        givesUp = () -> {
+            throw new NoClassDefFoundError("io/tracing/Span");
+        };
+        List<Integer> released = new ArrayList<>();
+        MessageProcessingContext<String> context =
+                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
+
+        CompletableFuture<Void> emitted = sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
+
+        assertThat(emitted).isDone();
+        assertThat(handled).containsExactly("b1");
+        assertThat(released).hasSize(3);
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void restOfAGroupThatHasWaitedGivesThePermitBackThatItTookWhenItCannotBeAskedForAnErrorWhetherItGoesOn()
+            throws Exception {
+        start();
+        assertThat(permits.requestBatch()).isEqualTo(3);
+        List<Message<String>> group = List.of(received("a1"), received("a2"), received("a3"));
+        CompletableFuture<Void> emitted = sink.emit(
+                group,
+                MessageProcessingContext.<String>create()
+                        .setBackPressureReleaseCallback(() -> permits.release(1, ReleaseReason.PROCESSED)));
+        givesUp = () -> {
+            throw new NoClassDefFoundError("io/tracing/Span");
+        };
+
+        deliveries.stop(subscription).begin();
+
+        assertThat(emitted).isDone();
+        assertThat(handled).isEmpty();
+        assertThat(permits.drain(Duration.ZERO)).isTrue();
         assertThat(supervisor.inFlight()).isZero();
     }
 
