@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -260,7 +261,7 @@ class ActionExecutorTests {
 
         assertThatThrownBy(() -> execute(null, claim -> {
                     Thread.currentThread().interrupt();
-                    Thread.sleep(1);
+                    new CountDownLatch(1).await();
                     return 7;
                 }))
                 .isInstanceOf(InterruptedException.class);

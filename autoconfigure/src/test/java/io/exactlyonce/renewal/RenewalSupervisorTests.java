@@ -383,13 +383,7 @@ class RenewalSupervisorTests {
         RenewalSupervisor fatal = new RenewalSupervisor(
                 store, new RenewalSchedule(0.5, 0, RETRIES), failing, Runnable::run, clock, () -> 0);
         Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(20), queue);
-        List<Renewal> renewals = new ArrayList<>();
-        for (String handle : List.of("one", "two", "three")) {
-            Renewal renewal = fatal.start(orders, handle, clock.nanoTime());
-            ClaimId claim = new ClaimId(new ClaimKey("orders", handle), UUID.randomUUID());
-            renewal.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
-            renewals.add(renewal);
-        }
+        List<Renewal> renewals = holdThree(fatal, orders);
 
         for (int tick = 0; tick < 250; tick++) {
             clock.advance(RenewalTicker.TICK);
@@ -417,13 +411,7 @@ class RenewalSupervisorTests {
         };
         RenewalSupervisor fatal = new RenewalSupervisor(
                 store, new RenewalSchedule(0.5, 0, RETRIES), failing, Runnable::run, clock, () -> 0);
-        List<Renewal> renewals = new ArrayList<>();
-        for (String handle : List.of("one", "two", "three")) {
-            Renewal renewal = fatal.start(orders, handle, clock.nanoTime());
-            ClaimId claim = new ClaimId(new ClaimKey("orders", handle), UUID.randomUUID());
-            renewal.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
-            renewals.add(renewal);
-        }
+        List<Renewal> renewals = holdThree(fatal, orders);
         store.onRenew(requested -> Set.of());
 
         clock.advance(Duration.ofSeconds(10));
@@ -599,6 +587,17 @@ class RenewalSupervisorTests {
         assertThat(renewal.isInvisible()).isTrue();
         assertThat(renewal.deleting()).isDone();
         assertThat(timesTold).hasValue(0);
+    }
+
+    private List<Renewal> holdThree(RenewalSupervisor renewing, Subscription subscription) {
+        List<Renewal> renewals = new ArrayList<>();
+        for (String handle : List.of("one", "two", "three")) {
+            Renewal renewal = renewing.start(subscription, handle, clock.nanoTime());
+            ClaimId claim = new ClaimId(new ClaimKey("orders", handle), UUID.randomUUID());
+            renewal.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
+            renewals.add(renewal);
+        }
+        return renewals;
     }
 
     private static void throwIfAny(List<Error> errors) {

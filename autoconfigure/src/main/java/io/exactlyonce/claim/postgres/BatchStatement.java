@@ -18,7 +18,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * <p>It has no part that has nothing to do, and answers with two counts and what did not go as usual: most of the time
  * there is nothing of that kind.
  */
-public final class BatchStatement {
+final class BatchStatement {
 
     static final String ENDS = "WITH " + EndClaimsSql.EXPRESSIONS + EndClaimsSql.ANSWER;
 

@@ -83,6 +83,7 @@ class MessageGroupSinkTests {
                     System::nanoTime)
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
+    private final List<Integer> released = new ArrayList<>();
     private Executor continuations = Runnable::run;
     private final MessageGroupSink<String> sink =
             new MessageGroupSink<>(ListenerRig.engine(deliveries), next -> continuations.execute(next));
@@ -145,6 +146,20 @@ class MessageGroupSinkTests {
         sink.start();
     }
 
+    /** Counts the permits that are given back. */
+    private CompletableFuture<Void> emit(List<Message<String>> group) {
+        return emit(() -> released.add(1), group);
+    }
+
+    /** Gives permits back to the listener's own. */
+    private CompletableFuture<Void> emitOfPermits(List<Message<String>> group) {
+        return emit(() -> permits.release(1, ReleaseReason.PROCESSED), group);
+    }
+
+    private CompletableFuture<Void> emit(Runnable release, List<Message<String>> group) {
+        return sink.emit(group, MessageProcessingContext.<String>create().setBackPressureReleaseCallback(release::run));
+    }
+
     /** Otherwise the rest is interrupted before it begins, and ends untried in the dead-letter queue. */
     @Test
     void nextMessageOfAGroupBeginsOnlyWhenHowTheOneBeforeItEndedIsOnRecord() throws Exception {
@@ -152,10 +167,7 @@ class MessageGroupSinkTests {
         Message<String> first = received("b1");
         Message<String> second = received("b2");
         delivery(first).enter();
-        List<Integer> released = new ArrayList<>();
-        CompletableFuture<Void> emitted = sink.emit(
-                List.of(first, second),
-                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1)));
+        CompletableFuture<Void> emitted = emit(List.of(first, second));
 
         assertThat(handled).as("its handler has ended, and nothing is recorded").containsExactly("b1");
         assertThat(released).as("no permit waits for the store").hasSize(1);
@@ -197,11 +209,8 @@ class MessageGroupSinkTests {
         continuations = next -> {
             throw new OutOfMemoryError("unable to create native thread (simulated)");
         };
-        List<Integer> released = new ArrayList<>();
-        MessageProcessingContext<String> context =
-                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
 
-        CompletableFuture<Void> emitted = sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
+        CompletableFuture<Void> emitted = emit(List.of(received("b1"), received("b2"), received("b3")));
 
         assertThat(emitted).isDone();
         assertThat(handled).containsExactly("b1");
@@ -213,12 +222,9 @@ class MessageGroupSinkTests {
     @Test
     void restOfAGroupWhoseHeadCannotBeToldForAnErrorGivesItsPermitsBackAndNoneOfThemIsRenewedForEver() {
         start();
-        List<Integer> released = new ArrayList<>();
-        MessageProcessingContext<String> context =
-                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
         failures.add(new InternalError("simulated"));
 
-        CompletableFuture<Void> emitted = sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
+        CompletableFuture<Void> emitted = emit(List.of(received("b1"), received("b2"), received("b3")));
 
         assertThat(emitted).isDone();
         assertThat(failures).isEmpty();
@@ -229,13 +235,10 @@ class MessageGroupSinkTests {
     @Test
     void restOfAGroupWhoseHeadFailsWithAnErrorWhileItIsReturnedGivesItsPermitsBack() {
         start();
-        List<Integer> released = new ArrayList<>();
-        MessageProcessingContext<String> context =
-                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
-        List<Message<String>> group = List.of(received("b1"), received("b2"), received("b3"));
+        Message<String> head = received("b1");
         failuresAtEnds.add(new InternalError("simulated"));
 
-        CompletableFuture<Void> emitted = sink.emit(group, context);
+        CompletableFuture<Void> emitted = emit(List.of(head, received("b2"), received("b3")));
 
         assertThat(emitted).isDone();
         assertThat(failuresAtEnds).isEmpty();
@@ -249,11 +252,8 @@ class MessageGroupSinkTests {
         givesUp = () -> {
             throw new NoClassDefFoundError("io/tracing/Span");
         };
-        List<Integer> released = new ArrayList<>();
-        MessageProcessingContext<String> context =
-                MessageProcessingContext.<String>create().setBackPressureReleaseCallback(() -> released.add(1));
 
-        CompletableFuture<Void> emitted = sink.emit(List.of(received("b1"), received("b2"), received("b3")), context);
+        CompletableFuture<Void> emitted = emit(List.of(received("b1"), received("b2"), received("b3")));
 
         assertThat(emitted).isDone();
         assertThat(handled).containsExactly("b1");
@@ -266,11 +266,7 @@ class MessageGroupSinkTests {
             throws Exception {
         start();
         assertThat(permits.requestBatch()).isEqualTo(3);
-        List<Message<String>> group = List.of(received("a1"), received("a2"), received("a3"));
-        CompletableFuture<Void> emitted = sink.emit(
-                group,
-                MessageProcessingContext.<String>create()
-                        .setBackPressureReleaseCallback(() -> permits.release(1, ReleaseReason.PROCESSED)));
+        CompletableFuture<Void> emitted = emitOfPermits(List.of(received("a1"), received("a2"), received("a3")));
         givesUp = () -> {
             throw new NoClassDefFoundError("io/tracing/Span");
         };
@@ -287,11 +283,7 @@ class MessageGroupSinkTests {
     void restOfAGroupThatHasWaitedAndFindsNoThreadToGoOnGivesThePermitBackThatItTook() throws Exception {
         start();
         assertThat(permits.requestBatch()).isEqualTo(3);
-        List<Message<String>> group = List.of(received("a1"), received("a2"), received("a3"));
-        CompletableFuture<Void> emitted = sink.emit(
-                group,
-                MessageProcessingContext.<String>create()
-                        .setBackPressureReleaseCallback(() -> permits.release(1, ReleaseReason.PROCESSED)));
+        CompletableFuture<Void> emitted = emitOfPermits(List.of(received("a1"), received("a2"), received("a3")));
         continuations = next -> {
             throw new OutOfMemoryError("unable to create native thread (simulated)");
         };

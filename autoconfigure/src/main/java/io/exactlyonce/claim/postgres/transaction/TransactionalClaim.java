@@ -24,11 +24,11 @@ final class TransactionalClaim {
 
     private static final int MAX_ROUNDS = 10;
 
-    private final TransactionalClaimStatements statement;
+    private final TransactionalClaimStatements statements;
     private final FreeRowUpdates updates;
 
     TransactionalClaim(JdbcTemplate jdbc, Duration retention, SynchronousCommit synchronousCommit) {
-        this.statement = new TransactionalClaimStatements(jdbc, retention, synchronousCommit);
+        this.statements = new TransactionalClaimStatements(jdbc, retention, synchronousCommit);
         this.updates = new FreeRowUpdates(jdbc, retention);
     }
 
@@ -48,7 +48,7 @@ final class TransactionalClaim {
                         "%d of %d keys changed in each of %d rounds, so none was claimed: try again"
                                 .formatted(open.size(), requests.size(), MAX_ROUNDS));
             }
-            statement.run(open, mark);
+            statements.run(open, mark);
             write(open.stream().filter(RequestedRow::isOpen).toList());
             open = open.stream().filter(RequestedRow::isOpen).toList();
         }
