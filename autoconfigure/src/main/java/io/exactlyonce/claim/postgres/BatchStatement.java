@@ -34,9 +34,9 @@ final class BatchStatement {
 
     BatchStatement(JdbcTemplate jdbc, StatementSettings settings, Duration retention) {
         String before = settings.lookUpRowsAndWaitBriefly();
-        this.ending = new SingleRoundTripQuery(jdbc, before, ENDS);
-        this.claiming = new SingleRoundTripQuery(jdbc, before, CLAIMS);
-        this.both = new SingleRoundTripQuery(jdbc, before, BOTH);
+        this.ending = SingleRoundTripQuery.transaction(jdbc, before, ENDS);
+        this.claiming = SingleRoundTripQuery.transaction(jdbc, before, CLAIMS);
+        this.both = SingleRoundTripQuery.transaction(jdbc, before, BOTH);
         this.retention = retention;
     }
 

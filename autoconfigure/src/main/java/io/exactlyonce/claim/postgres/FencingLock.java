@@ -1,6 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -39,10 +41,16 @@ final class FencingLock {
      */
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());
-        return !transaction
-                .queryForList(
-                        LOCK, Integer.class, claim.key().scope(), claim.key().key(), claim.value())
-                .isEmpty();
+        List<ClaimId> locked = new ArrayList<>();
+        SingleRoundTripQuery.within(transaction, LOCK)
+                .query(
+                        parameters -> {
+                            parameters.setString(1, claim.key().scope());
+                            parameters.setString(2, claim.key().key());
+                            parameters.setObject(3, claim.value());
+                        },
+                        row -> locked.add(claim));
+        return !locked.isEmpty();
     }
 
     private DataSource callersDataSource() {

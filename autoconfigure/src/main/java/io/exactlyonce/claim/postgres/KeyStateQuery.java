@@ -4,12 +4,12 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Looks at keys for deliveries that wait for them. A key that no row holds may be held nevertheless, by a transaction that has
@@ -48,15 +48,16 @@ final class KeyStateQuery {
             ) AS claim ON true
             """;
 
-    private final JdbcTemplate jdbc;
+    private final SingleRoundTripQuery query;
 
-    KeyStateQuery(JdbcTemplate jdbc) {
-        this.jdbc = jdbc;
+    /** @param query of {@link #SELECT} */
+    KeyStateQuery(SingleRoundTripQuery query) {
+        this.query = query;
     }
 
     Map<ClaimKey, KeyState> read(List<ClaimKey> keys) {
         Map<ClaimKey, KeyState> states = new HashMap<>();
-        jdbc.query(SELECT, statement -> bind(statement, keys), row -> {
+        query.query(statement -> bind(statement, keys), row -> {
             ClaimKey key = new ClaimKey(row.getString("scope"), row.getString("key"));
             states.put(key, KeyState.valueOf(row.getString("state")));
         });

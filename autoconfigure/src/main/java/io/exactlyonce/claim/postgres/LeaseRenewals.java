@@ -63,7 +63,7 @@ final class LeaseRenewals {
 
     LeaseRenewals(
             JdbcTemplate jdbc, StatementSettings settings, RetryingTransaction transaction, LockedRowWait lockedRows) {
-        this.statement = new SingleRoundTripQuery(jdbc, settings.lookUpRows(), STATEMENT);
+        this.statement = SingleRoundTripQuery.transaction(jdbc, settings.lookUpRows(), STATEMENT);
         this.transaction = transaction;
         this.lockedRows = lockedRows;
     }

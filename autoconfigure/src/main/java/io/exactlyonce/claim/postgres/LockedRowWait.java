@@ -27,7 +27,7 @@ final class LockedRowWait {
     /** @param transaction of one statement */
     LockedRowWait(JdbcTemplate jdbc, StatementSettings settings, RetryingTransaction transaction) {
         this.transaction = transaction;
-        this.statement = new SingleRoundTripQuery(jdbc, settings.lookUpRowsAndHardlyWait(), WAIT);
+        this.statement = SingleRoundTripQuery.transaction(jdbc, settings.lookUpRowsAndHardlyWait(), WAIT);
     }
 
     /** Returns whether a key's row was not locked any more, or does not exist. */

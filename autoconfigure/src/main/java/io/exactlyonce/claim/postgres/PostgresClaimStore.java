@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
 import io.exactlyonce.claim.postgres.jdbc.SqlStates;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -44,7 +45,7 @@ public final class PostgresClaimStore implements ClaimStore {
     private final ConnectionLimiter permits;
     private final LeaseRenewals renewals;
     private final BatchExecutor rounds;
-    private final RetryingTransaction transaction;
+    private final RetryingTransaction oneStatement;
     private final UncommittedKeys uncommitted;
     private final KeyStateQuery states;
     private final FencingLock fence;
@@ -72,17 +73,17 @@ public final class PostgresClaimStore implements ClaimStore {
             Duration patience) {
         var jdbc = new JdbcTemplate(dataSource);
         var settings = new StatementSettings(synchronousCommit);
-        var oneStatement = RetryingTransaction.ofOneStatement(dataSource);
+        this.oneStatement = RetryingTransaction.ofOneStatement(dataSource);
         this.permits = new ConnectionLimiter(connections, patience);
-        this.transaction = new RetryingTransaction(dataSource);
         var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
         this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
         var writing = RetryingTransaction.ofWrites(dataSource, settings);
         TakeoverStep takeovers = new TakeoverStep(writing, new FreeRowUpdates(jdbc, retention), renewals);
         this.rounds =
                 new BatchExecutor(oneStatement, new BatchStatement(jdbc, settings, retention), takeovers, lockedRows);
-        this.uncommitted = new UncommittedKeys(jdbc, transaction);
-        this.states = new KeyStateQuery(jdbc);
+        this.uncommitted = new UncommittedKeys(jdbc, new RetryingTransaction(dataSource));
+        this.states =
+                new KeyStateQuery(SingleRoundTripQuery.transaction(jdbc, settings.lookUpRows(), KeyStateQuery.SELECT));
         this.fence = new FencingLock(new DatabaseIdentity(dataSource));
     }
 
@@ -120,7 +121,7 @@ public final class PostgresClaimStore implements ClaimStore {
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         List<ClaimKey> asked = List.copyOf(keys);
         try {
-            return permits.execute(() -> transaction.execute(() -> states.read(asked)));
+            return permits.execute(() -> oneStatement.execute(() -> states.read(asked)));
         } catch (DataIntegrityViolationException unstorable) {
             return lookApart(asked);
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The generic plans of whatever the store and the retention prepare, which are what a connection ends with: asked for
@@ -78,6 +80,22 @@ class ClaimPlansIT {
         }
     }
 
+    /** A scan of all of it is the cheapest plan for a table that is known to be small, and it would stay while the table grows. */
+    @Test
+    void plansAreStableWhereTheTableWasAnalyzedWhileItWasNearlyEmpty() throws Exception {
+        try (TestDatabase database = new TestDatabase(1)) {
+            database.jdbc().execute("ALTER TABLE exactly_once_claim SET (autovacuum_enabled = false)");
+            database.jdbc().execute("ANALYZE exactly_once_claim");
+            Session session = new Session(database);
+            session.useAll();
+            session.assertPlans("empty, with statistics");
+            database.jdbc().execute("ANALYZE exactly_once_claim");
+            session.useAll();
+            session.assertPlans("nearly empty, with statistics");
+            session.close();
+        }
+    }
+
     /** As a table looks after a while: nearly all completed, some expired, some in each other state. */
     private static void fill(TestDatabase database, int rows) {
         fill(database, rows, "0", "14 days 1 hour");
@@ -102,14 +120,17 @@ class ClaimPlansIT {
     /** One connection whose every statement is prepared at its first use, with a generic plan. */
     private static final class Session {
 
+        private final TestDatabase database;
         private final SingleConnectionDataSource connection;
         private final JdbcTemplate jdbc;
         private final PostgresClaimStore store;
         private final ExpiredClaims expired;
         private final ClaimTableStats survey;
+        private final JdbcTransactionManager manager;
         private final PostgresClaimTransaction transaction;
 
         Session(TestDatabase database) {
+            this.database = database;
             connection = new SingleConnectionDataSource(
                     database.url()
                             + "?user=postgres&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
@@ -118,8 +139,9 @@ class ClaimPlansIT {
             store = new PostgresClaimStore(connection, 2, TestDatabase.RETENTION);
             expired = new ExpiredClaims(connection);
             survey = new ClaimTableStats(connection);
-            transaction = new PostgresClaimTransaction(
-                    new JdbcTransactionManager(connection), connection, TestDatabase.RETENTION, SynchronousCommit.ON);
+            manager = new JdbcTransactionManager(connection);
+            transaction =
+                    new PostgresClaimTransaction(manager, connection, TestDatabase.RETENTION, SynchronousCommit.ON);
         }
 
         /** Every operation in every way that takes a statement of its own. */
@@ -141,9 +163,18 @@ class ClaimPlansIT {
                     claims.get(3).key(), UUID.randomUUID(), "worker", Duration.ofMinutes(1), InDoubt.PARK, null)));
             store.apply(
                     new ClaimBatch(List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
+            store.look(claims.stream().map(ClaimRequest::key).toList());
+            fence(claims.get(5).id());
             assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
             survey.look();
             workOn(request());
+        }
+
+        /** Asked of another pool whether this connection is one of the claims' database. */
+        private void fence(ClaimId claim) {
+            var claims = new PostgresClaimStore(database.pool(), 2, TestDatabase.RETENTION);
+            Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));
+            assertThat(held).isTrue();
         }
 
         private void workOn(ClaimRequest claim) {

@@ -11,13 +11,13 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /** Lets something happen right before a chosen statement: what another client could do at that moment. */
 public final class InterruptedDataSource extends DelegatingDataSource {
 
-    private final String beginning;
+    private final String part;
     private final AtomicInteger times;
     private final Runnable event;
 
-    public InterruptedDataSource(DataSource target, String beginning, int times, Runnable event) {
+    public InterruptedDataSource(DataSource target, String part, int times, Runnable event) {
         super(target);
-        this.beginning = beginning;
+        this.part = part;
         this.times = new AtomicInteger(times);
         this.event = event;
     }
@@ -28,7 +28,7 @@ public final class InterruptedDataSource extends DelegatingDataSource {
         return (Connection) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("prepareStatement")
-                            && ((String) arguments[0]).startsWith(beginning)
+                            && ((String) arguments[0]).contains(part)
                             && times.getAndDecrement() > 0) {
                         event.run();
                     }

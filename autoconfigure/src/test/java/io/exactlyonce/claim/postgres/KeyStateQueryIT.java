@@ -10,6 +10,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
 import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
@@ -58,6 +59,11 @@ class KeyStateQueryIT {
 
     private JdbcTemplate other() {
         return new JdbcTemplate(new SingleConnectionDataSource(other, true));
+    }
+
+    /** In the transaction of the other connection, which goes on after the look. */
+    private KeyStateQuery lookWithin() {
+        return new KeyStateQuery(SingleRoundTripQuery.within(other(), KeyStateQuery.SELECT));
     }
 
     private boolean tryLock(String function) {
@@ -114,7 +120,7 @@ class KeyStateQueryIT {
     @Test
     void lockOfKeysWithoutARowOnlyIsTried() {
         store.claim(List.of(claim));
-        Map<ClaimKey, KeyState> seen = new KeyStateQuery(other()).read(List.of(claim.key()));
+        Map<ClaimKey, KeyState> seen = lookWithin().read(List.of(claim.key()));
         assertThat(seen).containsEntry(claim.key(), KeyState.HELD);
 
         assertThat(DATABASE.jdbc()
@@ -175,7 +181,7 @@ class KeyStateQueryIT {
     void serverThatTakesNoWritesRefusesTheLook() throws SQLException {
         other.setReadOnly(true);
 
-        assertThatThrownBy(() -> new KeyStateQuery(other()).read(List.of(claim.key())))
+        assertThatThrownBy(() -> lookWithin().read(List.of(claim.key())))
                 .isInstanceOf(DataAccessException.class)
                 .hasRootCauseInstanceOf(SQLException.class)
                 .rootCause()
@@ -188,7 +194,7 @@ class KeyStateQueryIT {
         store.claim(List.of(claim));
         Map<String, Object> before = DATABASE.row(claim.key());
 
-        new KeyStateQuery(other()).read(List.of(claim.key(), request().key()));
+        lookWithin().read(List.of(claim.key(), request().key()));
 
         assertThat(DATABASE.row(claim.key())).isEqualTo(before);
         assertThat(other().queryForObject("SELECT pg_current_xact_id_if_assigned() IS NULL", Boolean.class))

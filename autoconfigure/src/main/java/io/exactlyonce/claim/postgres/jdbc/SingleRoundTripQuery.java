@@ -9,24 +9,43 @@ import org.springframework.jdbc.core.PreparedStatementSetter;
 import org.springframework.jdbc.core.RowCallbackHandler;
 
 /**
- * Runs a statement after {@link StatementSettings}, both in one round trip: in autocommit there is no COMMIT to wait for.
- * The caller has no transaction open.
+ * Runs a statement after {@link StatementSettings}, all in one round trip. One that is a transaction by itself runs in autocommit,
+ * where there is no COMMIT to wait for.
  */
 public final class SingleRoundTripQuery {
 
     private final JdbcTemplate jdbc;
     private final String sql;
+    private final boolean isTransaction;
 
-    /** @param settings one of {@link StatementSettings} */
-    public SingleRoundTripQuery(JdbcTemplate jdbc, String settings, String statement) {
+    private SingleRoundTripQuery(JdbcTemplate jdbc, String sql, boolean isTransaction) {
         this.jdbc = jdbc;
-        this.sql = settings + statement;
+        this.sql = sql;
+        this.isTransaction = isTransaction;
+    }
+
+    /**
+     * A statement that is a transaction by itself: its callers have none open.
+     *
+     * @param settings one of {@link StatementSettings}
+     */
+    public static SingleRoundTripQuery transaction(JdbcTemplate jdbc, String settings, String statement) {
+        return new SingleRoundTripQuery(jdbc, settings + statement, true);
+    }
+
+    /** A statement that finds rows by their keys, within a transaction of its callers', whose own statements are planned as ever. */
+    public static SingleRoundTripQuery within(JdbcTemplate jdbc, String statement) {
+        return new SingleRoundTripQuery(jdbc, StatementSettings.within(statement), false);
     }
 
     public void query(PreparedStatementSetter parameters, RowCallbackHandler rows) {
         jdbc.execute(sql, (PreparedStatement statement) -> {
             parameters.setValues(statement);
-            committing(statement, rows);
+            if (isTransaction) {
+                committing(statement, rows);
+            } else {
+                read(statement, rows);
+            }
             return true;
         });
     }

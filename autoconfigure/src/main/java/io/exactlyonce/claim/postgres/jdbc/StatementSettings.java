@@ -16,11 +16,22 @@ import io.exactlyonce.primary.SynchronousCommit;
  */
 public final class StatementSettings {
 
+    /** Keeps what was set, which {@code WHERE} does before {@code SELECT} sets it. */
+    private static final String ONLY_BY_INDEX = """
+            SELECT set_config('enable_seqscan', 'off', true)
+            WHERE set_config('exactly_once.enable_seqscan', current_setting('enable_seqscan'), true) IS NOT NULL;
+            """;
+
+    private static final String AS_BEFORE = """
+            ;
+            SELECT set_config('enable_seqscan', current_setting('exactly_once.enable_seqscan'), true)""";
+
     private static final String COMMIT = "SELECT set_config('synchronous_commit', '%s', true)";
 
-    private static final String LOOK_UP_ROWS = """
-            , set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-                   set_config('enable_mergejoin', 'off', true),
+    private static final String INDEXES = ", set_config('enable_seqscan', 'off', true)";
+
+    private static final String LOOK_UP_ROWS = INDEXES + """
+            , set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
                    set_config('plan_cache_mode', 'force_generic_plan', true)""";
 
     private static final String LOCK_TIMEOUT = ", set_config('lock_timeout', '%s', true)";
@@ -33,9 +44,18 @@ public final class StatementSettings {
         this.commit = COMMIT.formatted(synchronousCommit.setting());
     }
 
+    /**
+     * Returns a statement within a transaction of the application's own, with what it needs set in front of it and taken back behind
+     * it: the application's statements are planned as ever. It may join rows of claims to nothing but in a {@code LATERAL} with
+     * {@code OFFSET 0}, and by {@code ctid}.
+     */
+    public static String within(String statement) {
+        return ONLY_BY_INDEX + statement + AS_BEFORE;
+    }
+
     /** For the first statement of a transaction that writes rows one by one. */
-    String commit() {
-        return commit;
+    String writeRows() {
+        return commit + INDEXES;
     }
 
     /** For a statement that looks many rows up. */

@@ -17,8 +17,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Claims keys within a transaction of the application's own, as {@link BatchExecutor} does in one of its own. The planner is
- * left as it is: what it is told would hold for the handler's statements, too.
+ * Claims keys within a transaction of the application's own, as {@link BatchExecutor} does in one of its own.
  */
 final class TransactionalClaim {
 

@@ -6,6 +6,7 @@ import io.exactlyonce.claim.postgres.ClaimRow;
 import io.exactlyonce.claim.postgres.RequestedRow;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -82,11 +83,13 @@ final class TransactionalClaimStatements {
             """;
 
     private final JdbcTemplate jdbc;
+    private final SingleRoundTripQuery earlierClaims;
     private final long retentionMicros;
     private final String durability;
 
     TransactionalClaimStatements(JdbcTemplate jdbc, Duration retention, SynchronousCommit synchronousCommit) {
         this.jdbc = jdbc;
+        this.earlierClaims = SingleRoundTripQuery.within(jdbc, EARLIER_CLAIMS);
         this.retentionMicros = ArrayParameters.micros(retention);
         this.durability = synchronousCommit.setting();
     }
@@ -131,9 +134,9 @@ final class TransactionalClaimStatements {
     }
 
     private void read(List<RequestedRow> earlier) {
-        jdbc.query(EARLIER_CLAIMS, parameters -> keys(parameters, 1, earlier), row -> {
-            answer(row, earlier.get(row.getInt("position") - 1));
-        });
+        earlierClaims.query(
+                parameters -> keys(parameters, 1, earlier),
+                row -> answer(row, earlier.get(row.getInt("position") - 1)));
     }
 
     private static ArrayParameters<RequestedRow> keys(

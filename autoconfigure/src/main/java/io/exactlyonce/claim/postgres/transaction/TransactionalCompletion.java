@@ -1,13 +1,19 @@
 package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
+import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
+import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,29 +34,49 @@ final class TransactionalCompletion {
      * left an aborted one, in which this fails. The row's {@code xmin} would not do: it is the number of a subtransaction if
      * the driver sets savepoints ({@code autosave}).
      */
-    private static final String UPDATE = """
-            UPDATE exactly_once_claim
-            SET status = 'COMPLETED', result = ?, completed_at = clock_timestamp()
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
-              AND current_setting('exactly_once.transaction', true) = ?
-            """;
+    private static final String STILL_MARKED = " AND current_setting('exactly_once.transaction', true) = ?\n";
+
+    private static final String COMPLETE = """
+            WITH held AS (
+                SELECT found.place, wanted.result
+                FROM unnest((SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?)) AS wanted (scope, key, claim_id, result)
+                CROSS JOIN LATERAL (
+                    SELECT c.ctid AS place FROM exactly_once_claim AS c
+                    WHERE c.scope = wanted.scope AND c.key = wanted.key AND c.claim_id = wanted.claim_id
+                      AND c.status = 'HELD'
+                    OFFSET 0
+                ) AS found
+            )
+            UPDATE exactly_once_claim AS claim
+            SET status = 'COMPLETED', result = held.result, completed_at = clock_timestamp()
+            FROM held
+            WHERE claim.ctid = held.place
+            """ + STILL_MARKED + "RETURNING claim.claim_id";
 
     /**
-     * The same, and the commit: one round trip. A row that is not there any more divides by zero, which aborts the
-     * transaction, so that its commit is not run.
+     * The same for one claim, and the commit: one round trip. A row that is not there any more divides by zero, which aborts
+     * the transaction, so that its commit is not run.
      */
-    private static final String UPDATE_AND_COMMIT =
-            "WITH completed AS (\n" + UPDATE + "RETURNING 1) SELECT 1 / count(*) FROM completed;\nCOMMIT";
+    private static final String COMPLETE_AND_COMMIT =
+            StatementSettings.within("""
+                    WITH completed AS (
+                        UPDATE exactly_once_claim
+                        SET status = 'COMPLETED', result = ?, completed_at = clock_timestamp()
+                        WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
+                    """ + STILL_MARKED + "RETURNING 1) SELECT 1 / count(*) FROM completed")
+                    + ";\nCOMMIT";
 
     private static final String DIVISION_BY_ZERO = "22012";
 
-    /** Characters; far below what a value may have. */
-    private static final int SURELY_STORED = 16 << 20;
+    /** Characters; so few that those of a whole list are far below what one value may have, a gigabyte. */
+    private static final int SURELY_STORED = 1 << 16;
 
     private final JdbcTemplate jdbc;
+    private final SingleRoundTripQuery complete;
 
     TransactionalCompletion(JdbcTemplate jdbc) {
         this.jdbc = jdbc;
+        this.complete = SingleRoundTripQuery.within(jdbc, COMPLETE);
     }
 
     /**
@@ -86,8 +112,12 @@ final class TransactionalCompletion {
 
     private void updateAndCommit(ClaimId claim, @Nullable String result, String mark) {
         try {
-            jdbc.execute(UPDATE_AND_COMMIT, (PreparedStatement statement) -> {
-                bind(statement, claim, result, mark);
+            jdbc.execute(COMPLETE_AND_COMMIT, (PreparedStatement statement) -> {
+                statement.setString(1, result);
+                statement.setString(2, claim.key().scope());
+                statement.setString(3, claim.key().key());
+                statement.setObject(4, claim.value());
+                statement.setString(5, mark);
                 return statement.execute();
             });
         } catch (DataIntegrityViolationException failure) {
@@ -143,25 +173,29 @@ final class TransactionalCompletion {
         if (claims.isEmpty()) {
             return;
         }
-        int[] rows = jdbc.batchUpdate(
-                        UPDATE,
-                        claims,
-                        claims.size(),
-                        (statement, claim) -> bind(statement, claim, results.apply(claim), mark))[0];
-        for (int index = 0; index < rows.length; index++) {
-            if (rows[index] != 1) {
-                throw ended(claims.get(index), null);
+        Set<UUID> completed = new HashSet<>();
+        complete.query(
+                parameters -> bind(parameters, claims, results, mark),
+                row -> completed.add(row.getObject("claim_id", UUID.class)));
+        for (ClaimId claim : claims) {
+            if (!completed.contains(claim.value())) {
+                throw ended(claim, null);
             }
         }
     }
 
-    private static void bind(PreparedStatement statement, ClaimId claim, @Nullable String result, String mark)
+    private static void bind(
+            PreparedStatement parameters,
+            List<ClaimId> claims,
+            Function<ClaimId, @Nullable String> results,
+            String mark)
             throws SQLException {
-        statement.setString(1, result);
-        statement.setString(2, claim.key().scope());
-        statement.setString(3, claim.key().key());
-        statement.setObject(4, claim.value());
-        statement.setString(5, mark);
+        new ArrayParameters<>(parameters, 1, claims)
+                .text(claim -> claim.key().scope())
+                .text(claim -> claim.key().key())
+                .uuid(ClaimId::value)
+                .text(results);
+        parameters.setString(5, mark);
     }
 
     private static IllegalStateException ended(ClaimId claim, @Nullable Throwable cause) {

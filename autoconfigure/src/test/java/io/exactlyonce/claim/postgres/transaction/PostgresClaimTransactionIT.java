@@ -121,6 +121,47 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
+    /** The look at earlier claims, and completions, keep the planner from scans: for themselves only. */
+    @ParameterizedTest
+    @ValueSource(strings = {"on", "off"})
+    void statementsOfTheApplicationArePlannedAsItAsks(String asked) throws Throwable {
+        transaction.execute(request, claim -> null);
+        var jdbc = new JdbcTemplate(DATABASE.application());
+        List<String> seen = new ArrayList<>();
+        transaction.execute(List.of(request(key), request(), request()), claimed -> {
+            seen.add(jdbc.queryForObject("SHOW enable_seqscan", String.class));
+            jdbc.execute("SET LOCAL enable_seqscan = " + asked);
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    seen.add(jdbc.queryForObject("SHOW enable_seqscan", String.class));
+                }
+            });
+            return Map.of();
+        });
+
+        assertThat(seen).containsExactly("on", asked);
+    }
+
+    /** A deferred trigger runs in the commit, which goes with the completion. */
+    @Test
+    void triggerThatRunsInTheCommitIsPlannedAsTheApplicationAsks() throws Throwable {
+        JdbcTemplate setUp = DATABASE.jdbc();
+        setUp.execute("CREATE TABLE seen (setting text)");
+        setUp.execute("CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                + " INSERT INTO seen VALUES (current_setting('enable_seqscan')); RETURN NULL; END $$");
+        setUp.execute("CREATE TABLE watched (id text)");
+        setUp.execute("CREATE CONSTRAINT TRIGGER looking AFTER INSERT ON watched DEFERRABLE INITIALLY DEFERRED"
+                + " FOR EACH ROW EXECUTE FUNCTION look()");
+
+        transaction.execute(request, claim -> {
+            new JdbcTemplate(DATABASE.application()).update("INSERT INTO watched VALUES ('a')");
+            return null;
+        });
+
+        assertThat(setUp.queryForList("SELECT setting FROM seen", String.class)).containsExactly("on");
+    }
+
     @ParameterizedTest
     @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
     void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks(String application, String effective) throws Throwable {
