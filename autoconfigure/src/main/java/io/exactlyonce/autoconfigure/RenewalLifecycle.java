@@ -5,9 +5,9 @@ import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.Jitter;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
@@ -31,13 +31,8 @@ final class RenewalLifecycle implements SmartLifecycle {
 
     RenewalLifecycle(ClaimStore store, RenewalSchedule schedule, RenewalObserver observer, Clockwork clockwork) {
         this.clockwork = clockwork;
-        this.supervisor = new RenewalSupervisor(
-                store,
-                schedule,
-                observer,
-                this::onLeaseThread,
-                clockwork,
-                () -> ThreadLocalRandom.current().nextDouble());
+        this.supervisor =
+                new RenewalSupervisor(store, schedule, observer, this::onLeaseThread, clockwork, Jitter.RANDOM);
     }
 
     RenewalSupervisor supervisor() {

@@ -5,7 +5,7 @@ import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.retention.RetentionLifecycle;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import java.util.concurrent.ThreadLocalRandom;
+import io.exactlyonce.time.Jitter;
 import java.util.concurrent.TimeUnit;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -33,10 +33,6 @@ class RetentionConfiguration {
                 observers.orderedStream().toList(),
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
-        return new RetentionLifecycle(
-                retention,
-                database::isReady,
-                cleanup.interval(),
-                () -> ThreadLocalRandom.current().nextDouble());
+        return new RetentionLifecycle(retention, database::isReady, cleanup.interval(), Jitter.RANDOM);
     }
 }
