@@ -78,11 +78,6 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
                 synchronousCommit);
     }
 
-    /** As the other constructor, with a wait of 3 s. */
-    public PrimaryPinnedDataSource(ConnectionTarget target, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        this(target, maximumPoolSize, CONNECTION_TIMEOUT, synchronousCommit);
-    }
-
     PrimaryPinnedDataSource(
             ConnectionTarget target,
             DataSource driver,
