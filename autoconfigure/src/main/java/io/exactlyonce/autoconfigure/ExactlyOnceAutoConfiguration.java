@@ -54,7 +54,6 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
 @Import({
     ClaimStoreConfiguration.class,
-    RetentionConfiguration.class,
     ListenerConfiguration.class,
     AuditConfiguration.class,
     ObserveConfiguration.class,
