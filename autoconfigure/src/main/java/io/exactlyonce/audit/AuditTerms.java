@@ -31,12 +31,6 @@ public record AuditTerms(
         Optional<Duration> time();
     }
 
-    /** Terms of claims that need no connections, or of whose connections nothing is known. */
-    public AuditTerms(
-            boolean renews, @Nullable Duration lease, Duration retention, Duration initialDelay, Duration maxDelay) {
-        this(renews, lease, retention, initialDelay, maxDelay, null, Optional::empty);
-    }
-
     /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */
     Duration retriesLast(int maxReceiveCount) {
         Duration sum = Duration.ZERO;

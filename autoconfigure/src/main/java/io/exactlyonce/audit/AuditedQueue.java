@@ -59,7 +59,7 @@ final class AuditedQueue {
         QueueState old = before.value();
         QueueState found = now.value();
         if (old != null && found != null) {
-            List<String> changes = QueueDrift.between(old, found);
+            List<String> changes = old.changesUntil(found);
             if (!changes.isEmpty()) {
                 log.warn("The {} of {} was changed: {}", what, subscription, String.join(", ", changes));
             }

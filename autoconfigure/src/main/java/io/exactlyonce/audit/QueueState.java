@@ -1,8 +1,12 @@
 package io.exactlyonce.audit;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -17,6 +21,11 @@ public record QueueState(Map<String, String> attributes) {
     private static final Pattern MAX_RECEIVE_COUNT = Pattern.compile("\"maxReceiveCount\"\\s*:\\s*\"?(\\d{1,9})");
 
     private static final Pattern TARGET = Pattern.compile("\"deadLetterTargetArn\"\\s*:\\s*\"([^\"]+)\"");
+
+    /** Window and redrive policy are told by what goes by them, at once, and counts change all the time. */
+    private static final List<String> TOLD_ELSEWHERE = List.of("VisibilityTimeout", "RedrivePolicy");
+
+    private static final List<String> NO_SETTINGS = List.of("ApproximateNumberOf", "LastModifiedTimestamp");
 
     /**
      * Where messages go that were received too often.
@@ -60,10 +69,6 @@ public record QueueState(Map<String, String> attributes) {
                 .orElseGet(() -> Fact.unknown("the server does not tell MessageRetentionPeriod"));
     }
 
-    boolean isFifo() {
-        return text("FifoQueue").filter(Boolean::parseBoolean).isPresent();
-    }
-
     Optional<Long> inFlight() {
         return number("ApproximateNumberOfMessagesNotVisible");
     }
@@ -74,6 +79,27 @@ public record QueueState(Map<String, String> attributes) {
 
     Optional<Long> delayed() {
         return number("ApproximateNumberOfMessagesDelayed");
+    }
+
+    /** Returns a line for each setting that is another one later, such as {@code MessageRetentionPeriod 345600 -> 60}. */
+    List<String> changesUntil(QueueState later) {
+        Map<String, String> before = settings();
+        Map<String, String> now = later.settings();
+        TreeSet<String> names = new TreeSet<>(before.keySet());
+        names.addAll(now.keySet());
+        return names.stream()
+                .filter(name -> !Objects.equals(before.get(name), now.get(name)))
+                .map(name -> "%s %s -> %s"
+                        .formatted(name, before.getOrDefault(name, "unset"), now.getOrDefault(name, "unset")))
+                .toList();
+    }
+
+    private Map<String, String> settings() {
+        Map<String, String> settings = new HashMap<>(attributes);
+        settings.keySet()
+                .removeIf(name -> NO_SETTINGS.stream().anyMatch(name::startsWith) || TOLD_ELSEWHERE.contains(name));
+        settings.put("dead-letter queue", redrive().map(Redrive::target).orElse("none"));
+        return settings;
     }
 
     private Optional<Long> number(String name) {

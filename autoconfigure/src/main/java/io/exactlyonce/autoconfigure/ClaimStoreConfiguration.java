@@ -4,21 +4,27 @@ import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
+import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.retention.RetentionLifecycle;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import io.exactlyonce.primary.replica.ReplicaObserver;
+import io.exactlyonce.time.Jitter;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
@@ -111,6 +117,24 @@ class ClaimStoreConfiguration {
             ExactlyOnceProperties properties,
             ReplicaLagMonitor replicas) {
         return new ClaimDatabase(dataSource, properties.claim().initializeSchema(), replicas);
+    }
+
+    /** Deletes claims whose retention is over; a store of the application's own deletes its claims itself. */
+    @Bean
+    @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
+    RetentionLifecycle exactlyOnceRetention(
+            @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            ClaimDatabase database,
+            ExactlyOnceProperties properties,
+            ObjectProvider<RetentionObserver> observers) {
+        ExactlyOnceProperties.Cleanup cleanup = properties.claim().cleanup();
+        ClaimSweeper retention = new ClaimSweeper(
+                dataSource,
+                cleanup.batchSize(),
+                observers.orderedStream().toList(),
+                System::nanoTime,
+                length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
+        return new RetentionLifecycle(retention, database::isReady, cleanup.interval(), Jitter.RANDOM);
     }
 
     /** Claims are to be kept by a store whose module is not there. */

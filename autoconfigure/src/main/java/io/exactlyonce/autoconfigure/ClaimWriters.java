@@ -6,16 +6,9 @@ import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.time.Timer;
-import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /** Makes what writes claims, on a store that is asked without waiting: by itself, or on threads if it knows no such call. */
 final class ClaimWriters {
-
-    private static final long IDLE_SECONDS = 10;
 
     private final ClaimStore store;
     private final AsyncClaimStore async;
@@ -25,17 +18,11 @@ final class ClaimWriters {
     ClaimWriters(ClaimStore store, int threads, Timer timer) {
         this.store = store;
         this.timer = timer;
-        this.async = store instanceof AsyncClaimStore own ? own : new ExecutorClaimStore(store, executor(threads));
-    }
-
-    /** Its threads end by themselves when there is nothing to wait for. */
-    private static Executor executor(int threads) {
-        CustomizableThreadFactory daemons = new CustomizableThreadFactory("exactly-once-claims-");
-        daemons.setDaemon(true);
-        ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons);
-        executor.allowCoreThreadTimeOut(true);
-        return executor;
+        this.async = store instanceof AsyncClaimStore own
+                ? own
+                : new ExecutorClaimStore(
+                        store,
+                        ExactlyOnceAutoConfiguration.threads("exactly-once-claims-", threads, Integer.MAX_VALUE));
     }
 
     /** Returns one that tells no circuit breaker of answers. */

@@ -19,12 +19,15 @@ import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.property.PropertyNameCheck;
 import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.window.watch.WindowLog;
 import io.exactlyonce.window.watch.WindowObserver;
 import io.exactlyonce.window.watch.WindowWatch;
 import java.lang.management.ManagementFactory;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -37,6 +40,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Makes {@link ExactlyOnceListener} methods work. */
@@ -50,7 +54,6 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
 @Import({
     ClaimStoreConfiguration.class,
-    RetentionConfiguration.class,
     ListenerConfiguration.class,
     AuditConfiguration.class,
     ObserveConfiguration.class,
@@ -59,6 +62,8 @@ import tools.jackson.databind.json.JsonMapper;
 public final class ExactlyOnceAutoConfiguration {
 
     static final String OBSERVERS = "exactlyOnceObservers";
+
+    private static final long IDLE_SECONDS = 10;
 
     @Bean
     static PropertyNameCheck exactlyOncePropertyNameCheck(ConfigurableEnvironment environment) {
@@ -128,7 +133,7 @@ public final class ExactlyOnceAutoConfiguration {
                 observers,
                 backoff(properties),
                 clockwork,
-                ExactlyOnceAutoConfiguration::random,
+                Jitter.RANDOM,
                 properties.retry().maxWaiting());
     }
 
@@ -171,6 +176,16 @@ public final class ExactlyOnceAutoConfiguration {
                 new ClaimIdGenerator(System::nanoTime)::next);
     }
 
+    /** Returns daemon threads that end by themselves when there is nothing to do, so that there is nothing to stop. */
+    static ThreadPoolExecutor threads(String prefix, int most, int mostWaiting) {
+        CustomizableThreadFactory daemons = new CustomizableThreadFactory(prefix);
+        daemons.setDaemon(true);
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemons);
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
     @Bean
     DeliveryPipeline exactlyOncePipeline(
             ClaimWriters writers,
@@ -186,17 +201,13 @@ public final class ExactlyOnceAutoConfiguration {
                 results,
                 observers,
                 clockwork,
-                ExactlyOnceAutoConfiguration::random,
+                Jitter.RANDOM,
                 new SimpleAsyncTaskExecutor("exactly-once-cancellation-"));
     }
 
     @Bean
     ClaimWriters exactlyOnceClaimWriters(ClaimStore store, ExactlyOnceProperties properties, Clockwork clockwork) {
         return new ClaimWriters(store, properties.datasource().maximumPoolSize(), clockwork);
-    }
-
-    private static double random() {
-        return ThreadLocalRandom.current().nextDouble();
     }
 
     private static RetryBackoff backoff(ExactlyOnceProperties properties) {

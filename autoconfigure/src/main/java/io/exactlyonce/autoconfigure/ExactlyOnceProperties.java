@@ -255,7 +255,7 @@ public record ExactlyOnceProperties(
 
         public Renewal {
             Bounds.require("exactly-once.renewal.at", at, 0.1, 0.8);
-            Bounds.require("exactly-once.renewal.jitter", jitter, 0, 0.5);
+            Bounds.require("exactly-once.renewal.jitter", jitter, 0.0, 0.5);
             Bounds.require("exactly-once.renewal.retries", retries, 1, 10);
         }
 

@@ -4,11 +4,10 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
-import io.exactlyonce.renewal.RenewalTicker;
 import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.Jitter;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
@@ -28,17 +27,12 @@ final class RenewalLifecycle implements SmartLifecycle {
     private final Clockwork clockwork;
     private final RenewalSupervisor supervisor;
     private volatile @Nullable ExecutorService leaseThread;
-    private volatile @Nullable RenewalTicker ticker;
+    private volatile Clockwork.@Nullable Ticks ticks;
 
     RenewalLifecycle(ClaimStore store, RenewalSchedule schedule, RenewalObserver observer, Clockwork clockwork) {
         this.clockwork = clockwork;
-        this.supervisor = new RenewalSupervisor(
-                store,
-                schedule,
-                observer,
-                this::onLeaseThread,
-                clockwork,
-                () -> ThreadLocalRandom.current().nextDouble());
+        this.supervisor =
+                new RenewalSupervisor(store, schedule, observer, this::onLeaseThread, clockwork, Jitter.RANDOM);
     }
 
     RenewalSupervisor supervisor() {
@@ -56,15 +50,15 @@ final class RenewalLifecycle implements SmartLifecycle {
     @Override
     public void start() {
         leaseThread = clockwork.thread("exactly-once-leases-1");
-        ticker = new RenewalTicker(supervisor, clockwork, "exactly-once-renewal-1");
+        ticks = supervisor.begin(clockwork, "exactly-once-renewal-1");
     }
 
     @Override
     public void stop() {
-        RenewalTicker ticking = ticker;
+        Clockwork.Ticks ticking = ticks;
         if (ticking != null) {
             ticking.close();
-            ticker = null;
+            ticks = null;
         }
         ExecutorService thread = leaseThread;
         if (thread != null) {
@@ -75,7 +69,7 @@ final class RenewalLifecycle implements SmartLifecycle {
 
     @Override
     public boolean isRunning() {
-        return ticker != null;
+        return ticks != null;
     }
 
     @Override

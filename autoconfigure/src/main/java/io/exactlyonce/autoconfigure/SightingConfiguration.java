@@ -9,21 +9,15 @@ import io.exactlyonce.sighting.SightingObservers;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /** Listeners that are only observed. */
 @Configuration(proxyBeanMethods = false)
 class SightingConfiguration {
-
-    private static final long IDLE_SECONDS = 10;
 
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
@@ -39,23 +33,18 @@ class SightingConfiguration {
         return new SightingLog(clockwork, threads);
     }
 
-    /** Its thread ends when there is nothing to do. What it is given is bounded by the observations that may be under way. */
+    /** What its thread is given is bounded by the observations that may be under way. */
     @Bean
     ObservedClaims exactlyOnceObservedClaims(
             ClaimWriters writers,
             ExactlyOnceProperties properties,
             Clockwork clockwork,
             ObjectProvider<SightingObserver> observers) {
-        CustomizableThreadFactory threads = new CustomizableThreadFactory("exactly-once-observing-");
-        threads.setDaemon(true);
-        ThreadPoolExecutor thread =
-                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
-        thread.allowCoreThreadTimeOut(true);
         return new ObservedClaims(
                 writers.async(),
                 ExactlyOnceAutoConfiguration.terms(properties),
                 new SightingObservers(observers.orderedStream().toList()),
-                thread,
+                ExactlyOnceAutoConfiguration.threads("exactly-once-observing-", 1, Integer.MAX_VALUE),
                 clockwork,
                 ObservedClaims.MOST_UNDER_WAY);
     }

@@ -39,12 +39,12 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     @Override
     public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
-        metersOf(subscription).receives().received(receiveCount, age);
+        metersOf(subscription).receives.received(receiveCount, age);
     }
 
     @Override
     public void inFlight(Subscription subscription, int change) {
-        metersOf(subscription).inFlight(change);
+        metersOf(subscription).inFlight.addAndGet(change);
     }
 
     @Override
@@ -54,12 +54,12 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     @Override
     public void handled(Subscription subscription, Duration elapsed) {
-        metersOf(subscription).window().handled(elapsed);
+        metersOf(subscription).window.handled(elapsed);
     }
 
     @Override
     public void delivered(Subscription subscription, Duration elapsed) {
-        metersOf(subscription).window().delivered(elapsed, subscription.window());
+        metersOf(subscription).window.delivered(elapsed, subscription.window());
     }
 
     @Override
@@ -69,7 +69,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     @Override
     public void acknowledged(Delivery delivery) {
-        metersOf(delivery.subscription()).acknowledged();
+        metersOf(delivery.subscription()).acknowledgements.increment();
     }
 
     @Override
@@ -79,7 +79,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     @Override
     public void timedOut(Subscription subscription) {
-        metersOf(subscription).timedOut();
+        metersOf(subscription).handlerTimeouts.increment();
     }
 
     @Override
@@ -89,12 +89,12 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     @Override
     public void completionLost(Subscription subscription) {
-        metersOf(subscription).completionLost();
+        metersOf(subscription).completionsLost.increment();
     }
 
     @Override
     public void completing(Subscription subscription, int deliveries) {
-        metersOf(subscription).completing(deliveries);
+        metersOf(subscription).completing.set(deliveries);
     }
 
     @Override
@@ -104,7 +104,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     @Override
     public void receivesRunOut(Subscription subscription) {
-        metersOf(subscription).receivesRunOut();
+        metersOf(subscription).receivesRunOut.increment();
     }
 
     @Override

@@ -2,8 +2,8 @@ package io.exactlyonce.metrics;
 
 import io.exactlyonce.claim.RetentionObserver;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -21,28 +21,26 @@ public final class RetentionMetrics implements RetentionObserver {
 
     /** @param registry where the meters are registered */
     public RetentionMetrics(MeterRegistry registry) {
-        deleted = Counter.builder(MeterNames.CLAIMS_DELETED)
-                .description("Claims that this instance deleted because their retention was over")
-                .register(registry);
+        Meters meters = new Meters(registry, Tags.empty());
+        deleted = meters.counter(
+                MeterNames.CLAIMS_DELETED, "Claims that this instance deleted because their retention was over");
         sweeps = Timer.builder(MeterNames.SWEEP)
                 .description("Deletion of all that was expired, pauses included, by the instance that did it")
                 .register(registry);
-        failures = Counter.builder(MeterNames.SWEEP_FAILURES)
-                .description("Sweeps that could not go on: database away, or DELETE not granted")
-                .register(registry);
-        Gauge.builder(MeterNames.CLAIMS_OLDEST, this, metrics -> metrics.survey.oldestSeconds())
-                .description(
-                        "Time since the oldest claim in the table that will expire; 0 if there is none. Every instance"
-                                + " reports the same")
-                .baseUnit("seconds")
-                .strongReference(true)
-                .register(registry);
-        Gauge.builder(MeterNames.CLAIMS_PARKED, this, metrics -> metrics.survey.parked())
-                .description(
-                        "Claims that wait for a person's decision. Every instance reports the same: take the maximum, not"
-                                + " the sum")
-                .strongReference(true)
-                .register(registry);
+        failures = meters.counter(
+                MeterNames.SWEEP_FAILURES, "Sweeps that could not go on: database away, or DELETE not granted");
+        meters.gauge(
+                MeterNames.CLAIMS_OLDEST,
+                "seconds",
+                "Time since the oldest claim in the table that will expire; 0 if there is none. Every instance reports"
+                        + " the same",
+                () -> survey.oldestSeconds());
+        meters.gauge(
+                MeterNames.CLAIMS_PARKED,
+                null,
+                "Claims that wait for a person's decision. Every instance reports the same: take the maximum, not the"
+                        + " sum",
+                () -> survey.parked());
     }
 
     @Override

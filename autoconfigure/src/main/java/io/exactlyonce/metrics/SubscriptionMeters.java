@@ -23,21 +23,24 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class SubscriptionMeters {
 
+    /** Where one meter is all that changes, {@link DeliveryMetrics} changes it itself. */
+    final WindowMeters window;
+
+    final ReceiveMeters receives;
+    final Counter handlerTimeouts;
+    final Counter acknowledgements;
+    final Counter receivesRunOut;
+    final Counter completionsLost;
+    final AtomicInteger inFlight = new AtomicInteger();
+    final AtomicInteger completing = new AtomicInteger();
+
     private final Meters meters;
-    private final WindowMeters window;
-    private final ReceiveMeters receives;
-    private final Counter handlerTimeouts;
     private final Counter abandoned;
     private final Counter completions;
-    private final Counter acknowledgements;
     private final Counter takeovers;
-    private final Counter receivesRunOut;
     private final Map<String, Counter> claims = new HashMap<>();
     private final Map<String, Counter> renewals = new HashMap<>();
-    private final AtomicInteger inFlight = new AtomicInteger();
     private final Map<Subscription, Integer> waiting = new ConcurrentHashMap<>();
-    private final AtomicInteger completing = new AtomicInteger();
-    private final Counter completionsLost;
     private final Map<String, AtomicBoolean> paused = new ConcurrentHashMap<>();
 
     SubscriptionMeters(MeterRegistry registry, Subscription subscription) {
@@ -136,21 +139,9 @@ final class SubscriptionMeters {
         return isPaused;
     }
 
-    WindowMeters window() {
-        return window;
-    }
-
-    ReceiveMeters receives() {
-        return receives;
-    }
-
     void subscribed(Subscription subscription) {
         window.found(subscription.window());
         receives.subscribed(subscription);
-    }
-
-    void inFlight(int change) {
-        inFlight.addAndGet(change);
     }
 
     void claimed(ClaimOutcome outcome) {
@@ -168,20 +159,8 @@ final class SubscriptionMeters {
         }
     }
 
-    void acknowledged() {
-        acknowledgements.increment();
-    }
-
     void renewed(RenewalObserver.Target target, RenewalObserver.Result result) {
         increment(renewals, tag(target) + tag(result));
-    }
-
-    void completionLost() {
-        completionsLost.increment();
-    }
-
-    void completing(int deliveries) {
-        completing.set(deliveries);
     }
 
     /** Deliveries of a listener that was restarted may wait beside those that it has received since. */
@@ -189,16 +168,8 @@ final class SubscriptionMeters {
         waiting.compute(subscription, (key, before) -> deliveries == 0 ? null : deliveries);
     }
 
-    void receivesRunOut() {
-        receivesRunOut.increment();
-    }
-
     void paused(String way, boolean isPaused) {
         paused.computeIfAbsent(way, this::registerPaused).set(isPaused);
-    }
-
-    void timedOut() {
-        handlerTimeouts.increment();
     }
 
     private static void increment(Map<String, Counter> counters, String name) {

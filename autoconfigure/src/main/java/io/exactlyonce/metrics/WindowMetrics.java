@@ -3,7 +3,6 @@ package io.exactlyonce.metrics;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowAdvice;
-import io.exactlyonce.window.WindowAdvisor;
 import io.exactlyonce.window.watch.ListenerWindow;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -72,7 +71,7 @@ public final class WindowMetrics implements DeliveryObserver {
                         + " 70 ms) x 1.75, without); the window that it has while nothing is measured",
                 subscription,
                 window -> {
-                    WindowAdvice advice = WindowAdvisor.advise(
+                    WindowAdvice advice = WindowAdvice.of(
                             subscription.queue(),
                             window.subscription().window(),
                             isRenewed,

@@ -18,8 +18,8 @@ import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.FailedAttempt;
 import io.exactlyonce.delivery.pipeline.LeasedClaim;
-import io.exactlyonce.renewal.HeldLease;
 import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.RenewedLease;
 import io.exactlyonce.time.NanoClock;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -94,7 +94,7 @@ public final class ActionExecutor {
     private <T, X extends Throwable> @Nullable T run(
             ClaimRequest request, InDoubtPolicy doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
         HandlerRun run = new HandlerRun();
-        HeldLease lease = supervisor.hold(request.id(), request.lease(), begun, run::stop);
+        RenewedLease lease = supervisor.hold(request.id(), request.lease(), begun, run::stop);
         try {
             LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper);
             T result = act(request.id(), doubt, claim, lease, run, action);
@@ -106,7 +106,7 @@ public final class ActionExecutor {
     }
 
     private <T, X extends Throwable> @Nullable T act(
-            ClaimId id, InDoubtPolicy doubt, LeasedClaim claim, HeldLease lease, HandlerRun run, Action<T, X> action)
+            ClaimId id, InDoubtPolicy doubt, LeasedClaim claim, RenewedLease lease, HandlerRun run, Action<T, X> action)
             throws X {
         boolean called = false;
         try (run) {
@@ -125,7 +125,7 @@ public final class ActionExecutor {
         }
     }
 
-    private void complete(ClaimRequest request, LeasedClaim claim, HeldLease lease, @Nullable Object result) {
+    private void complete(ClaimRequest request, LeasedClaim claim, RenewedLease lease, @Nullable Object result) {
         lease.completing();
         String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
         ClaimEnd.Completed completion = new ClaimEnd.Completed(request.id(), json);

@@ -1,11 +1,12 @@
 package io.exactlyonce.primary;
 
+import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
@@ -76,11 +77,6 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
                 maximumPoolSize,
                 connectionTimeout,
                 synchronousCommit);
-    }
-
-    /** As the other constructor, with a wait of 3 s. */
-    public PrimaryPinnedDataSource(ConnectionTarget target, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        this(target, maximumPoolSize, CONNECTION_TIMEOUT, synchronousCommit);
     }
 
     PrimaryPinnedDataSource(
@@ -189,14 +185,9 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         }
     }
 
-    private static Optional<HikariDataSource> hikari(DataSource pool) {
-        try {
-            return pool.isWrapperFor(HikariDataSource.class)
-                    ? Optional.of(pool.unwrap(HikariDataSource.class))
-                    : Optional.empty();
-        } catch (SQLException unknown) {
-            return Optional.empty();
-        }
+    /** Returns HikariCP's pool behind a DataSource of the application's, if there is one. */
+    static Optional<HikariDataSource> hikari(DataSource pool) {
+        return Optional.ofNullable(DataSourceUnwrapper.unwrap(pool, HikariConfigMXBean.class, HikariDataSource.class));
     }
 
     /** Made without a configuration object, which would start it: this way its first connection does. */

@@ -58,8 +58,9 @@ final class VerifyingPoolDataSource extends DelegatingDataSource {
     /** A pool that offers no eviction finds the connection broken when it looks at it next. */
     private void evict(Connection connection, Exception refused) {
         try {
-            if (isWrapperFor(HikariDataSource.class)) {
-                HikariDataSource pool = unwrap(HikariDataSource.class);
+            HikariDataSource pool =
+                    PrimaryPinnedDataSource.hikari(obtainTargetDataSource()).orElse(null);
+            if (pool != null) {
                 pool.getHikariPoolMXBean().softEvictConnections();
                 pool.evictConnection(connection);
             } else {

@@ -40,20 +40,10 @@ public final class Bounds {
      * Requires a number.
      *
      * @param property its full name
-     * @throws InvalidPropertyException if the value is less or more
-     */
-    public static void require(String property, int value, int least, int most) {
-        require(property, Integer.valueOf(value), Integer.valueOf(least), Integer.valueOf(most), REMEDY);
-    }
-
-    /**
-     * Requires a number.
-     *
-     * @param property its full name
      * @throws InvalidPropertyException if the value is less or more, or no number
      */
-    public static void require(String property, double value, double least, double most) {
-        require(property, Double.valueOf(value), Double.valueOf(least), Double.valueOf(most), REMEDY);
+    public static <N extends Number & Comparable<N>> void require(String property, N value, N least, N most) {
+        require(property, value, least, most, REMEDY);
     }
 
     /**

@@ -55,7 +55,7 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
         beans.getBeanNamesIterator().forEachRemaining(bean -> add(bean, beans, known));
         UnknownProperties unknown =
                 Binder.get(environment).bind(UNKNOWN, UnknownProperties.class).orElse(UnknownProperties.FAIL);
-        for (ConfigurationPropertySource source : sources()) {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
             if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource variables) {
                 checkVariables(variables, known);
             } else if (source instanceof IterableConfigurationPropertySource names) {
@@ -73,17 +73,9 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
      * in both cases, and a retention must not be the default by mistake.
      */
     private void requireValue(ConfigurationPropertyName name) {
-        for (ConfigurationPropertySource source : sources()) {
-            ConfigurationProperty property = source.getConfigurationProperty(name);
-            if (property != null) {
-                if (isEmpty(property)) {
-                    throw new InvalidPropertyException(
-                            name.toString(),
-                            "%s is empty".formatted(name),
-                            "give it a value, or remove it for its default");
-                }
-                return;
-            }
+        if (WrittenProperty.find(environment, name).filter(this::isEmpty).isPresent()) {
+            throw new InvalidPropertyException(
+                    name.toString(), "%s is empty".formatted(name), "give it a value, or remove it for its default");
         }
     }
 
@@ -106,10 +98,6 @@ public final class PropertyNameCheck implements BeanFactoryPostProcessor {
         return environment
                 .resolvePlaceholders(String.valueOf(property.getValue()))
                 .isBlank();
-    }
-
-    private Iterable<ConfigurationPropertySource> sources() {
-        return ConfigurationPropertySources.from(environment.getPropertySources());
     }
 
     /** Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so. */

@@ -26,17 +26,22 @@ final class WrittenProperty {
 
     /** Returns where a property was set, as the end of a sentence; empty if that is not known. */
     static String origin(Environment environment, String name) {
-        ConfigurationPropertyName property = ConfigurationPropertyName.of(name);
-        if (environment instanceof ConfigurableEnvironment configurable) {
-            for (ConfigurationPropertySource source :
-                    ConfigurationPropertySources.from(configurable.getPropertySources())) {
-                ConfigurationProperty found = source.getConfigurationProperty(property);
-                if (found != null) {
-                    return origin(found);
-                }
+        return environment instanceof ConfigurableEnvironment configurable
+                ? find(configurable, ConfigurationPropertyName.of(name))
+                        .map(WrittenProperty::origin)
+                        .orElse("")
+                : "";
+    }
+
+    /** Returns the property as the source writes it that comes first. */
+    static Optional<ConfigurationProperty> find(ConfigurableEnvironment environment, ConfigurationPropertyName name) {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
+            ConfigurationProperty found = source.getConfigurationProperty(name);
+            if (found != null) {
+                return Optional.of(found);
             }
         }
-        return "";
+        return Optional.empty();
     }
 
     static String origin(ConfigurationProperty found) {

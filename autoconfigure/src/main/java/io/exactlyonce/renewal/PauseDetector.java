@@ -41,7 +41,7 @@ final class PauseDetector {
     }
 
     synchronized void tick(long now, Collection<RenewedWindow> windows) {
-        long late = now - last - RenewalTicker.TICK.toNanos();
+        long late = now - last - RenewalSupervisor.TICK.toNanos();
         last = now;
         if (late >= SHORTEST_PART && isPause(late, windows)) {
             log.warn(

@@ -105,7 +105,7 @@ public final class Renewal {
         endLimit();
         RenewedLease held = lease;
         if (held != null) {
-            held.ending();
+            held.completing();
         }
     }
 
@@ -124,7 +124,7 @@ public final class Renewal {
         endLimit();
         RenewedLease held = lease;
         if (held != null) {
-            supervisor.forget(held);
+            held.letGo();
             lease = null;
         }
     }
@@ -132,7 +132,7 @@ public final class Renewal {
     /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
     public boolean isHeld() {
         RenewedLease held = lease;
-        return held != null && held.isHeld(supervisor.now());
+        return held != null && held.isHeld();
     }
 
     /** Returns whether the message is still invisible to other consumers on our behalf, by this JVM's monotonic clock. */

@@ -5,7 +5,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The state of what lasts only while it is renewed: a visibility window or a lease.
+ * The state of what lasts only while it is renewed, a visibility window or a lease: when it ends, when it is to be renewed
+ * or tried again, and whether it is ours.
  *
  * <ul>
  *   <li>WAITING until the next renewal is due;
@@ -28,6 +29,11 @@ final class RenewalState {
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
+    /** One twentieth of the length counts as nearly due, and as its last moment. */
+    private static final int NEARLY = 20;
+
+    private static final Duration LONGEST_LAST_MOMENT = Duration.ofSeconds(1);
+
     private enum State {
         WAITING,
         UNDER_WAY,
@@ -43,11 +49,18 @@ final class RenewalState {
         LOST
     }
 
+    private final Duration length;
     private final RenewalSchedule schedule;
-    private final RenewalTimes times;
+    private final double share;
 
     private State state = State.WAITING;
+    private long end;
+    private long due;
     private long answerDue;
+    private int failures;
+    private long firstFailure;
+    private Duration headroom = Duration.ZERO;
+    private boolean chosenByHandler;
     private boolean leftToItsEnd;
 
     /**
@@ -55,13 +68,31 @@ final class RenewalState {
      * @param share from 0 inclusive to 1 exclusive: this delivery's share of the jitter
      */
     RenewalState(Duration length, long askedAt, RenewalSchedule schedule, double share) {
+        this.length = length;
         this.schedule = schedule;
-        this.times = new RenewalTimes(length, askedAt, schedule, share);
+        this.share = share;
         this.leftToItsEnd = !schedule.enabled();
+        begin(askedAt, length);
     }
 
     Duration length() {
-        return times.length();
+        return length;
+    }
+
+    /** Begins anew, for its own length at most. */
+    private void begin(long askedAt, Duration granted) {
+        begin(askedAt, granted, Math.min(interval().toNanos(), granted.toNanos()));
+        chosenByHandler = false;
+    }
+
+    private void begin(long askedAt, Duration granted, long interval) {
+        end = askedAt + granted.toNanos();
+        due = askedAt + interval;
+        failures = 0;
+    }
+
+    private Duration interval() {
+        return schedule.interval(length, share);
     }
 
     /**
@@ -74,15 +105,20 @@ final class RenewalState {
             state = State.LOST;
             return Look.LOST;
         }
-        return state == State.WAITING && !leftToItsEnd && times.isDue(now) ? Look.DUE : Look.NOTHING_TO_DO;
+        return state == State.WAITING && !leftToItsEnd && due - now <= 0 ? Look.DUE : Look.NOTHING_TO_DO;
     }
 
     private boolean isInDoubt(long now) {
         return switch (state) {
-            case WAITING -> (leftToItsEnd && times.isInItsLastMoment(now)) || (times.isFailing() && times.isOver(now));
+            case WAITING -> (leftToItsEnd && isInItsLastMoment(now)) || (failures > 0 && isOver(now));
             case UNDER_WAY -> answerDue - now <= 0;
             case LOST, STOPPED -> false;
         };
+    }
+
+    private boolean isInItsLastMoment(long now) {
+        long begin = end - Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
+        return begin - now <= 0;
     }
 
     /** Returns whether it goes on: it is not lost, not stopped, and not over by this JVM's clock. */
@@ -91,12 +127,17 @@ final class RenewalState {
     }
 
     synchronized boolean isOver(long now) {
-        return times.isOver(now);
+        return end - now <= 0;
     }
 
     /** Begins an attempt if one is due, or so nearly due that it can share another one's request; returns whether it did. */
     synchronized boolean attempt(long now) {
-        return !leftToItsEnd && times.isNearlyDue(now) && take(now);
+        return !leftToItsEnd && isNearlyDue(now) && take(now);
+    }
+
+    /** Returns whether the next attempt may share the request of those that are due. The last retry waits for its own moment. */
+    private boolean isNearlyDue(long now) {
+        return due - now <= (failures == schedule.retries() ? 0 : length.toNanos() / NEARLY);
     }
 
     /** Begins an attempt, due or not, unless another is under way or it is over for good; returns whether it did. */
@@ -105,7 +146,8 @@ final class RenewalState {
             return false;
         }
         state = State.UNDER_WAY;
-        answerDue = times.endOr(now + LATE_ANSWER.toNanos());
+        long lateAnswer = now + LATE_ANSWER.toNanos();
+        answerDue = lateAnswer - end > 0 ? lateAnswer : end;
         return true;
     }
 
@@ -120,11 +162,14 @@ final class RenewalState {
             return Optional.empty();
         }
         state = State.WAITING;
-        times.begin(askedAt, granted);
+        begin(askedAt, granted);
         return Optional.of(Result.SUCCEEDED);
     }
 
-    /** It lasts anew, for a time that the handler chose, also if the handler has ended since. */
+    /**
+     * It lasts anew, for a time that the handler chose, also if the handler has ended since. A longer one than ours is kept
+     * until it is about to end, with the lead that every renewal has; a shorter one is renewed at its half.
+     */
     synchronized void chosen(long askedAt, Duration wanted) {
         if (state == State.LOST) {
             return;
@@ -132,7 +177,9 @@ final class RenewalState {
         if (state == State.UNDER_WAY) {
             state = State.WAITING;
         }
-        times.choose(askedAt, wanted);
+        Duration lead = length.minus(interval());
+        begin(askedAt, wanted, (wanted.compareTo(length) < 0 ? wanted.dividedBy(2) : wanted.minus(lead)).toNanos());
+        chosenByHandler = true;
     }
 
     /** An attempt of the handler's own failed: everything stays as it was planned. */
@@ -144,7 +191,7 @@ final class RenewalState {
 
     /** Returns whether the handler chose the end, and chose it later than a moment. */
     synchronized boolean isChosenBeyond(long moment) {
-        return times.isChosenBeyond(moment);
+        return chosenByHandler && end - moment > 0;
     }
 
     /** It is renewed no more, but lasts until its end. */
@@ -167,10 +214,15 @@ final class RenewalState {
         if (state != State.UNDER_WAY) {
             return Optional.empty();
         }
-        if (!times.retry(now, random)) {
-            state = State.LOST;
-            return Optional.of(Result.LOST);
+        failures++;
+        if (failures > schedule.retries()) {
+            return lost();
         }
+        if (failures == 1) {
+            firstFailure = now;
+            headroom = Duration.ofNanos(Math.max(0, end - now));
+        }
+        due = firstFailure + schedule.retryAfter(failures, headroom, random).toNanos();
         state = State.WAITING;
         return Optional.of(Result.FAILED);
     }

@@ -2,6 +2,7 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
@@ -16,9 +17,12 @@ import java.util.concurrent.Executor;
  * Renews the windows and leases of all deliveries of an application. What is due goes into one SQS request for ten
  * messages of a queue and one call of the store, together with what is nearly due.
  *
- * <p>It has no thread of its own: {@link #tick()} is called by a {@link RenewalTicker}.
+ * <p>It has no thread of its own: {@link #begin} has a {@link Clockwork} call {@link #tick()}.
  */
 public final class RenewalSupervisor {
+
+    /** Time between two looks for what is due: a tenth of the shortest interval between renewals. */
+    static final Duration TICK = RenewalSchedule.SHORTEST_INTERVAL.dividedBy(10);
 
     private final RenewalSchedule schedule;
     private final NanoClock clock;
@@ -75,23 +79,28 @@ public final class RenewalSupervisor {
         return pauses.sinceLast(now());
     }
 
-    /** Ticks follow from now on. */
-    void begin() {
+    /**
+     * Looks for what is due from now on, ten times a second.
+     *
+     * @param clockwork calls {@link #tick()}
+     * @param thread names the thread
+     * @return ends it
+     */
+    public Clockwork.Ticks begin(Clockwork clockwork, String thread) {
         pauses.reset(now());
+        return clockwork.every(TICK, thread, this::tick);
     }
 
     /**
-     * Renews the lease of a claim without a message from now on.
+     * Renews the lease of a claim without a message from now on, for 12 h at most.
      *
      * @param length the lease's length
      * @param askedAt when the claim was asked for, by the monotonic clock
      * @param handler is stopped if the lease is lost
      */
-    public HeldLease hold(ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
+    public RenewedLease hold(ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
         long ceiling = askedAt + VisibilityWindow.CEILING.toNanos();
-        RenewedLease lease = new RenewedLease(null, claim, newState(length, askedAt), ceiling, handler);
-        leases.add(lease);
-        return new HeldLease(this, lease);
+        return added(new RenewedLease(this, null, claim, newState(length, askedAt), ceiling, handler));
     }
 
     /** Renews what is due. Never throws for a renewal that fails, and never waits for one. */
@@ -115,8 +124,11 @@ public final class RenewalSupervisor {
     }
 
     RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
-        RenewedLease lease =
-                new RenewedLease(window.subscription(), claim, newState(length, askedAt), window.ceiling(), handler);
+        return added(new RenewedLease(
+                this, window.subscription(), claim, newState(length, askedAt), window.ceiling(), handler));
+    }
+
+    private RenewedLease added(RenewedLease lease) {
         leases.add(lease);
         return lease;
     }

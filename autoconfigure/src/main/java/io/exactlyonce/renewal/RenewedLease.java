@@ -9,29 +9,36 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The lease of one claim. */
-final class RenewedLease {
+/**
+ * The lease of one claim, which is renewed until it is let go, and not beyond a ceiling. Its loss is told as by {@link
+ * Renewal}.
+ */
+public final class RenewedLease {
 
+    private final RenewalSupervisor supervisor;
     private final @Nullable Subscription subscription;
     private final ClaimId claim;
     private final RenewalState state;
     private final long ceiling;
     private final HandlerStopper handler;
-    private volatile boolean ending;
+    private volatile boolean completing;
 
     /**
      * Makes a lease.
      *
+     * @param supervisor renews it
      * @param subscription whose delivery it is; {@code null} if no message stands behind the claim
      * @param ceiling when it is renewed no more: a handler that hangs must not hold its key for ever
      * @param handler is stopped if the lease is lost
      */
     RenewedLease(
+            RenewalSupervisor supervisor,
             @Nullable Subscription subscription,
             ClaimId claim,
             RenewalState state,
             long ceiling,
             HandlerStopper handler) {
+        this.supervisor = supervisor;
         this.subscription = subscription;
         this.claim = claim;
         this.state = state;
@@ -47,8 +54,9 @@ final class RenewedLease {
         return claim;
     }
 
-    boolean isHeld(long now) {
-        return state.isOn(now);
+    /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    public boolean isHeld() {
+        return state.isOn(supervisor.now());
     }
 
     /**
@@ -60,8 +68,13 @@ final class RenewedLease {
     }
 
     /** The completion has begun: a claim that is found no longer held may just have been completed, which the completion tells. */
-    void ending() {
-        ending = true;
+    public void completing() {
+        completing = true;
+    }
+
+    /** Renews the lease no more: the claim has been completed, released or lost. */
+    public void letGo() {
+        supervisor.forget(this);
     }
 
     /** Records the store's answer; returns how the attempt ended, which is empty if it does not matter any more. */
@@ -69,7 +82,7 @@ final class RenewedLease {
         if (held.contains(claim)) {
             return state.succeeded(askedAt, state.length());
         }
-        if (ending) {
+        if (completing) {
             state.stop();
             return Optional.empty();
         }

@@ -1,11 +1,12 @@
 package io.exactlyonce.window;
 
 import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.foresight.Latencies;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What window a queue should have.
+ * What window a queue should have, by the rule that fits how it is consumed.
  *
  * @param queue the queue's name
  * @param current the window it has
@@ -26,9 +27,50 @@ public record WindowAdvice(
         Confidence confidence,
         boolean isBeyondCeiling) {
 
-    /** Returns whether the window is shorter than recommended. */
-    public boolean isTooShort() {
-        return recommended != null && current.compareTo(recommended) < 0;
+    /**
+     * Returns advice from measured latencies.
+     *
+     * @param queue the queue's name
+     * @param current the window it has
+     * @param isRenewed whether windows are renewed while handlers run
+     * @param latencies of deliveries, from receive to acknowledgement
+     */
+    public static WindowAdvice of(String queue, VisibilityWindow current, boolean isRenewed, Latencies latencies) {
+        WindowRule rule = isRenewed ? WindowRule.RENEWED : WindowRule.NOT_RENEWED;
+        Confidence confidence = Confidence.of(rule, latencies.count());
+        if (confidence == Confidence.NONE) {
+            return new WindowAdvice(queue, current.length(), rule, null, null, null, confidence, false);
+        }
+        WindowRule.Measured measured = rule.measured(latencies);
+        double seconds = rule.seconds(measured.value());
+        return new WindowAdvice(
+                queue,
+                current.length(),
+                rule,
+                wholeSeconds(seconds),
+                wholeSeconds(rule.seconds(measured.range().from())),
+                wholeSeconds(rule.seconds(measured.range().to())),
+                confidence,
+                seconds > WindowRule.MOST_SECONDS);
+    }
+
+    /**
+     * Returns advice for a queue that feeds a Lambda function: it goes by the function's timeout, and needs no measurement.
+     *
+     * @param timeout the function's; AWS allows 900 s at most
+     */
+    public static WindowAdvice forLambda(String queue, VisibilityWindow current, Duration timeout) {
+        double seconds = WindowRule.LAMBDA.seconds(timeout);
+        Duration recommended = wholeSeconds(seconds);
+        return new WindowAdvice(
+                queue,
+                current.length(),
+                WindowRule.LAMBDA,
+                recommended,
+                recommended,
+                recommended,
+                Confidence.HIGH,
+                seconds > WindowRule.MOST_SECONDS);
     }
 
     /** Returns what the queue's Terraform resource should say, ready to paste; empty without a recommendation. */
@@ -57,7 +99,7 @@ public record WindowAdvice(
                         .formatted(queue, recommended.toSeconds());
     }
 
-    static Duration wholeSeconds(double seconds) {
+    private static Duration wholeSeconds(double seconds) {
         long whole = (long) Math.ceil(seconds - 1e-9);
         return Duration.ofSeconds(
                 Math.max(VisibilityWindow.SHORTEST.toSeconds(), Math.min(WindowRule.MOST_SECONDS, whole)));

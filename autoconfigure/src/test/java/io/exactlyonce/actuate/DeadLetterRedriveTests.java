@@ -39,7 +39,14 @@ class DeadLetterRedriveTests {
     private final QueueAudit audit = new QueueAudit(
             AuditMode.WARN,
             Set.of(),
-            new AuditTerms(true, null, Duration.ofDays(18), Duration.ofSeconds(1), Duration.ofMinutes(5)),
+            new AuditTerms(
+                    true,
+                    null,
+                    Duration.ofDays(18),
+                    Duration.ofSeconds(1),
+                    Duration.ofMinutes(5),
+                    null,
+                    Optional::empty),
             subscription -> Optional.empty(),
             (subscription, levels) -> {},
             new FakeTimer());

@@ -45,7 +45,14 @@ class ExactlyOnceEndpointTests {
     private final QueueAudit audit = new QueueAudit(
             AuditMode.WARN,
             Set.of(),
-            new AuditTerms(true, null, Duration.ofDays(14), Duration.ofSeconds(1), Duration.ofMinutes(5)),
+            new AuditTerms(
+                    true,
+                    null,
+                    Duration.ofDays(14),
+                    Duration.ofSeconds(1),
+                    Duration.ofMinutes(5),
+                    null,
+                    Optional::empty),
             subscription -> Optional.empty(),
             (subscription, levels) -> {},
             new FakeTimer());

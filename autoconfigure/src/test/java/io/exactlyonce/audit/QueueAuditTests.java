@@ -31,8 +31,8 @@ class QueueAuditTests {
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
     private final List<QueueLevels> observed = new ArrayList<>();
     private final FakeTimer timer = new FakeTimer();
-    private AuditTerms terms =
-            new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+    private AuditTerms terms = new AuditTerms(
+            true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
     private @Nullable Duration timeout;
     private @Nullable Duration p99;
     private int window = 30;
@@ -97,7 +97,8 @@ class QueueAuditTests {
     /** A queue keeps messages for 4 d by SQS's default, and a dead-letter queue for 14 d at most. */
     @Test
     void defaultSettingsAreFineForAnOrdinaryQueue(CapturedOutput output) {
-        terms = new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5));
+        terms = new AuditTerms(
+                true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5), null, Optional::empty);
 
         assertThat(findings()).extracting(Finding::severity).containsOnly(Severity.NOTE);
         assertThat(output).doesNotContain("WARN");
@@ -108,7 +109,14 @@ class QueueAuditTests {
     void windowOfThirtySecondsWithHandlersOfFortyFive() {
         timeout = Duration.ofSeconds(45);
         p99 = Duration.ofSeconds(45);
-        terms = new AuditTerms(false, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+        terms = new AuditTerms(
+                false,
+                null,
+                DAY.multipliedBy(18),
+                Duration.ofSeconds(16),
+                Duration.ofMinutes(5),
+                null,
+                Optional::empty);
 
         assertThat(findings())
                 .extracting(Finding::rule, Finding::severity)
@@ -243,7 +251,8 @@ class QueueAuditTests {
 
     @Test
     void attemptsThatEndBeforeAnOutageDoesAreNoted() {
-        terms = new AuditTerms(true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5));
+        terms = new AuditTerms(
+                true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5), null, Optional::empty);
 
         // 1 + 2 + 4 + 8 s, of which chance may take a half.
         assertThat(only("receive-budget").found()).contains("5 receives").contains("7500ms");
@@ -252,7 +261,8 @@ class QueueAuditTests {
 
     @Test
     void keysThatAreForgottenBeforeTheirMessagesAre() {
-        terms = new AuditTerms(true, null, DAY.multipliedBy(14), Duration.ofSeconds(16), Duration.ofMinutes(5));
+        terms = new AuditTerms(
+                true, null, DAY.multipliedBy(14), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
 
         assertThat(only("claim-retention").found()).contains("14d").contains("18d");
         assertThat(only("claim-retention").remedy()).isEqualTo("set exactly-once.claim.retention to 18d");
@@ -263,7 +273,13 @@ class QueueAuditTests {
     @Test
     void leaseThatEndsBeforeTheWindowIsWarnedOf() {
         terms = new AuditTerms(
-                true, Duration.ofSeconds(29), DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5));
+                true,
+                Duration.ofSeconds(29),
+                DAY.multipliedBy(18),
+                Duration.ofSeconds(16),
+                Duration.ofMinutes(5),
+                null,
+                Optional::empty);
 
         assertThat(only("lease").severity()).isEqualTo(Severity.WARNING);
         assertThat(only("lease").remedy()).contains("30s");

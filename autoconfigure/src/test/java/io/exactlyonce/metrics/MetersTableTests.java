@@ -33,7 +33,7 @@ class MetersTableTests {
         watch.subscribed(orders);
         new WindowMetrics(registry, watch).subscribed(orders);
         new RetentionMetrics(registry).surveyed(null, 0);
-        new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0, true)));
+        new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
         new SightingMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));
         return MetersTable.of(registry.scrape());
     }

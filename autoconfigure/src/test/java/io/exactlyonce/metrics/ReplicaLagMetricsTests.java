@@ -43,6 +43,6 @@ class ReplicaLagMetricsTests {
     }
 
     private static ReplicaLag lag(String replica, long millis, long bytes) {
-        return new ReplicaLag(replica, Duration.ofMillis(millis), bytes, false);
+        return new ReplicaLag(replica, Duration.ofMillis(millis), bytes);
     }
 }

@@ -27,10 +27,10 @@ class HandlerDeadlineTests {
     void handlerIsToldOnceAtItsTimeoutAndNotBefore(CapturedOutput output) {
         rig.limit(renewal, TIMEOUT);
 
-        rig.tickFor(TIMEOUT.minus(RenewalTicker.TICK));
+        rig.tickFor(TIMEOUT.minus(RenewalSupervisor.TICK));
         assertThat(rig.timesTimedOut).hasValue(0);
 
-        rig.tickFor(RenewalTicker.TICK);
+        rig.tickFor(RenewalSupervisor.TICK);
         assertThat(rig.timesTimedOut).hasValue(1);
         rig.tickFor(Duration.ofMinutes(5));
         assertThat(rig.timesTimedOut).hasValue(1);
@@ -43,9 +43,9 @@ class HandlerDeadlineTests {
         rig.tickFor(Duration.ofSeconds(30));
         rig.limit(renewal, TIMEOUT);
 
-        rig.tickFor(TIMEOUT.minus(RenewalTicker.TICK));
+        rig.tickFor(TIMEOUT.minus(RenewalSupervisor.TICK));
         assertThat(rig.timesTimedOut).hasValue(0);
-        rig.tickFor(RenewalTicker.TICK);
+        rig.tickFor(RenewalSupervisor.TICK);
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 

@@ -3,6 +3,7 @@ package io.exactlyonce.renewal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -72,7 +73,7 @@ class PauseDetectorTests {
     void timeBeforeTheTicksBeginIsNoPause() {
         rig.clock.advance(Duration.ofMinutes(1));
 
-        rig.supervisor.begin();
+        rig.supervisor.begin(new SystemClockwork(), "ticks").close();
         rig.tickFor(Duration.ofSeconds(1));
 
         assertThat(rig.pauses).isEmpty();

@@ -73,8 +73,8 @@ class RenewalCostTests {
     }
 
     private void tickFor(Duration duration) {
-        for (long tick = duration.dividedBy(RenewalTicker.TICK); tick > 0; tick--) {
-            clock.advance(RenewalTicker.TICK);
+        for (long tick = duration.dividedBy(RenewalSupervisor.TICK); tick > 0; tick--) {
+            clock.advance(RenewalSupervisor.TICK);
             supervisor.tick();
         }
     }

@@ -54,8 +54,8 @@ final class RenewalRig implements RenewalObserver {
     }
 
     void tickFor(Duration duration) {
-        for (long tick = duration.dividedBy(RenewalTicker.TICK); tick > 0; tick--) {
-            clock.advance(RenewalTicker.TICK);
+        for (long tick = duration.dividedBy(RenewalSupervisor.TICK); tick > 0; tick--) {
+            clock.advance(RenewalSupervisor.TICK);
             supervisor.tick();
         }
     }

@@ -105,7 +105,7 @@ class RenewalSupervisorTests {
 
         List<Duration> sentAt = new ArrayList<>();
         for (int tick = 0; tick < 600; tick++) {
-            clock.advance(RenewalTicker.TICK);
+            clock.advance(RenewalSupervisor.TICK);
             int before = queue.requests().size();
             jittery.tick();
             if (queue.requests().size() > before) {
@@ -298,7 +298,8 @@ class RenewalSupervisorTests {
     @Test
     void lostLeaseWithoutAMessageIsToldToItsHolderAndToNoListener() {
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        HeldLease lease = supervisor.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
+        RenewedLease lease =
+                supervisor.hold(claim, Duration.ofSeconds(20), clock.nanoTime(), timesTold::incrementAndGet);
         assertThat(lease.isHeld()).isTrue();
         store.onRenew(requested -> Set.of());
 
@@ -386,7 +387,7 @@ class RenewalSupervisorTests {
         List<Renewal> renewals = holdThree(fatal, orders);
 
         for (int tick = 0; tick < 250; tick++) {
-            clock.advance(RenewalTicker.TICK);
+            clock.advance(RenewalSupervisor.TICK);
             try {
                 fatal.tick();
             } catch (OutOfMemoryError simulated) {
@@ -573,7 +574,7 @@ class RenewalSupervisorTests {
         hold(renewal, clock.nanoTime());
 
         for (int tick = 0; tick < 250; tick++) {
-            clock.advance(RenewalTicker.TICK);
+            clock.advance(RenewalSupervisor.TICK);
             try {
                 supervisor.tick();
             } catch (Error thrown) {
@@ -621,7 +622,7 @@ class RenewalSupervisorTests {
         hold(renewal, clock.nanoTime());
 
         for (int tick = 0; tick < 250; tick++) {
-            clock.advance(RenewalTicker.TICK);
+            clock.advance(RenewalSupervisor.TICK);
             try {
                 supervisor.tick();
             } catch (UnsupportedOperationException unlogged) {
@@ -679,10 +680,10 @@ class RenewalSupervisorTests {
 
         clock.advance(Duration.ofSeconds(25));
         supervisor.tick();
-        clock.advance(RenewalState.LATE_ANSWER.minus(RenewalTicker.TICK));
+        clock.advance(RenewalState.LATE_ANSWER.minus(RenewalSupervisor.TICK));
         supervisor.tick();
         assertThat(timesTold).hasValue(0);
-        clock.advance(RenewalTicker.TICK);
+        clock.advance(RenewalSupervisor.TICK);
         supervisor.tick();
 
         assertThat(timesTold).hasValue(1);
@@ -875,7 +876,7 @@ class RenewalSupervisorTests {
         start("handle");
         queue.answerLater();
 
-        tickFor(LENGTH.plus(RenewalTicker.TICK));
+        tickFor(LENGTH.plus(RenewalSupervisor.TICK));
 
         assertThat(queue.requests()).hasSize(1);
         assertThat(windowEvents()).containsExactly(RenewalObserver.Result.LOST);
@@ -938,12 +939,12 @@ class RenewalSupervisorTests {
                 new ClaimId(new ClaimKey("orders", "A-2"), UUID.randomUUID()), LENGTH, clock.nanoTime(), throwing);
         tickFor(LENGTH.dividedBy(2));
         start("handle");
-        tickFor(LENGTH.dividedBy(2).minus(RenewalTicker.TICK));
+        tickFor(LENGTH.dividedBy(2).minus(RenewalSupervisor.TICK));
 
-        assertThatIllegalStateException().isThrownBy(() -> tickFor(RenewalTicker.TICK));
+        assertThatIllegalStateException().isThrownBy(() -> tickFor(RenewalSupervisor.TICK));
         assertThat(queue.requests()).isEmpty();
 
-        tickFor(RenewalTicker.TICK);
+        tickFor(RenewalSupervisor.TICK);
         assertThat(queue.changes()).extracting(Change::receiptHandle).containsExactly("handle");
     }
 
@@ -1008,8 +1009,8 @@ class RenewalSupervisorTests {
     }
 
     private void tickFor(Duration duration) {
-        for (long tick = duration.dividedBy(RenewalTicker.TICK); tick > 0; tick--) {
-            clock.advance(RenewalTicker.TICK);
+        for (long tick = duration.dividedBy(RenewalSupervisor.TICK); tick > 0; tick--) {
+            clock.advance(RenewalSupervisor.TICK);
             supervisor.tick();
         }
     }

@@ -15,14 +15,15 @@ class RenewedLeaseTests {
 
     private static final Duration CEILING = Duration.ofMillis(300);
 
-    private final FakeClock clock = new FakeClock();
+    private final RenewalRig rig = RenewalRig.renewing();
+    private final FakeClock clock = rig.clock;
     private final RenewedLease lease = lease();
 
     private RenewedLease lease() {
         long now = clock.nanoTime();
         RenewalState state = new RenewalState(Duration.ofSeconds(30), now, new RenewalSchedule(0.5, 0, 3), 0);
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        return new RenewedLease(null, claim, state, now + CEILING.toNanos(), () -> {});
+        return new RenewedLease(rig.supervisor, null, claim, state, now + CEILING.toNanos(), () -> {});
     }
 
     @Test

@@ -124,6 +124,6 @@ public final class ReplicaLagMonitor implements AutoCloseable {
             Duration reported = status.reportedLag().orElse(Duration.ZERO);
             lag = proven.compareTo(reported) > 0 ? proven : reported;
         }
-        return new ReplicaLag(status.replica(), lag, status.behind(), status.synchronous());
+        return new ReplicaLag(status.replica(), lag, status.behind());
     }
 }

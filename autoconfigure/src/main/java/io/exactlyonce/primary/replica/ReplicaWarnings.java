@@ -11,13 +11,8 @@ final class ReplicaWarnings {
 
     private static final Logger log = LoggerFactory.getLogger(ReplicaWarnings.class);
 
-    private enum Failover {
-        KEEPS_CLAIMS,
-        MAY_FORGET_CLAIMS
-    }
-
     private final SynchronousCommit synchronousCommit;
-    private Failover failover = Failover.KEEPS_CLAIMS;
+    private boolean mayForgetClaims;
     private boolean blind;
     private boolean failing;
 
@@ -49,12 +44,12 @@ final class ReplicaWarnings {
     private void judge(List<ReplicaStatus> all) {
         boolean waits =
                 synchronousCommit != SynchronousCommit.LOCAL && all.stream().anyMatch(ReplicaStatus::synchronous);
-        Failover now = all.isEmpty() || waits ? Failover.KEEPS_CLAIMS : Failover.MAY_FORGET_CLAIMS;
-        if (now == failover) {
+        boolean mayForget = !all.isEmpty() && !waits;
+        if (mayForget == mayForgetClaims) {
             return;
         }
-        failover = now;
-        if (now == Failover.KEEPS_CLAIMS) {
+        mayForgetClaims = mayForget;
+        if (!mayForget) {
             log.info("Commits of claims wait for a synchronous replica again, or there is no replica any more");
             return;
         }

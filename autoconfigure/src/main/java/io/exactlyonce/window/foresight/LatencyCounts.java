@@ -55,10 +55,6 @@ final class LatencyCounts {
         return total;
     }
 
-    boolean isEmpty() {
-        return total == 0;
-    }
-
     /**
      * Returns a quantile in seconds by nearest rank, placed within its bucket; 0 if there is no latency.
      *

@@ -2,33 +2,26 @@ package io.exactlyonce.window.foresight;
 
 import java.time.Duration;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What is known of a listener's deliveries against their window.
  *
  * @param window the visibility window
- * @param samples deliveries since the start
- * @param sinceLast time since the last delivery; {@code null} if there was none
  * @param latencies over the last hours
  * @param recentP95 of the last five minutes' deliveries, or of the last twenty where those are fewer
  * @param growthPerHour p95's, as a part of it; 0 if no trend is certain
  * @param timeToBreach until p95 reaches the window if it goes on to grow as it does; empty if no growth is certain
  * @param shareBeyond part of the last hour's deliveries that outlasted the window, from 0 to 1
  * @param isShareGrowing whether that share is larger than it was over the last day, beyond what is chance
- * @param told the last warning that has not been followed by a recovery; {@code null} if there is none
  */
 public record Outlook(
         Duration window,
-        long samples,
-        @Nullable Duration sinceLast,
         Latencies latencies,
         Duration recentP95,
         double growthPerHour,
         Optional<Duration> timeToBreach,
         double shareBeyond,
-        boolean isShareGrowing,
-        WindowWarning.@Nullable Kind told) {
+        boolean isShareGrowing) {
 
     /** Returns p95 as a part of the window. */
     public double utilization() {

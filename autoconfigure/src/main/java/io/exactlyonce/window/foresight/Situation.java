@@ -1,6 +1,5 @@
 package io.exactlyonce.window.foresight;
 
-import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -67,13 +66,11 @@ record Situation(double window, RecentDeliveries recent, Share near, Share beyon
     WindowWarning warning(WindowWarning.Kind kind) {
         return new WindowWarning(
                 kind,
-                duration(recent.p95()),
-                duration(window),
-                climb.perSecond() > 0 ? Optional.of(duration(climb.secondsToBreach())) : Optional.empty(),
+                WindowForesight.duration(recent.p95()),
+                WindowForesight.duration(window),
+                climb.perSecond() > 0
+                        ? Optional.of(WindowForesight.duration(climb.secondsToBreach()))
+                        : Optional.empty(),
                 beyond.ofHour());
-    }
-
-    private static Duration duration(double seconds) {
-        return Duration.ofNanos((long) Math.min(seconds * 1e9, Long.MAX_VALUE));
     }
 }

@@ -4,7 +4,6 @@ import io.exactlyonce.window.foresight.WindowWarning.Kind;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Says each thing once, until there was a recovery. Not thread-safe. */
 final class Warnings {
@@ -49,10 +48,5 @@ final class Warnings {
             return Optional.empty();
         }
         return Optional.of(situation.warning(kind));
-    }
-
-    /** Returns the worst that was told since the last recovery. */
-    @Nullable Kind told() {
-        return told.stream().reduce((milder, worse) -> worse).orElse(null);
     }
 }

@@ -35,7 +35,7 @@ public final class WindowForesight {
     private double window;
     private long origin;
     private double last;
-    private long samples;
+    private boolean hasBegun;
     private Climb climb = Climb.NONE;
 
     /** @param window the visibility window */
@@ -74,8 +74,9 @@ public final class WindowForesight {
         }
         lock.lock();
         try {
-            if (samples == 0) {
+            if (!hasBegun) {
                 origin = nanos;
+                hasBegun = true;
             }
             last = Math.max(last, (nanos - origin) * 1e-9);
             note(seconds);
@@ -88,7 +89,6 @@ public final class WindowForesight {
     private void note(double seconds) {
         boolean isNear = seconds > NEAR * window;
         boolean isBeyond = seconds > window;
-        samples++;
         slice.add(seconds);
         sliceTimes += last;
         sliceNear += isNear ? 1 : 0;
@@ -128,15 +128,12 @@ public final class WindowForesight {
             boolean climbs = climb.perSecond() > 0 && sinceLast < MEANINGFUL_SECONDS;
             return new Outlook(
                     duration(window),
-                    samples,
-                    samples == 0 ? null : duration(sinceLast),
                     Latencies.of(known()),
                     duration(recentP95()),
                     climbs ? Math.expm1(Math.min(climb.perSecond() * 3_600, 50)) : 0,
                     climbs ? Optional.of(duration(climb.secondsToBreach())) : Optional.empty(),
                     beyond.ofHour(),
-                    beyond.grows(),
-                    warnings.told());
+                    beyond.grows());
         } finally {
             lock.unlock();
         }
@@ -160,7 +157,7 @@ public final class WindowForesight {
         return duration.toNanos() * 1e-9;
     }
 
-    private static Duration duration(double seconds) {
+    static Duration duration(double seconds) {
         return Duration.ofNanos((long) Math.min(seconds * 1e9, Long.MAX_VALUE));
     }
 }

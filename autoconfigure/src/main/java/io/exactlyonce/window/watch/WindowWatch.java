@@ -3,7 +3,7 @@ package io.exactlyonce.window.watch;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.WindowAdvisor;
+import io.exactlyonce.window.WindowAdvice;
 import io.exactlyonce.window.foresight.Outlook;
 import io.exactlyonce.window.foresight.WindowForesight;
 import io.exactlyonce.window.foresight.WindowWarning;
@@ -102,7 +102,7 @@ public final class WindowWatch implements DeliveryObserver {
         return new ListenerWindow(
                 subscription,
                 outlook,
-                WindowAdvisor.advise(subscription.queue(), subscription.window(), isRenewed, outlook.latencies()));
+                WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, outlook.latencies()));
     }
 
     private Watched of(Subscription subscription) {

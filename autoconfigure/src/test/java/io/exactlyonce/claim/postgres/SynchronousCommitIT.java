@@ -8,6 +8,7 @@ import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,7 +72,7 @@ class SynchronousCommitIT {
     private static PrimaryPinnedDataSource pool(SynchronousCommit configured) {
         var target =
                 new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, SERVER.username(), SERVER.password());
-        return new PrimaryPinnedDataSource(target, 2, configured);
+        return new PrimaryPinnedDataSource(target, 2, Duration.ofSeconds(3), configured);
     }
 
     private static String settingOf(DataSource dataSource) {

@@ -70,8 +70,7 @@ class ReplicaLagMonitorIT {
                 return latest().stream()
                         .anyMatch(lag -> lag.replica().equals(NAME)
                                 && lag.lag().compareTo(DELAY.minusMillis(100)) >= 0
-                                && lag.bytes() > 0
-                                && !lag.synchronous());
+                                && lag.bytes() > 0);
             });
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> latest().stream()

@@ -13,9 +13,9 @@ class ReplicaLagTests {
 
     @Test
     void ofTwoReplicasOfOneNameTheWorseIsTold() {
-        ReplicaLag late = new ReplicaLag("replica", Duration.ofSeconds(2), 10, true);
-        ReplicaLag far = new ReplicaLag("replica", Duration.ofSeconds(1), 20, false);
-        ReplicaLag worse = new ReplicaLag("replica", Duration.ofSeconds(2), 20, false);
+        ReplicaLag late = new ReplicaLag("replica", Duration.ofSeconds(2), 10);
+        ReplicaLag far = new ReplicaLag("replica", Duration.ofSeconds(1), 20);
+        ReplicaLag worse = new ReplicaLag("replica", Duration.ofSeconds(2), 20);
 
         assertThat(late.or(far)).isEqualTo(worse);
         assertThat(far.or(late)).isEqualTo(worse);

@@ -66,7 +66,7 @@ class ForesightSimulationTests {
     void thirtySteadyDaysRaiseNoAlarm() {
         assertThat(steady).hasSizeGreaterThanOrEqualTo(5).allSatisfy(each -> {
             assertThat(each.shape().hours()).isEqualTo(30 * 24);
-            assertThat(each.run().outlook().samples()).isGreaterThan(40_000);
+            assertThat(each.run().samples()).isGreaterThan(40_000);
             assertThat(each.run().told()).as(each.shape().name()).isEmpty();
         });
     }

@@ -32,7 +32,7 @@ final class Report {
                 each -> "| %s | %,d | %d | %s |"
                         .formatted(
                                 each.shape().name(),
-                                each.run().outlook().samples(),
+                                each.run().samples(),
                                 each.run().warnings(),
                                 number(each.run().straysPerThousand())));
     }

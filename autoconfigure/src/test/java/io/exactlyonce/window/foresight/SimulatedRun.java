@@ -12,7 +12,7 @@ final class SimulatedRun implements Shape.Sink {
     private final Overruns overruns;
     private final double window;
     private final List<Told> told = new ArrayList<>();
-    private double last;
+    private long samples;
 
     /** A warning, and its second. */
     record Told(double second, WindowWarning.Kind kind) {}
@@ -31,7 +31,7 @@ final class SimulatedRun implements Shape.Sink {
 
     @Override
     public void accept(double second, double latency) {
-        last = second;
+        samples++;
         overruns.note(second, latency);
         foresight
                 .record(Math.round(second * 1e9), latency)
@@ -79,8 +79,8 @@ final class SimulatedRun implements Shape.Sink {
         return lead() >= Math.min(10 * window, 300);
     }
 
-    Outlook outlook() {
-        return foresight.outlook(Math.round(last * 1e9));
+    long samples() {
+        return samples;
     }
 
     String story() {

@@ -60,7 +60,7 @@ class WindowWatchTests {
 
         assertThat(watch.windows()).singleElement().satisfies(window -> {
             assertThat(window.subscription()).isSameAs(orders);
-            assertThat(window.outlook().samples()).isZero();
+            assertThat(window.outlook().latencies().count()).isZero();
             assertThat(window.advice().confidence()).isEqualTo(Confidence.NONE);
         });
         assertThat(watch.window("listener", "other")).isEmpty();
@@ -103,6 +103,6 @@ class WindowWatchTests {
         WindowWatch next = new WindowWatch(true, List.of(), now::get);
         next.subscribed(orders);
 
-        assertThat(next.windows().get(0).outlook().samples()).isZero();
+        assertThat(next.windows().get(0).outlook().latencies().count()).isZero();
     }
 }

@@ -20,8 +20,8 @@ import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.time.Jitter;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -103,7 +103,7 @@ public final class DynamoDbClaimsAutoConfiguration {
                         properties.clockError()),
                 clock,
                 System::nanoTime,
-                Pauses.real(() -> ThreadLocalRandom.current().nextDouble()));
+                Pauses.real(Jitter.RANDOM));
     }
 
     private static void requireStorable(ExactlyOnceProperties properties) {

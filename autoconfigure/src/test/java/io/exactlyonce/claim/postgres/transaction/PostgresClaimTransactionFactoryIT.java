@@ -15,6 +15,7 @@ import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.StreamingReplica;
+import java.time.Duration;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -162,6 +163,7 @@ class PostgresClaimTransactionFactoryIT {
                 : new PrimaryPinnedDataSource(
                         new ConnectionTarget(source, DATABASE.url(), server.username(), server.password()),
                         2,
+                        Duration.ofSeconds(3),
                         SynchronousCommit.ON);
     }
 

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class RenewalTickerTests {
+class RenewalTicksTests {
 
     @Test
     void lookThatFailsDoesNotEndTheLooks() {
@@ -30,8 +30,8 @@ class RenewalTickerTests {
                 },
                 () -> 0);
 
-        try (var ticker = new RenewalTicker(broken, new SystemClockwork(), "ticker")) {
-            await().until(() -> ticker != null && looks.get() >= 2);
+        try (var ticks = broken.begin(new SystemClockwork(), "ticker")) {
+            await().until(() -> ticks != null && looks.get() >= 2);
         }
     }
 
@@ -58,8 +58,8 @@ class RenewalTickerTests {
                 () -> 0);
         clock.advance(Duration.ofMinutes(1));
 
-        try (var ticker = new RenewalTicker(stopped, new SystemClockwork(), "ticker")) {
-            await().until(() -> ticker != null && looks.get() >= 4);
+        try (var ticks = stopped.begin(new SystemClockwork(), "ticker")) {
+            await().until(() -> ticks != null && looks.get() >= 4);
         }
         assertThat(pauses).hasValue(0);
     }
