@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 /**
  * What waits for the store, and the rule which entries share a batch: whatever waits when a flusher is free. Only completions
@@ -31,8 +32,6 @@ final class ClaimQueue {
 
     /** A small part of the few milliseconds that a batch takes, and longer than the quick handlers of one poll lie apart. */
     private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-
-    private static final long ROOM_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final CoalescingSettings settings;
     private final NanoClock clock;
@@ -114,13 +113,13 @@ final class ClaimQueue {
 
     /** Claims and ends have room of their own: claims must not hold ends up. */
     private void awaitRoom(Kind kind, long deadline) {
+        long left = deadline - clock.nanoTime();
         while (!closed && countLike(kind) >= settings.maxWaiting()) {
-            if (deadline - clock.nanoTime() <= 0) {
+            if (left <= 0) {
                 throw busy();
             }
             try {
-                // The clock may be a test's, so it is read again soon.
-                long unused = room.awaitNanos(ROOM_CHECK_NANOS);
+                left = room.awaitNanos(left);
             } catch (InterruptedException stopping) {
                 Thread.currentThread().interrupt();
                 throw new ClaimStoreBusyException("Interrupted while it waited for room among waiting entries");
@@ -128,11 +127,13 @@ final class ClaimQueue {
         }
     }
 
-    /** Takes an entry back; returns whether it still waited. If not, it is on its way to the store, or answered. */
-    boolean withdraw(PendingCall<?> entry) {
+    /** Takes entries back that wait, to be refused. What is not among them is on its way to the store, or answered. */
+    List<PendingCall<?>> withdraw(Predicate<PendingCall<?>> which) {
         lock.lock();
         try {
-            return waiting.remove(entry);
+            List<PendingCall<?>> withdrawn = waiting.remove(which);
+            room.signalAll();
+            return withdrawn;
         } finally {
             lock.unlock();
         }
@@ -140,14 +141,8 @@ final class ClaimQueue {
 
     /** Takes back those that have waited until their deadlines. */
     List<PendingCall<?>> withdrawOverdue() {
-        lock.lock();
-        try {
-            List<PendingCall<?>> overdue = waiting.removeOverdue(clock.nanoTime());
-            room.signalAll();
-            return overdue;
-        } finally {
-            lock.unlock();
-        }
+        long now = clock.nanoTime();
+        return withdraw(entry -> entry.deadline() - now <= 0);
     }
 
     /** Returns how long it takes until the first entry that waits is overdue, in nanoseconds; empty if none waits. */
@@ -186,42 +181,32 @@ final class ClaimQueue {
         return companions > 0 && !isAwaited && waiting.count() == waiting.count(Kind.COMPLETION);
     }
 
-    /** Returns whether entries have waited for long, and no flusher has taken any. The loop is that of {@link #take}. */
+    /**
+     * Returns whether entries have waited for long, and no flusher has taken any. Where completions were gathered, handlers take
+     * longer than is worth waiting for: none waits again for those that are at work now. The loop is that of {@link #take}.
+     */
     @SuppressWarnings("WaitNotInLoop")
     private boolean awaitWork() {
+        boolean gathers = flushing == 0;
         try {
             if (waiting.count() == 0) {
                 work.await();
                 return false;
             }
             watching++;
+            gathering += gathers ? 1 : 0;
             try {
-                if (flushing == 0) {
-                    gather();
-                    return false;
-                }
                 long before = taken;
-                return work.awaitNanos(STUCK_NANOS) <= 0 && taken == before;
+                boolean isInVain = work.awaitNanos(gathers ? gatherNanos : STUCK_NANOS) <= 0 && taken == before;
+                companions = gathers && isInVain ? 0 : companions;
+                return isInVain;
             } finally {
                 watching--;
+                gathering -= gathers ? 1 : 0;
             }
         } catch (InterruptedException meaningless) {
             // Flushers end when the queue is closed, and not before.
             return false;
-        }
-    }
-
-    /** When it was in vain, handlers take longer than is worth waiting for: none waits again for those that are at work now. */
-    @SuppressWarnings("WaitNotInLoop")
-    private void gather() throws InterruptedException {
-        gathering++;
-        try {
-            long before = taken;
-            if (work.awaitNanos(gatherNanos) <= 0 && taken == before) {
-                companions = 0;
-            }
-        } finally {
-            gathering--;
         }
     }
 
@@ -272,18 +257,7 @@ final class ClaimQueue {
 
     /** Refuses what still waits. */
     void refuseAll() {
-        List<PendingCall<?>> refused;
-        lock.lock();
-        try {
-            refused = waiting.removeAll();
-            work.signalAll();
-        } finally {
-            lock.unlock();
-        }
-        refused.forEach(entry -> {
-            entry.fail(closed());
-            entry.show();
-        });
+        withdraw(entry -> true).forEach(entry -> entry.refuse(closed()));
     }
 
     private int countLike(Kind kind) {

@@ -1,6 +1,7 @@
 package io.exactlyonce.claim.coalescing;
 
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -13,7 +14,6 @@ import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.coalescing.PendingCall.EndAnswer;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -111,7 +112,7 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
                 .toList();
     }
 
-    private List<PendingCall<EndAnswer>> ends(List<? extends ClaimEnd> ends) {
+    private List<PendingCall<ClaimBatch.Result>> ends(List<? extends ClaimEnd> ends) {
         long deadline = deadline();
         return ends.stream().map(end -> PendingCall.of(end, deadline)).toList();
     }
@@ -120,14 +121,16 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
         return clock.nanoTime() + settings.patience().toNanos();
     }
 
-    private static Set<ClaimId> recorded(List<? extends ClaimEnd> ends, List<EndAnswer> answers) {
+    /** @param batches of each end what became of the batch that it was in */
+    private static Set<ClaimId> recorded(List<? extends ClaimEnd> ends, List<ClaimBatch.Result> batches) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> locked = new HashSet<>();
-        for (int i = 0; i < answers.size(); i++) {
-            switch (answers.get(i)) {
-                case RECORDED -> recorded.add(ends.get(i).claim());
-                case LOCKED -> locked.add(ends.get(i).claim());
-                case LOST -> {}
+        for (int i = 0; i < batches.size(); i++) {
+            ClaimId claim = ends.get(i).claim();
+            if (batches.get(i).locked().contains(claim)) {
+                locked.add(claim);
+            } else if (batches.get(i).recorded().contains(claim)) {
+                recorded.add(claim);
             }
         }
         return ClaimsLockedException.requireNone(locked, recorded);
@@ -176,73 +179,61 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
         if (entries.isEmpty()) {
             return List.of();
         }
+        CompletableFuture<Void> shown = shown(entries);
         startFlushers();
         queue.add(entries);
         patience.watch();
-        return answers(entries, this::await);
-    }
-
-    private <A, R> CompletableFuture<R> askAsync(List<PendingCall<A>> entries, Function<List<A>, R> reply) {
-        CompletableFuture<R> replied = new CompletableFuture<>();
-        try {
-            startFlushers();
-            queue.addAnyway(entries);
-            patience.watch();
-        } catch (RuntimeException refused) {
-            replied.completeExceptionally(refused);
-            return replied;
-        }
-        var unused = CompletableFuture.allOf(
-                        entries.stream().map(PendingCall::shown).toArray(CompletableFuture[]::new))
-                .whenComplete((shown, failed) -> {
-                    try {
-                        replied.complete(reply.apply(answers(entries, PendingCall::getNow)));
-                    } catch (Throwable failure) {
-                        replied.completeExceptionally(failure);
-                    }
-                });
-        return replied;
-    }
-
-    /** @throws RuntimeException the first one that an entry ended with, after all of them have ended */
-    private static <A> List<A> answers(List<PendingCall<A>> entries, Function<PendingCall<A>, A> answer) {
-        List<A> answers = new ArrayList<>(entries.size());
-        RuntimeException failure = null;
-        for (PendingCall<A> entry : entries) {
-            try {
-                answers.add(answer.apply(entry));
-            } catch (RuntimeException first) {
-                failure = failure == null ? first : failure;
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
-        return answers;
+        await(shown, entries);
+        return answers(entries);
     }
 
     /**
      * A claim that waits in the queue leaves it when its caller is interrupted. An entry that is on its way to the store is waited
      * for, as if its caller had called the store itself: the claim may be made already.
      */
-    private <A> A await(PendingCall<A> entry) {
-        boolean interrupted = false;
+    private void await(CompletableFuture<Void> shown, List<? extends PendingCall<?>> entries) {
         try {
-            while (true) {
-                try {
-                    return entry.get();
-                } catch (InterruptedException stopping) {
-                    interrupted = true;
-                    if (entry.kind() == Kind.CLAIM && queue.withdraw(entry)) {
-                        throw new ClaimStoreBusyException("Interrupted while it waited to claim");
-                    }
-                }
+            shown.get();
+        } catch (InterruptedException stopping) {
+            if (entries.get(0).kind() == Kind.CLAIM) {
+                queue.withdraw(Set.copyOf(entries)::contains)
+                        .forEach(claim ->
+                                claim.refuse(new ClaimStoreBusyException("Interrupted while it waited to claim")));
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            shown.join();
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException impossible) {
+            throw new IllegalStateException("What is shown fails with nothing", impossible);
         }
+    }
+
+    private <A, R> CompletableFuture<R> askAsync(List<PendingCall<A>> entries, Function<List<A>, R> reply) {
+        CompletableFuture<R> replied = new CompletableFuture<>();
+        var unused = shown(entries).thenRun(() -> {
+            try {
+                replied.complete(reply.apply(answers(entries)));
+            } catch (Throwable failure) {
+                replied.completeExceptionally(failure);
+            }
+        });
+        try {
+            startFlushers();
+            queue.addAnyway(entries);
+            patience.watch();
+        } catch (RuntimeException refused) {
+            replied.completeExceptionally(refused);
+        }
+        return replied;
+    }
+
+    /** Completes when all are shown; made before they wait, since memory that is missing then must not keep their caller from them. */
+    private static CompletableFuture<Void> shown(List<? extends PendingCall<?>> entries) {
+        return CompletableFuture.allOf(entries.stream().map(PendingCall::shown).toArray(CompletableFuture[]::new));
+    }
+
+    /** @throws RuntimeException the first one that an entry ended with */
+    private static <A> List<A> answers(List<PendingCall<A>> entries) {
+        return entries.stream().map(PendingCall::answer).toList();
     }
 
     /** Not before the first call: an application without listeners needs none. */

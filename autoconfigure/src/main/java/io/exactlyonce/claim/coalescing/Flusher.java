@@ -2,12 +2,10 @@ package io.exactlyonce.claim.coalescing;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.coalescing.PendingCall.EndAnswer;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
 import java.util.Iterator;
 import java.util.List;
@@ -44,10 +42,9 @@ final class Flusher implements Runnable {
             write(batch);
         } catch (Throwable inTheMiddle) {
             // Not even the failure could be noted, as when the stack is used up: that much is shown below.
-        } finally {
-            queue.returned(batch);
-            batch.forEach(PendingCall::show);
         }
+        queue.returned(batch);
+        batch.forEach(PendingCall::show);
     }
 
     /** One entry that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
@@ -75,15 +72,8 @@ final class Flusher implements Runnable {
     private static void answer(List<PendingCall<?>> batch, ClaimBatch.Result result) {
         Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
         for (PendingCall<?> entry : batch) {
-            entry.answer(entry.kind() == Kind.CLAIM ? outcomes.next() : end(entry.claim(), result));
+            entry.note(entry.kind() == Kind.CLAIM ? outcomes.next() : result);
         }
-    }
-
-    private static EndAnswer end(ClaimId claim, ClaimBatch.Result result) {
-        if (result.locked().contains(claim)) {
-            return EndAnswer.LOCKED;
-        }
-        return result.recorded().contains(claim) ? EndAnswer.RECORDED : EndAnswer.LOST;
     }
 
     /** To each caller its own: callers add to what they catch. */

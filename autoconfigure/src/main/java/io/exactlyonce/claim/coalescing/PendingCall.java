@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.coalescing;
 
+import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -8,15 +9,14 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of a call, and the future of its answer. The answer is noted first, by the one thread that has taken the entry out
- * of the queue, and shown when the entry's whole batch is back: what depends on it then runs on that thread.
+ * One entry of a call, and the future of its answer. The answer, or why there is none, is noted first, by the one thread that
+ * has taken the entry out of the queue, and shown when the entry's whole batch is back: what depends on it then runs on that
+ * thread.
  *
- * @param <A> the answer: a {@link ClaimOutcome} for a claim, an {@link EndAnswer} for the end of one
+ * @param <A> the answer: a {@link ClaimOutcome} for a claim, what became of its whole batch for the end of one
  */
 final class PendingCall<A> {
 
@@ -25,7 +25,7 @@ final class PendingCall<A> {
     private final Object request;
     private final Class<A> type;
     private final long deadline;
-    private final CompletableFuture<@Nullable A> shown = new CompletableFuture<>();
+    private final CompletableFuture<@Nullable Void> shown = new CompletableFuture<>();
     private @Nullable A given;
     private @Nullable RuntimeException failure;
 
@@ -35,15 +35,6 @@ final class PendingCall<A> {
         RELEASE,
         PARKING,
         CLAIM
-    }
-
-    /** What became of the end of a claim. */
-    enum EndAnswer {
-        RECORDED,
-        /** The claim does not hold its key any more. */
-        LOST,
-        /** Nothing was written: another transaction kept the claim's row locked. */
-        LOCKED
     }
 
     private PendingCall(Kind kind, ClaimId claim, Object request, Class<A> type, long deadline) {
@@ -60,8 +51,8 @@ final class PendingCall<A> {
     }
 
     /** @param deadline until which it may wait for its batch, by the clock, in nanoseconds */
-    static PendingCall<EndAnswer> of(ClaimEnd end, long deadline) {
-        return new PendingCall<>(kindOf(end), end.claim(), end, EndAnswer.class, deadline);
+    static PendingCall<ClaimBatch.Result> of(ClaimEnd end, long deadline) {
+        return new PendingCall<>(kindOf(end), end.claim(), end, ClaimBatch.Result.class, deadline);
     }
 
     private static Kind kindOf(ClaimEnd end) {
@@ -89,10 +80,6 @@ final class PendingCall<A> {
         return kind;
     }
 
-    ClaimId claim() {
-        return claim;
-    }
-
     ClaimKey key() {
         return claim.key();
     }
@@ -108,42 +95,38 @@ final class PendingCall<A> {
                 : 0;
     }
 
-    /** Completes when the answer, or why there is none, is shown. */
-    CompletableFuture<?> shown() {
+    /** Completes, and never fails, when the answer or why there is none is shown. */
+    CompletableFuture<@Nullable Void> shown() {
         return shown;
     }
 
-    /** Waits for the answer. */
-    A get() throws InterruptedException {
-        try {
-            return orLost(shown.get());
-        } catch (ExecutionException failed) {
-            throw (RuntimeException) failed.getCause();
+    /**
+     * Returns the answer. Only once it is shown.
+     *
+     * @throws RuntimeException why there is none
+     */
+    A answer() {
+        if (failure != null) {
+            throw failure;
         }
-    }
-
-    /** Returns the answer once it is shown. */
-    A getNow() {
-        try {
-            return orLost(shown.join());
-        } catch (CompletionException failed) {
-            throw (RuntimeException) failed.getCause();
-        }
-    }
-
-    private A orLost(@Nullable A answer) {
-        if (answer == null) {
+        if (given == null) {
             throw new ClaimStoreUnavailableException("The store's answer was lost: out of memory or stack", null);
         }
-        return answer;
+        return given;
     }
 
-    void answer(Object answer) {
+    void note(Object answer) {
         given = type.cast(answer);
     }
 
     void fail(RuntimeException why) {
         failure = why;
+    }
+
+    /** Tells, of an entry that was taken back, why it has not been asked of the store. */
+    void refuse(RuntimeException why) {
+        fail(why);
+        show();
     }
 
     /**
@@ -152,13 +135,8 @@ final class PendingCall<A> {
      * answers nor end this thread.
      */
     void show() {
-        RuntimeException why = failure;
         try {
-            if (why != null) {
-                shown.completeExceptionally(why);
-            } else {
-                shown.complete(given);
-            }
+            shown.complete(null);
         } catch (Throwable dependent) {
             // Not even a future could keep it, as when memory is used up. The answer itself is shown.
         }

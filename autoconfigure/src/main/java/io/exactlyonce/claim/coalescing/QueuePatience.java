@@ -47,9 +47,6 @@ final class QueuePatience {
         isSet.set(false);
         List<PendingCall<?>> overdue = queue.withdrawOverdue();
         watch();
-        overdue.forEach(entry -> {
-            entry.fail(queue.busy());
-            entry.show();
-        });
+        overdue.forEach(entry -> entry.refuse(queue.busy()));
     }
 }

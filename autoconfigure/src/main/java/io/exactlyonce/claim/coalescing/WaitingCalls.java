@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** Entries that wait for their batch, in the order in which they came, kind by kind. Not safe for threads: its queue's lock guards it. */
 final class WaitingCalls {
@@ -34,27 +35,12 @@ final class WaitingCalls {
         entries.forEach(entry -> of(entry.kind()).add(entry));
     }
 
-    boolean remove(PendingCall<?> entry) {
-        return of(entry.kind()).remove(entry);
-    }
-
-    /** Removes those that have waited until their deadlines. */
-    List<PendingCall<?>> removeOverdue(long now) {
-        List<PendingCall<?>> overdue = calls.values().stream()
-                .flatMap(Deque::stream)
-                .filter(entry -> entry.deadline() - now <= 0)
-                .toList();
-        overdue.forEach(this::remove);
-        return overdue;
-    }
-
-    List<PendingCall<?>> removeAll() {
-        List<PendingCall<?>> all = new ArrayList<>();
-        for (Deque<PendingCall<?>> kind : calls.values()) {
-            all.addAll(kind);
-            kind.clear();
-        }
-        return all;
+    /** Removes those that are not to wait any more. */
+    List<PendingCall<?>> remove(Predicate<PendingCall<?>> which) {
+        List<PendingCall<?>> removed =
+                calls.values().stream().flatMap(Deque::stream).filter(which).toList();
+        removed.forEach(entry -> of(entry.kind()).remove(entry));
+        return removed;
     }
 
     /** Removes what may go together: ends before claims, and of a key that is on its way nothing more. */

@@ -7,12 +7,9 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.BitSet;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,13 +20,14 @@ final class BatchReply {
 
     private final List<ClaimEnd> ends;
     private final List<ClaimRequest> claims;
-    private final Set<ClaimId> recorded = new HashSet<>();
-    private final Set<ClaimId> changedMeanwhile = new HashSet<>();
-    private final Set<ClaimId> locked = new HashSet<>();
     private final Map<ClaimId, Acquired> claimed = new HashMap<>();
-    private final Map<ClaimKey, ClaimRow> met = new HashMap<>();
-    private final BitSet notEnded = new BitSet();
-    private final BitSet notClaimed = new BitSet();
+
+    /** The rows of the keys that were not inserted; {@code null} for one that is younger than the statement. */
+    private final Map<ClaimKey, @Nullable ClaimRow> met = new HashMap<>();
+
+    /** What kept claims from their ends, in the statement's words. */
+    private final Map<ClaimId, String> notEnded = new HashMap<>();
+
     private int endedCount;
     private int claimedCount;
     private long token;
@@ -48,40 +46,21 @@ final class BatchReply {
                 claimedCount = number;
                 token = row.getLong("fencing_token");
             }
-            case "met" -> readMet(row, number - 1);
-            default -> readNotEnded(what, number - 1);
-        }
-    }
-
-    private void readMet(ResultSet row, int position) throws SQLException {
-        notClaimed.set(position);
-        if (row.getString("status") != null) {
-            ClaimRow found = ClaimRow.read(row, claims.get(position).key());
-            met.put(found.key(), found);
-        }
-    }
-
-    private void readNotEnded(String what, int position) {
-        notEnded.set(position);
-        switch (what) {
-            case "changed" -> changedMeanwhile.add(ends.get(position).claim());
-            case "passed" -> locked.add(ends.get(position).claim());
-            default -> {
-                // Lost: in none of the sets.
+            case "met" -> {
+                ClaimKey key = claims.get(number - 1).key();
+                met.put(key, row.getString("status") == null ? null : ClaimRow.read(row, key));
             }
+            default -> notEnded.put(ends.get(number - 1).claim(), what);
         }
     }
 
     /** All rows are read: what none speaks of was done. */
     BatchReply complete() {
-        requireAll("ends", ends.size(), endedCount + notEnded.cardinality());
-        requireAll("claims", claims.size(), claimedCount + notClaimed.cardinality());
-        for (int i = notEnded.nextClearBit(0); i < ends.size(); i = notEnded.nextClearBit(i + 1)) {
-            recorded.add(ends.get(i).claim());
-        }
-        for (int i = notClaimed.nextClearBit(0); i < claims.size(); i = notClaimed.nextClearBit(i + 1)) {
-            claimed.put(claims.get(i).id(), new Acquired(1, token, false));
-        }
+        requireAll("ends", ends.size(), endedCount + notEnded.size());
+        requireAll("claims", claims.size(), claimedCount + met.size());
+        claims.stream()
+                .filter(request -> !met.containsKey(request.key()))
+                .forEach(request -> claimed.put(request.id(), new Acquired(1, token, false)));
         return this;
     }
 
@@ -92,18 +71,19 @@ final class BatchReply {
         }
     }
 
+    /** Returns whether a claim's end was written, if this run was to write it. */
     boolean isRecorded(ClaimId claim) {
-        return recorded.contains(claim);
+        return !notEnded.containsKey(claim);
     }
 
     /** Returns whether another transaction kept a claim's row locked, so that nothing was written, and nothing is known. */
     boolean isLocked(ClaimId claim) {
-        return locked.contains(claim);
+        return "passed".equals(notEnded.get(claim));
     }
 
     /** Returns whether a claim holds its key, but could not be ended by this run. */
     boolean isChangedMeanwhile(ClaimId claim) {
-        return changedMeanwhile.contains(claim);
+        return "changed".equals(notEnded.get(claim));
     }
 
     @Nullable Acquired claimed(ClaimId claim) {

@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Extends leases. */
@@ -82,26 +81,17 @@ final class LeaseRenewals {
             List<LeaseRenewal> tried = open;
             Reply reply = transaction.execute(() -> run(tried));
             held.addAll(reply.held());
-            locked.addAll(stillLocked(claims(tried, reply.locked()::contains), round));
+            List<ClaimId> passed = tried.stream()
+                    .map(LeaseRenewal::claim)
+                    .filter(reply.locked()::contains)
+                    .toList();
+            locked.addAll(lockedRows.stillLocked(passed, round));
             open = tried.stream()
                     .filter(renewal -> reply.isOpen(renewal.claim()))
                     .filter(renewal -> !locked.contains(renewal.claim()))
                     .toList();
         }
         return ClaimsLockedException.requireNone(locked, held);
-    }
-
-    /** Waits for the first one: the transaction that locked it may have locked more, which are then tried again together. */
-    private List<ClaimId> stillLocked(List<ClaimId> passed, int round) {
-        if (passed.isEmpty() || round >= LockedRowWait.MAX_WAITS) {
-            return passed;
-        }
-        ClaimId first = passed.get(0);
-        return lockedRows.await(first.key()) ? List.of() : List.of(first);
-    }
-
-    private static List<ClaimId> claims(List<LeaseRenewal> renewals, Predicate<ClaimId> chosen) {
-        return renewals.stream().map(LeaseRenewal::claim).filter(chosen).toList();
     }
 
     /** Two renewals of one claim are one; of two claims of one key at most one can be held. */

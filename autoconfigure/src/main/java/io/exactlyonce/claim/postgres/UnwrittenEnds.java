@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
 
 /** The ends of a batch that are still to be written. Used by one thread. */
 final class UnwrittenEnds {
@@ -43,35 +42,17 @@ final class UnwrittenEnds {
 
     /** Notes what became of them; what was changed meanwhile, locked, or was not its key's turn, stays open. */
     void answered(Map<ClaimKey, ClaimEnd> tried, BatchReply answer, LockedRowWait rows) {
-        for (ClaimEnd end : tried.values()) {
-            if (answer.isRecorded(end.claim())) {
-                recorded.add(end.claim());
-            }
-        }
+        List<ClaimId> claims = tried.values().stream().map(ClaimEnd::claim).toList();
+        claims.stream().filter(answer::isRecorded).forEach(recorded::add);
+        List<ClaimId> passed = claims.stream().filter(answer::isLocked).toList();
+        locked.addAll(rows.stillLocked(passed, waits));
+        waits += passed.isEmpty() ? 0 : 1;
         open = open.stream()
                 .filter(end -> !end.equals(tried.get(end.claim().key()))
                         || answer.isChangedMeanwhile(end.claim())
                         || answer.isLocked(end.claim()))
+                .filter(end -> !locked.contains(end.claim()))
                 .toList();
-        tried.values().stream()
-                .filter(end -> answer.isLocked(end.claim()))
-                .findFirst()
-                .ifPresent(first -> await(first, answer, rows));
-    }
-
-    /** The transaction that locked one row may have locked more: once one has been waited for, all are tried again together. */
-    private void await(ClaimEnd first, BatchReply answer, LockedRowWait rows) {
-        if (waits == LockedRowWait.MAX_WAITS) {
-            giveUp(answer::isLocked);
-        } else if (!rows.await(first.claim().key())) {
-            giveUp(first.claim()::equals);
-        }
-        waits++;
-    }
-
-    private void giveUp(Predicate<ClaimId> claims) {
-        open.stream().map(ClaimEnd::claim).filter(claims).forEach(locked::add);
-        open = open.stream().filter(end -> !claims.test(end.claim())).toList();
     }
 
     /** Returns the claims whose rows stayed locked: whether they hold their keys is not known. */

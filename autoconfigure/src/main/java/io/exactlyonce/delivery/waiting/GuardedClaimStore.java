@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.StoreCalls;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -41,8 +42,11 @@ final class GuardedClaimStore implements AsyncClaimStore {
     private void tell(@Nullable Throwable failure) {
         if (failure == null) {
             breaker.answered();
-        } else if (!(failure instanceof IllegalArgumentException)) {
-            breaker.unanswered(failure);
+            return;
+        }
+        Throwable reason = StoreCalls.unwrap(failure);
+        if (!(reason instanceof IllegalArgumentException)) {
+            breaker.unanswered(reason);
         }
     }
 

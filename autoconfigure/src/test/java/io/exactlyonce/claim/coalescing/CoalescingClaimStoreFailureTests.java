@@ -326,7 +326,7 @@ class CoalescingClaimStoreFailureTests {
 
         new Flusher(queue, store).run();
 
-        assertThat(first.getNow()).isInstanceOf(ClaimOutcome.Acquired.class);
+        assertThat(first.answer()).isInstanceOf(ClaimOutcome.Acquired.class);
         assertThat(second.shown()).isCompleted();
     }
 

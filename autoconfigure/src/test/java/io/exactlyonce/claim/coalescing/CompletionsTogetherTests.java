@@ -227,7 +227,7 @@ class CompletionsTogetherTests {
                 .map(request -> PendingCall.of(request, Long.MAX_VALUE))
                 .toList());
         List<PendingCall<?>> batch = queue.take();
-        batch.forEach(entry -> entry.answer(outcome));
+        batch.forEach(entry -> entry.note(outcome));
         return batch;
     }
 

@@ -100,23 +100,23 @@ class WaitingCallsTests {
     }
 
     @Test
-    void onlyWhatHasWaitedUntilItsDeadlineIsRefused() {
+    void firstDeadlineIsThatOfTheEntryThatHasWaitedLongest() {
         PendingCall<?> overdue = asked(claim, 100);
         PendingCall<?> patient = asked(request(newKey()), 101);
 
         assertThat(waiting.untilFirstDeadline(40)).hasValue(60);
-        assertThat(waiting.removeOverdue(99)).isEmpty();
-        assertThat(waiting.removeOverdue(100)).isEqualTo(List.of(overdue));
-        assertThat(waiting.removeAll()).isEqualTo(List.of(patient));
-        assertThat(waiting.removeAll()).isEmpty();
+        assertThat(waiting.remove(overdue::equals)).isEqualTo(List.of(overdue));
+        assertThat(waiting.untilFirstDeadline(40)).hasValue(61);
+        assertThat(waiting.remove(entry -> true)).isEqualTo(List.of(patient));
+        assertThat(waiting.untilFirstDeadline(40)).isEmpty();
     }
 
     @Test
     void callThatIsTakenBackNeverGoes() {
         PendingCall<?> entry = asked(claim, NEVER);
 
-        assertThat(waiting.remove(entry)).isTrue();
-        assertThat(waiting.remove(entry)).isFalse();
+        assertThat(waiting.remove(entry::equals)).isEqualTo(List.of(entry));
+        assertThat(waiting.remove(entry::equals)).isEmpty();
         assertThat(waiting.removeBatch(onTheirWay)).isEmpty();
     }
 }

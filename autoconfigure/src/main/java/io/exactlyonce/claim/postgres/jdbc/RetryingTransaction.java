@@ -1,11 +1,9 @@
 package io.exactlyonce.claim.postgres.jdbc;
 
 import io.exactlyonce.primary.ConnectionFailure;
-import java.sql.SQLException;
 import java.util.Set;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -101,15 +99,9 @@ public final class RetryingTransaction {
     }
 
     private static int maxTries(Throwable failure) {
-        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
-                return ROLLED_BACK.contains(sql.getSQLState()) ? MAX_TRIES_ROLLED_BACK : maxTriesStale(failure);
-            }
+        if (ROLLED_BACK.contains(SqlStates.of(failure))) {
+            return MAX_TRIES_ROLLED_BACK;
         }
-        return 1;
-    }
-
-    private static int maxTriesStale(Throwable failure) {
         return ConnectionFailure.isStale(failure) ? MAX_TRIES_STALE : 1;
     }
 }

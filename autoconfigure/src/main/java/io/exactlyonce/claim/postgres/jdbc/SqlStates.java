@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
 
-/** Recognizes failures of statements that waited too long for a lock, and of those that can never succeed. */
+/** Tells failures apart by SQLSTATE: of statements that waited too long for a lock, and of those that can never succeed. */
 public final class SqlStates {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
@@ -15,29 +15,28 @@ public final class SqlStates {
 
     private SqlStates() {}
 
-    public static boolean isLockTimeout(RuntimeException failure) {
+    /** Returns the outermost SQLSTATE of a failure and its causes, which tells what has failed; empty if there is none. */
+    public static String of(Throwable failure) {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException sql && LOCK_NOT_AVAILABLE.equals(sql.getSQLState())) {
-                return true;
+            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
+                return sql.getSQLState();
             }
         }
-        return false;
+        return "";
+    }
+
+    public static boolean isLockTimeout(RuntimeException failure) {
+        return of(failure).equals(LOCK_NOT_AVAILABLE);
     }
 
     /** Returns what tells that PostgreSQL can never store what was to be written; a failure of another kind as it is. */
     public static RuntimeException unstorable(DataAccessException failure) {
-        return failure instanceof DataIntegrityViolationException || exceedsLimit(failure)
+        return failure instanceof DataIntegrityViolationException || of(failure).startsWith(LIMIT_EXCEEDED)
                 ? new IllegalArgumentException(
                         "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
                                 + " UTF-8, or one of them has a character that the database's encoding has not; shorten the"
                                 + " scope, or use a database in UTF8",
                         failure)
                 : failure;
-    }
-
-    private static boolean exceedsLimit(DataAccessException failure) {
-        return failure.getMostSpecificCause() instanceof SQLException sql
-                && sql.getSQLState() != null
-                && sql.getSQLState().startsWith(LIMIT_EXCEEDED);
     }
 }

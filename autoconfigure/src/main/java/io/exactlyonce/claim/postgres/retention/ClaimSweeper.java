@@ -1,9 +1,9 @@
 package io.exactlyonce.claim.postgres.retention;
 
 import io.exactlyonce.claim.RetentionObserver;
+import io.exactlyonce.claim.postgres.jdbc.SqlStates;
 import io.exactlyonce.claim.postgres.schema.ClaimSchema;
 import io.exactlyonce.time.NanoClock;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
@@ -134,13 +133,8 @@ public final class ClaimSweeper {
         log.warn(
                 "Expired claims could not be deleted, so their table grows until this works again. It is tried again, and"
                         + " reported again only after a success.{}",
-                isForbidden(failure) ? REMEDY : "",
+                SqlStates.of(failure).equals(INSUFFICIENT_PRIVILEGE) ? REMEDY : "",
                 failure);
-    }
-
-    private static boolean isForbidden(RuntimeException failure) {
-        return NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException sql
-                && INSUFFICIENT_PRIVILEGE.equals(sql.getSQLState());
     }
 
     private void recovered() {

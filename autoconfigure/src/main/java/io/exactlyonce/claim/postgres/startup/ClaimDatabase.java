@@ -8,7 +8,6 @@ import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
@@ -57,7 +56,7 @@ public final class ClaimDatabase implements AutoCloseable {
         PrimaryProbe probe = new PrimaryProbe(dataSource);
         probe.verify();
         openingTime = probe.openingTime();
-        initialize();
+        new ClaimSchemaInitializer(dataSource, mode).initializeDatabase();
         new ClaimSchemaValidator(dataSource).verify();
         replicas.start();
     }
@@ -90,16 +89,5 @@ public final class ClaimDatabase implements AutoCloseable {
     @Override
     public void close() {
         start.close();
-    }
-
-    private void initialize() {
-        InitializingBean initializer = new ClaimSchemaInitializer(dataSource, mode);
-        try {
-            initializer.afterPropertiesSet();
-        } catch (RuntimeException failure) {
-            throw failure;
-        } catch (Exception failure) {
-            throw new IllegalStateException("Creating the claim table failed", failure);
-        }
     }
 }
