@@ -82,9 +82,9 @@ class ListenerMethodTests {
     private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
         Message<?> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
         ListenerMethod single = new ListenerMethod(
-                ListenerRig.method(Handlers.class, "notification"), null, null, null, InDoubtPolicy.RERUN, null, json);
+                ListenerRig.method(Handlers.class, "notification"), false, null, null, InDoubtPolicy.RERUN, null, json);
         ListenerMethod batch = new ListenerMethod(
-                ListenerRig.method(Handlers.class, "notifications"), null, null, null, InDoubtPolicy.RERUN, null, json);
+                ListenerRig.method(Handlers.class, "notifications"), false, null, null, InDoubtPolicy.RERUN, null, json);
         return Stream.of(single.spec(message), batch.spec(message))
                 .map(ClaimSpec::payload)
                 .toList();
@@ -179,7 +179,7 @@ class ListenerMethodTests {
 
         new ListenerMethod(
                         ListenerRig.method(Handlers.class, "withClaim"),
-                        null,
+                        false,
                         null,
                         null,
                         InDoubtPolicy.RERUN,
@@ -210,7 +210,7 @@ class ListenerMethodTests {
     private static Object nothing(String method) {
         return new ListenerMethod(
                         ListenerRig.method(Handlers.class, method),
-                        null,
+                        false,
                         null,
                         null,
                         InDoubtPolicy.RERUN,
@@ -228,7 +228,7 @@ class ListenerMethodTests {
         Method method = ListenerRig.method(Handlers.class, "parcel");
         return new ListenerMethod(
                 method,
-                null,
+                false,
                 expression == null ? null : KeyExpression.parse(expression, ListenerRig.arguments(method)),
                 scope,
                 InDoubtPolicy.RERUN,

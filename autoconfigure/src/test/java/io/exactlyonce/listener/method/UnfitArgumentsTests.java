@@ -74,7 +74,7 @@ class UnfitArgumentsTests {
         var factory = new DefaultMessageHandlerMethodFactory();
         factory.setValidator(new NameValidator());
         factory.afterPropertiesSet();
-        var listener = new ListenerMethod(method, null, null, null, InDoubtPolicy.RERUN, null, TestResults.NONE);
+        var listener = new ListenerMethod(method, false, null, null, InDoubtPolicy.RERUN, null, TestResults.NONE);
         return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(new Handlers(), method), listener);
     }
 
