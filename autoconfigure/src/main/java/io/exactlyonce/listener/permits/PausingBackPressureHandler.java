@@ -35,8 +35,8 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     private final OwedPermits owed;
     private final HandlerSlots slots;
     private final NanoClock clock;
-    private final UnderWay polls = new UnderWay(MOST_POLLS);
-    private volatile @Nullable PendingRecords records;
+    private final UnderWay polls = new UnderWay(MOST_POLLS, polls -> {});
+    private volatile @Nullable UnderWay records;
     private String id = getClass().getSimpleName();
 
     /**
@@ -85,7 +85,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     }
 
     private boolean mayPoll() throws InterruptedException {
-        PendingRecords pending = records;
+        UnderWay pending = records;
         return breaker.awaitPolling(LOOK_UP)
                 && (pending == null || pending.awaitRoom(LOOK_UP))
                 && polls.awaitRoom(LOOK_UP);
@@ -101,7 +101,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     }
 
     /** Does not let its listener poll, nor end, while too many of these are pending. */
-    public void await(PendingRecords pending) {
+    public void await(UnderWay pending) {
         records = pending;
     }
 
@@ -141,7 +141,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
         long begun = clock.nanoTime();
         Duration left = owed.awaitPaid(slots.drain(timeout));
         boolean drained = original.drain(left) && owed.isPaid();
-        PendingRecords pending = records;
+        UnderWay pending = records;
         return drained && (pending == null || pending.awaitNone(timeout.minusNanos(clock.nanoTime() - begun)));
     }
 

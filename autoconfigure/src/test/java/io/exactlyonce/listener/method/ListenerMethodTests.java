@@ -84,7 +84,13 @@ class ListenerMethodTests {
         ListenerMethod single = new ListenerMethod(
                 ListenerRig.method(Handlers.class, "notification"), false, null, null, InDoubtPolicy.RERUN, null, json);
         ListenerMethod batch = new ListenerMethod(
-                ListenerRig.method(Handlers.class, "notifications"), false, null, null, InDoubtPolicy.RERUN, null, json);
+                ListenerRig.method(Handlers.class, "notifications"),
+                false,
+                null,
+                null,
+                InDoubtPolicy.RERUN,
+                null,
+                json);
         return Stream.of(single.spec(message), batch.spec(message))
                 .map(ClaimSpec::payload)
                 .toList();
