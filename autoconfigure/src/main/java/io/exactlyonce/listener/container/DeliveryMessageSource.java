@@ -208,7 +208,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     }
 
     @Override
-    public CompletableFuture<Void> takePermitBack() {
+    public CompletableFuture<?> takePermitBack() {
         PausingBackPressureHandler released = permits;
         return released == null ? CompletableFuture.completedFuture(null) : released.takeBack();
     }

@@ -73,7 +73,7 @@ class SettlingPipelineTests {
         }
 
         @Override
-        public CompletableFuture<Void> takePermitBack() {
+        public CompletableFuture<?> takePermitBack() {
             return UNKNOWN.takePermitBack();
         }
 
