@@ -3,7 +3,6 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.Mode;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -37,11 +36,6 @@ public final class ListenerMethodReader {
         this.beans = beans;
         this.results = results;
         this.modes = modes;
-    }
-
-    /** Makes a reader of listeners that are enforced unless they say otherwise. */
-    ListenerMethodReader(PropertyResolver properties, ListenerBeans beans, ResultSerializer results) {
-        this(new ListenerModes(properties, Mode.ENFORCE), beans, results);
     }
 
     /** As {@link ListenerMethodValidator#tellRefusals} does. */

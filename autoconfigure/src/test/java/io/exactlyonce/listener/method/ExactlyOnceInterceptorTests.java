@@ -51,7 +51,6 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
-import org.springframework.mock.env.MockEnvironment;
 
 class ExactlyOnceInterceptorTests {
 
@@ -433,7 +432,7 @@ class ExactlyOnceInterceptorTests {
     private ListenerMethod read(String name) {
         ListenerDeclaration declared = ListenerRig.declared(Listener.class, name);
         return new ListenerMethodReader(
-                        new MockEnvironment(),
+                        ListenerRig.ENFORCED,
                         ListenerRig.beans(new StaticListableBeanFactory()),
                         TestResults.reading((json, type) -> Integer.valueOf(json)))
                 .read(proxy, declared, declared.method().getReturnType(), ListenerRig.arguments(declared.method()));

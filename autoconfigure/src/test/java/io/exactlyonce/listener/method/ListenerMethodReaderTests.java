@@ -11,6 +11,7 @@ import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Mode;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
@@ -18,6 +19,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.sighting.ListenerModes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -174,8 +176,8 @@ class ListenerMethodReaderTests {
             .withProperty("reconciler", "charges");
     private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final ListenerMethodReader reader =
-            new ListenerMethodReader(properties, ListenerRig.beans(beans), TestResults.NONE);
+    private final ListenerMethodReader reader = new ListenerMethodReader(
+            new ListenerModes(properties, Mode.ENFORCE), ListenerRig.beans(beans), TestResults.NONE);
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
