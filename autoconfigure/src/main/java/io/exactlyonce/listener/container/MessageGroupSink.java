@@ -91,7 +91,7 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         }
         // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
         return head.gone()
-                .thenCompose(gone -> origin(rest.get(0))
+                .thenCompose(gone -> ReceivedMessage.originOf(rest.get(0))
                         .takePermitBack()
                         .thenCompose(taken -> head.leaves(gone))
                         .thenCompose(leaves -> next(
@@ -147,7 +147,9 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                         logError(unsettled, message);
                         return null;
                     })
-                    .thenCompose(settled -> then.apply(new Head(delivery(message), origin(message))));
+                    .thenCompose(settled -> then.apply(new Head(
+                            ReceivedMessage.of(message).map(ReceivedMessage::delivery),
+                            ReceivedMessage.originOf(message))));
         });
     }
 
@@ -167,14 +169,6 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
     private static <T> void releasePermits(List<Message<T>> messages, MessageProcessingContext<T> context) {
         messages.forEach(message -> context.runBackPressureReleaseCallback());
-    }
-
-    private static Optional<Delivery> delivery(Message<?> message) {
-        return ReceivedMessage.of(message).map(ReceivedMessage::delivery);
-    }
-
-    private static MessageOrigin origin(Message<?> message) {
-        return ReceivedMessage.of(message).map(ReceivedMessage::origin).orElse(MessageOrigin.UNKNOWN);
     }
 
     /** The message that the rest of its group depends on, once it has left its pipeline. */

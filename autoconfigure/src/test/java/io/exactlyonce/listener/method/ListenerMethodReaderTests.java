@@ -18,6 +18,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.sighting.ListenerModes;
 import java.time.Duration;
@@ -401,7 +402,7 @@ class ListenerMethodReaderTests {
     }
 
     private ClaimSpec spec(String method) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
         Message<String> message = MessageBuilder.withPayload("A-1").build();
         return read(proxy(new Listeners()), method).spec(received.attachTo(message, Map.of()));
     }

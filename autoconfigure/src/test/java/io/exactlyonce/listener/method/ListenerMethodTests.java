@@ -11,6 +11,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -68,13 +69,15 @@ class ListenerMethodTests {
     private static final ResultSerializer NO_RESULTS = TestResults.NONE;
 
     private final Object[] arguments = {new Parcel()};
-    private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
+    private final ReceivedMessage plain =
+            new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
 
     /** The envelope is another one each time, and would pass for another payload under the same key. */
     @Test
     void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
         ResultSerializer json = TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}");
+        ReceivedMessage received =
+                new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}", MessageOrigin.UNKNOWN);
 
         assertThat(payloads(json, received)).containsExactly("published", "published");
     }
@@ -98,14 +101,16 @@ class ListenerMethodTests {
 
     @Test
     void keyIsWhatTheExpressionSays() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
+        ReceivedMessage withAttribute =
+                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", MessageOrigin.UNKNOWN);
 
         assertThat(key(method("#parcel.number", null), withAttribute)).isEqualTo(new ClaimKey("orders", "P-7"));
     }
 
     @Test
     void withoutExpressionTheKeyIsTheMessageAttribute() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
+        ReceivedMessage withAttribute =
+                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", MessageOrigin.UNKNOWN);
 
         assertThat(key(method(null, null), withAttribute)).isEqualTo(new ClaimKey("orders", "attribute"));
     }
@@ -117,7 +122,7 @@ class ListenerMethodTests {
 
     @Test
     void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
-        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body");
+        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body", MessageOrigin.UNKNOWN);
 
         assertThatThrownBy(() -> key(method(null, null), blank))
                 .isInstanceOf(InvalidKeyException.class)
