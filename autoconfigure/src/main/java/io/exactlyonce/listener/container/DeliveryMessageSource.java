@@ -171,19 +171,15 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         return poll;
     }
 
-    private void returnLate(Collection<software.amazon.awssdk.services.sqs.model.Message> late) {
-        reader().returnAll(answers(late));
+    private void returnLate(Answers late) {
+        reader().returnAll(late);
     }
 
     @Override
     protected Collection<Message<T>> convertMessages(
             Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        return reader().read(answers(messages));
-    }
-
-    /** Awspring makes a collection of its own for a poll that failed. */
-    private static Answers answers(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        return messages instanceof Answers answers ? answers : new Answers(List.of());
+        // Awspring makes a collection of its own for a poll that failed.
+        return reader().read(messages instanceof Answers answers ? answers : new Answers(List.of()));
     }
 
     private MessageReader<T> reader() {
