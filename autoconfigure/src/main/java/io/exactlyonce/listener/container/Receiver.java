@@ -119,10 +119,11 @@ final class Receiver {
         ReceiveMessageRequest request = request(asked, most, wait);
         long sent = clock.nanoTime();
         try {
-            return client.receiveMessage(request)
-                    .whenComplete((response, failure) -> queue.received(asked, response))
-                    .thenApply(response -> new Answers(
-                            List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime())))));
+            return client.receiveMessage(request).thenApply(response -> {
+                queue.received(asked, response);
+                return new Answers(
+                        List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime()))));
+            });
         } catch (Throwable failure) {
             // An error, too, as when the system refuses a thread: awspring's thread that polls would end by it.
             return CompletableFuture.failedFuture(failure);
