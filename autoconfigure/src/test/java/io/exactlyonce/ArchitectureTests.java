@@ -70,7 +70,7 @@ class ArchitectureTests {
                     List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
             entry("sighting", List.of("", "claim", "delivery", "visibility", "time")),
-            entry("listener.permits", List.of("delivery", "delivery.waiting", "visibility", "time")),
+            entry("listener.permits", List.of("delivery.waiting", "time")),
             entry("listener.message", List.of("delivery", "delivery.pipeline", "listener.permits", "visibility")),
             entry(
                     "listener.method",

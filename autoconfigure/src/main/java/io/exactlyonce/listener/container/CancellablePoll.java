@@ -21,7 +21,7 @@ final class CancellablePoll extends CompletableFuture<Collection<Message>> {
      * @param request the receive
      * @param late takes messages that arrive after the poll was cancelled
      */
-    static CancellablePoll of(CompletableFuture<Collection<Message>> request, Consumer<Collection<Message>> late) {
+    static <A extends Collection<Message>> CancellablePoll of(CompletableFuture<A> request, Consumer<A> late) {
         CancellablePoll poll = new CancellablePoll();
         var unused = request.whenComplete((messages, failure) -> {
             if (failure != null) {

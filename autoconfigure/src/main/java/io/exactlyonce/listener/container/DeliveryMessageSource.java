@@ -17,7 +17,7 @@ import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.permits.HandlerSlots;
 import io.exactlyonce.listener.permits.PausingBackPressureHandler;
-import io.exactlyonce.listener.permits.PendingRecords;
+import io.exactlyonce.listener.permits.UnderWay;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -44,7 +44,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     private volatile @Nullable WatchedQueue watched;
     private volatile @Nullable Receiver receiver;
     private volatile @Nullable ListenerStop stop;
-    private volatile @Nullable PendingRecords records;
+    private volatile @Nullable UnderWay records;
 
     DeliveryMessageSource(ListenerEngine engine, String listener, ContainerSettings settings) {
         this.engine = engine;
@@ -105,19 +105,23 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());
-        awaitRecords(new PendingRecords(begun, inHand(configured), engine.observer()));
+        awaitRecords(
+                new UnderWay(inHand(configured), pending -> engine.observer().completing(begun, pending)));
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
         return new CompletingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl(), engine.timer());
     }
 
-    /** As many outcomes may be on their way to the store as messages may be in hand. */
+    /**
+     * As many outcomes may be on their way to the store as messages may be in hand. They hold neither thread nor permit, so that something
+     * else has to bound them: a crash would repeat the effects of all of them.
+     */
     private int inHand(SqsContainerOptions configured) {
         int most = configured.getMaxConcurrentMessages();
         return settings.claimsAhead() ? most + configured.getMaxMessagesPerPoll() : most;
     }
 
-    private void awaitRecords(PendingRecords pending) {
+    private void awaitRecords(UnderWay pending) {
         records = pending;
         PausingBackPressureHandler pausing = permits;
         if (pausing != null) {
@@ -127,7 +131,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
 
     @Override
     public void recording(CompletableFuture<?> settled) {
-        PendingRecords pending = records;
+        UnderWay pending = records;
         if (pending != null) {
             pending.add(settled);
         }
@@ -167,19 +171,15 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         return poll;
     }
 
-    private void returnLate(Collection<software.amazon.awssdk.services.sqs.model.Message> late) {
-        reader().returnAll(answers(late));
+    private void returnLate(Answers late) {
+        reader().returnAll(late);
     }
 
     @Override
     protected Collection<Message<T>> convertMessages(
             Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        return reader().read(answers(messages));
-    }
-
-    /** Awspring makes a collection of its own for a poll that failed. */
-    private static Answers answers(Collection<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        return messages instanceof Answers answers ? answers : new Answers(List.of());
+        // Awspring makes a collection of its own for a poll that failed.
+        return reader().read(messages instanceof Answers answers ? answers : new Answers(List.of()));
     }
 
     private MessageReader<T> reader() {
@@ -204,7 +204,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     }
 
     @Override
-    public CompletableFuture<Void> takePermitBack() {
+    public CompletableFuture<?> takePermitBack() {
         PausingBackPressureHandler released = permits;
         return released == null ? CompletableFuture.completedFuture(null) : released.takeBack();
     }

@@ -115,8 +115,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     }
 
     private static HandlerSlots slots(Collection<? extends Message<?>> messages) {
-        return messages.stream()
-                .flatMap(message -> ReceivedMessage.of(message).stream())
+        return ReceivedMessage.among(messages)
                 .findFirst()
                 .map(ReceivedMessage::origin)
                 .orElse(MessageOrigin.UNKNOWN)
@@ -149,14 +148,11 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
 
     /** Settles the rest at once. */
     private Collection<Message<T>> admitted(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        List<Attempt> attempts = SettlingPipeline.attempts(messages);
-        List<Attempt> unanswered =
-                attempts.stream().filter(Attempt::isToBeClaimed).toList();
-        List<Attempt> admitted = new ArrayList<>(engine.pipeline()
-                .admit(attempts.stream()
-                        .filter(attempt -> !unanswered.contains(attempt))
-                        .toList()));
-        admitted.addAll(unanswered);
+        Map<Boolean, List<Attempt>> unanswered =
+                SettlingPipeline.attempts(messages).stream().collect(Collectors.partitioningBy(Attempt::isToBeClaimed));
+        List<Attempt> admitted =
+                new ArrayList<>(engine.pipeline().admit(Objects.requireNonNull(unanswered.get(false))));
+        admitted.addAll(Objects.requireNonNull(unanswered.get(true)));
         Map<Boolean, List<Message<T>>> goOn = messages.stream()
                 .collect(Collectors.partitioningBy(message -> SettlingPipeline.isAmong(admitted, message)));
         List<Message<T>> rest = Objects.requireNonNull(goOn.get(false));

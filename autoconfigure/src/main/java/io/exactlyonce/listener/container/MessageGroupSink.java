@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
@@ -58,29 +57,19 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
     @Override
     protected CompletableFuture<Void> doEmit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
-        return handle(List.copyOf(group), context);
+        return group.isEmpty() ? NOTHING_LEFT : handle(List.copyOf(group), new Permits<>(context, false));
     }
 
-    /** Each of these has a permit. */
-    private CompletableFuture<Void> handle(List<Message<T>> group, MessageProcessingContext<T> context) {
-        if (group.isEmpty()) {
-            return NOTHING_LEFT;
-        }
+    private CompletableFuture<Void> handle(List<Message<T>> group, Permits<T> permits) {
         List<Message<T>> rest = group.subList(1, group.size());
-        return run(group.get(0), context, head -> {
+        return run(group.get(0), permits.ofHead(), head -> {
             if (head.waits()) {
                 // In this order: a listener that stops meanwhile finds a permit taken at any time.
-                CompletableFuture<Void> goneOn = waitBehind(head, rest, context);
-                releasePermits(rest, context);
+                CompletableFuture<Void> goneOn = waitBehind(head, rest, permits.context());
+                permits.releaseThoseOf(rest);
                 return goneOn;
             }
-            return head.leaves(head.seemsGone()).thenCompose(leaves -> {
-                if (leaves) {
-                    return next(rest, () -> handle(rest, context), () -> releasePermits(rest, context));
-                }
-                releasePermits(rest, context);
-                return NOTHING_LEFT;
-            });
+            return head.leaves(head.seemsGone()).thenCompose(leaves -> goOn(leaves, rest, permits));
         });
     }
 
@@ -91,45 +80,24 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         }
         // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
         return head.gone()
-                .thenCompose(gone -> origin(rest.get(0))
+                .thenCompose(gone -> ReceivedMessage.originOf(rest.get(0))
                         .takePermitBack()
                         .thenCompose(taken -> head.leaves(gone))
-                        .thenCompose(leaves -> next(
-                                rest, () -> goOn(leaves, rest, context), context::runBackPressureReleaseCallback)));
+                        .thenCompose(leaves -> goOn(leaves, rest, new Permits<>(context, true))));
     }
 
-    /** These have one permit, and keep it from one to the next: in between, a listener that stops would take them for done. */
-    private CompletableFuture<Void> goOn(boolean leaves, List<Message<T>> rest, MessageProcessingContext<T> context) {
+    private CompletableFuture<Void> goOn(boolean leaves, List<Message<T>> rest, Permits<T> permits) {
         if (!leaves || rest.isEmpty()) {
-            context.runBackPressureReleaseCallback();
+            permits.releaseThoseOf(rest);
             return NOTHING_LEFT;
         }
-        List<Message<T>> later = rest.subList(1, rest.size());
-        return run(rest.get(0), context.setBackPressureReleaseCallback(() -> {}), head -> {
-            if (head.waits()) {
-                CompletableFuture<Void> goneOn = waitBehind(head, later, context);
-                context.runBackPressureReleaseCallback();
-                return goneOn;
-            }
-            return head.leaves(head.seemsGone())
-                    .thenCompose(gone ->
-                            next(later, () -> goOn(gone, later, context), context::runBackPressureReleaseCallback));
-        });
-    }
-
-    /** @param release gives the permits back of messages for which there is no thread to go on */
-    private CompletableFuture<Void> next(
-            List<Message<T>> messages, Supplier<CompletableFuture<Void>> handling, Runnable release) {
-        if (messages.isEmpty()) {
-            return handling.get();
-        }
         CompletableFuture<Void> thread = new CompletableFuture<>();
-        CompletableFuture<Void> handled = thread.thenCompose(begun -> handling.get());
+        CompletableFuture<Void> handled = thread.thenCompose(begun -> handle(rest, permits));
         try {
             continuations.execute(() -> thread.complete(null));
             return handled;
         } catch (Throwable noThread) {
-            release.run();
+            permits.releaseThoseOf(rest);
             return CompletableFuture.failedFuture(noThread);
         }
     }
@@ -147,7 +115,9 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
                         logError(unsettled, message);
                         return null;
                     })
-                    .thenCompose(settled -> then.apply(new Head(delivery(message), origin(message))));
+                    .thenCompose(settled -> then.apply(new Head(
+                            ReceivedMessage.of(message).map(ReceivedMessage::delivery),
+                            ReceivedMessage.originOf(message))));
         });
     }
 
@@ -165,16 +135,21 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         return PermitSinks.execute(1, context, counted -> super.execute(message, counted));
     }
 
-    private static <T> void releasePermits(List<Message<T>> messages, MessageProcessingContext<T> context) {
-        messages.forEach(message -> context.runBackPressureReleaseCallback());
-    }
+    /**
+     * What messages of a group hold: a permit each; or after a wait one for all of them, kept from each to the next: in between, a
+     * listener that stops would take them for done.
+     */
+    private record Permits<T>(MessageProcessingContext<T> context, boolean areShared) {
 
-    private static Optional<Delivery> delivery(Message<?> message) {
-        return ReceivedMessage.of(message).map(ReceivedMessage::delivery);
-    }
+        MessageProcessingContext<T> ofHead() {
+            return areShared ? context.setBackPressureReleaseCallback(() -> {}) : context;
+        }
 
-    private static MessageOrigin origin(Message<?> message) {
-        return ReceivedMessage.of(message).map(ReceivedMessage::origin).orElse(MessageOrigin.UNKNOWN);
+        void releaseThoseOf(List<Message<T>> rest) {
+            for (int left = areShared ? 1 : rest.size(); left > 0; left--) {
+                context.runBackPressureReleaseCallback();
+            }
+        }
     }
 
     /** The message that the rest of its group depends on, once it has left its pipeline. */

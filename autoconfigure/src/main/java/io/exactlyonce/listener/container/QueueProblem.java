@@ -1,10 +1,10 @@
 package io.exactlyonce.listener.container;
 
+import io.exactlyonce.listener.message.FailureOutline;
 import java.io.IOException;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
@@ -116,8 +116,7 @@ enum QueueProblem {
         if (any(failure, QueueProblem::isRefusal)) {
             return FORBIDDEN;
         }
-        // The SDK has no type for it; it is nothing but a client's exception that sent no request.
-        if (any(failure, cause -> isClients(cause, "Unable to load credentials"))) {
+        if (any(failure, QueueProblem::isWithoutCredentials)) {
             return NO_CREDENTIALS;
         }
         if (any(failure, UnknownHostException.class::isInstance)) {
@@ -135,9 +134,10 @@ enum QueueProblem {
                 && (answer.statusCode() == UNAUTHORIZED || answer.statusCode() == NOT_ALLOWED);
     }
 
-    private static boolean isClients(Throwable cause, String beginning) {
+    /** The SDK has no type for it; it is nothing but a client's exception that sent no request. */
+    private static boolean isWithoutCredentials(Throwable cause) {
         return cause instanceof SdkClientException
-                && String.valueOf(cause.getMessage()).startsWith(beginning);
+                && String.valueOf(cause.getMessage()).startsWith("Unable to load credentials");
     }
 
     /** The SDK's own limits, and its pool's: a connection that cannot be made may end as one that was not acquired. */
@@ -148,12 +148,7 @@ enum QueueProblem {
                 || cause instanceof ApiCallAttemptTimeoutException;
     }
 
-    private static boolean any(@Nullable Throwable failure, Predicate<Throwable> matches) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (matches.test(cause)) {
-                return true;
-            }
-        }
-        return false;
+    private static boolean any(Throwable failure, Predicate<Throwable> matches) {
+        return FailureOutline.causes(failure).anyMatch(matches);
     }
 }

@@ -9,8 +9,6 @@ import org.springframework.core.NestedExceptionUtils;
  */
 public final class QueueUnavailableException extends ExactlyOnceSetupException {
 
-    private final transient QueueLookup lookup;
-
     QueueUnavailableException(QueueLookup lookup, Throwable cause) {
         this(lookup, QueueProblem.of(cause), cause);
     }
@@ -26,16 +24,5 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                                 NestedExceptionUtils.getMostSpecificCause(cause).getMessage()),
                 problem.remedy(lookup),
                 cause);
-        this.lookup = lookup;
-    }
-
-    /** Returns the queue's name, URL or ARN as it was configured. */
-    public String queue() {
-        return lookup.queue();
-    }
-
-    /** Returns the listener's id. */
-    public String listener() {
-        return lookup.listener();
     }
 }

@@ -8,7 +8,6 @@ import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -18,7 +17,6 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
-import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /**
@@ -73,7 +71,7 @@ final class Receiver {
     }
 
     /** Returns the messages of one poll; fails only if there is none to lose. */
-    CompletableFuture<Collection<Message>> receive(int most) {
+    CompletableFuture<Answers> receive(int most) {
         queue.readAgainIfDue();
         // As awspring, which asks SQS for whole seconds, and drops the rest.
         Duration wait = Duration.ofSeconds(options.getPollTimeout().toSeconds());
@@ -81,8 +79,7 @@ final class Receiver {
                 .thenCompose(first -> first.size() == MOST && most > MOST && goesOn.getAsBoolean()
                         ? more(first, most - MOST)
                         : CompletableFuture.completedFuture(first))
-                .thenCompose(queue::confirmLastReceives)
-                .thenApply(answers -> answers);
+                .thenCompose(queue::confirmLastReceives);
     }
 
     private CompletableFuture<Answers> more(Answers first, int most) {
@@ -122,10 +119,11 @@ final class Receiver {
         ReceiveMessageRequest request = request(asked, most, wait);
         long sent = clock.nanoTime();
         try {
-            return client.receiveMessage(request)
-                    .whenComplete((response, failure) -> queue.received(asked, response))
-                    .thenApply(response -> new Answers(
-                            List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime())))));
+            return client.receiveMessage(request).thenApply(response -> {
+                queue.received(asked, response);
+                return new Answers(
+                        List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime()))));
+            });
         } catch (Throwable failure) {
             // An error, too, as when the system refuses a thread: awspring's thread that polls would end by it.
             return CompletableFuture.failedFuture(failure);

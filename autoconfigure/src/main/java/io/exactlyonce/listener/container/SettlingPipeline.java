@@ -9,6 +9,7 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.springframework.messaging.Message;
 
@@ -76,8 +77,7 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
 
     private void finish(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
         CompletableFuture<Void> settled = finish(messages, context, engine, engine.deliveries()::settle);
-        messages.stream()
-                .flatMap(message -> ReceivedMessage.of(message).stream())
+        ReceivedMessage.among(messages)
                 .findFirst()
                 .ifPresent(received -> received.origin().recording(settled));
     }
@@ -105,8 +105,7 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
     }
 
     static List<Attempt> attempts(Collection<? extends Message<?>> messages) {
-        return messages.stream()
-                .flatMap(message -> ReceivedMessage.of(message).stream())
+        return ReceivedMessage.among(messages)
                 .flatMap(received -> received.attempt().stream())
                 .toList();
     }
@@ -115,28 +114,26 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
      * Gives back what was claimed and did not come to its handler, and settles messages as soon as how they ended is on record.
      * Those to be deleted are deleted together. Does nothing to messages that are settled.
      *
-     * @param settling returns whether a message is to be deleted
+     * @param settling returns whether a message is to be deleted; depends on whether its listener is stopping
      */
     static <T> CompletableFuture<Void> finish(
             Collection<Message<T>> messages,
             MessageProcessingContext<T> context,
             ListenerEngine engine,
-            Settling settling) {
-        List<ReceivedMessage> received = messages.stream()
-                .flatMap(message -> ReceivedMessage.of(message).stream())
-                .toList();
+            Predicate<Delivery> settling) {
         engine.pipeline().withdraw(attempts(messages));
-        return CompletableFuture.allOf(
-                        received.stream().map(each -> each.delivery().left()).toArray(CompletableFuture[]::new))
+        return CompletableFuture.allOf(ReceivedMessage.among(messages)
+                        .map(received -> received.delivery().left())
+                        .toArray(CompletableFuture[]::new))
                 .thenRun(() -> settle(messages, context, settling));
     }
 
     private static <T> void settle(
-            Collection<Message<T>> messages, MessageProcessingContext<T> context, Settling settling) {
+            Collection<Message<T>> messages, MessageProcessingContext<T> context, Predicate<Delivery> settling) {
         List<Message<T>> deleted = messages.stream()
                 .filter(message -> ReceivedMessage.of(message)
                         .map(ReceivedMessage::delivery)
-                        .filter(settling::settle)
+                        .filter(settling)
                         .isPresent())
                 .toList();
         if (deleted.size() == 1) {
@@ -150,11 +147,5 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
         return ReceivedMessage.of(message)
                 .filter(received -> received.delivery().isHeldBack())
                 .isPresent();
-    }
-
-    /** How a delivery is settled: depends on whether its listener is stopping. */
-    @FunctionalInterface
-    interface Settling {
-        boolean settle(Delivery delivery);
     }
 }

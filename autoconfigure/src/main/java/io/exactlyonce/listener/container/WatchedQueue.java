@@ -81,11 +81,9 @@ final class WatchedQueue {
         return current;
     }
 
-    /** Tells what a request has brought, if it was answered. */
-    void received(Subscription asked, @Nullable ReceiveMessageResponse response) {
-        if (response != null) {
-            Arrivals.tell(observer, asked, response);
-        }
+    /** Tells what a request has brought. */
+    void received(Subscription asked, ReceiveMessageResponse response) {
+        Arrivals.tell(observer, asked, response);
     }
 
     /** Reads the attributes again if a minute has passed; nothing waits for that, and nothing changes if it fails. */

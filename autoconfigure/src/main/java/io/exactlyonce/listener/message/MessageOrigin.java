@@ -15,7 +15,7 @@ public interface MessageOrigin {
         }
 
         @Override
-        public CompletableFuture<Void> takePermitBack() {
+        public CompletableFuture<?> takePermitBack() {
             return CompletableFuture.completedFuture(null);
         }
 
@@ -37,7 +37,7 @@ public interface MessageOrigin {
      *
      * @return completes when the message may go on; its permit is released at its end, as always
      */
-    CompletableFuture<Void> takePermitBack();
+    CompletableFuture<?> takePermitBack();
 
     /** Returns what lets handlers of its messages run. */
     HandlerSlots slots();

@@ -3,9 +3,11 @@ package io.exactlyonce.listener.message;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Attempt;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
@@ -24,9 +26,8 @@ public final class ReceivedMessage {
     static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
     private final Delivery delivery;
-    private final @Nullable String keyAttribute;
+    private final PolledMessage polled;
     private final String group;
-    private final String body;
     private final MessageOrigin origin;
     private volatile @Nullable Attempt attempt;
 
@@ -40,35 +41,22 @@ public final class ReceivedMessage {
     public ReceivedMessage(
             Delivery delivery, @Nullable String keyAttribute, String group, String body, MessageOrigin origin) {
         this.delivery = delivery;
-        this.keyAttribute = keyAttribute;
+        this.polled = new PolledMessage(delivery.subscription().queue(), delivery.messageId(), keyAttribute, body);
         this.group = group;
-        this.body = body;
         this.origin = origin;
-    }
-
-    public ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group, String body) {
-        this(delivery, keyAttribute, group, body, MessageOrigin.UNKNOWN);
     }
 
     public Delivery delivery() {
         return delivery;
     }
 
-    public @Nullable String keyAttribute() {
-        return keyAttribute;
-    }
-
     public String group() {
         return group;
     }
 
-    public String body() {
-        return body;
-    }
-
     /** Returns what SQS itself says of the message. */
     public PolledMessage polled() {
-        return new PolledMessage(delivery.subscription().queue(), delivery.messageId(), keyAttribute, body);
+        return polled;
     }
 
     public MessageOrigin origin() {
@@ -107,6 +95,16 @@ public final class ReceivedMessage {
     /** Returns the group that SQS names, whatever the message's headers say. */
     public static String groupOf(Message<?> message) {
         return of(message).map(ReceivedMessage::group).orElse("");
+    }
+
+    /** Returns what is known of these messages: of each that has a delivery. */
+    public static Stream<ReceivedMessage> among(Collection<? extends Message<?>> messages) {
+        return messages.stream().flatMap(message -> of(message).stream());
+    }
+
+    /** Returns where a message was polled, as far as that is known. */
+    public static MessageOrigin originOf(Message<?> message) {
+        return of(message).map(ReceivedMessage::origin).orElse(MessageOrigin.UNKNOWN);
     }
 
     /** Returns what is known of a message that is about to be handled. */

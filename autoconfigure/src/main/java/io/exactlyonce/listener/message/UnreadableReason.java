@@ -2,9 +2,7 @@ package io.exactlyonce.listener.message;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
@@ -17,9 +15,6 @@ import tools.jackson.core.TokenStreamLocation;
 /** Why a message cannot be read, by types and places: what stands there may be a card number. */
 public final class UnreadableReason {
 
-    /** Bounds the causes, since they may form a circle. */
-    private static final int MOST_CAUSES = 20;
-
     private static final int MOST_STEPS = 10;
 
     /** A name beyond these may be content that a sender has put into the place of a name. */
@@ -30,8 +25,7 @@ public final class UnreadableReason {
     public static String of(Throwable failure) {
         String type =
                 NestedExceptionUtils.getMostSpecificCause(failure).getClass().getName();
-        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                .limit(MOST_CAUSES)
+        return FailureOutline.causes(failure)
                 .map(UnreadableReason::place)
                 .filter(place -> !place.isEmpty())
                 .findFirst()

@@ -74,7 +74,7 @@ public record BatchSignature(int list, int claims, int visibility, Class<?> payl
         requireUsable(method, list);
     }
 
-    private static List<MethodParameter> parameters(Method method) {
+    static List<MethodParameter> parameters(Method method) {
         return IntStream.range(0, method.getParameterCount())
                 .mapToObj(index -> new MethodParameter(method, index))
                 .toList();

@@ -5,7 +5,6 @@ import java.lang.reflect.Method;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
 import org.springframework.messaging.Message;
@@ -27,9 +26,7 @@ public final class ClaimArgumentResolver implements HandlerMethodArgumentResolve
 
     /** @throws InvalidListenerException if a method that is only observed takes a claim, of which there is none */
     static void requireNoClaim(Method observed) {
-        if (IntStream.range(0, observed.getParameterCount())
-                .mapToObj(index -> new MethodParameter(observed, index))
-                .anyMatch(ClaimArgumentResolver::isClaim)) {
+        if (BatchSignature.parameters(observed).stream().anyMatch(ClaimArgumentResolver::isClaim)) {
             throw new InvalidListenerException(
                     observed,
                     "its mode is 'observe', and it takes a Claim: no claim is held while it runs, and no fencing token known",

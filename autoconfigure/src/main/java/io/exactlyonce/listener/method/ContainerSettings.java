@@ -39,7 +39,6 @@ public final class ContainerSettings {
     private volatile boolean isObserved;
     private volatile boolean tellsItsEnd = true;
     private volatile @Nullable Duration timeout;
-    private volatile @Nullable String scope;
     private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
 
     /** Returns the settings of a container that is about to be made. */
@@ -50,16 +49,11 @@ public final class ContainerSettings {
     }
 
     /** Sets what a method of the container that is being made says; those of one class say the same. */
-    static void complete(
-            DeliveryHandlerMethod handler,
-            @Nullable Duration timeout,
-            @Nullable String scope,
-            AbandonedPolicy onAbandoned) {
+    static void complete(DeliveryHandlerMethod handler, @Nullable Duration timeout, AbandonedPolicy onAbandoned) {
         ContainerSettings latest = LATEST.get();
         if (latest != null) {
             latest.handlers.add(handler);
             latest.timeout = timeout;
-            latest.scope = scope;
             latest.onAbandoned = onAbandoned;
         }
     }
@@ -69,9 +63,8 @@ public final class ContainerSettings {
      *
      * @param tellsItsEnd whether its handler's end tells that its work is done
      */
-    static void observe(
-            DeliveryHandlerMethod handler, @Nullable String scope, AbandonedPolicy onAbandoned, boolean tellsItsEnd) {
-        complete(handler, null, scope, onAbandoned);
+    static void observe(DeliveryHandlerMethod handler, AbandonedPolicy onAbandoned, boolean tellsItsEnd) {
+        complete(handler, null, onAbandoned);
         ContainerSettings latest = LATEST.get();
         if (latest != null) {
             latest.isObserved = true;
@@ -168,7 +161,7 @@ public final class ContainerSettings {
 
     /** Returns the scope of the listener's keys; {@code null} for its queue's. */
     public @Nullable String scope() {
-        return scope;
+        return handlers.isEmpty() ? null : handlers.get(0).method().scope();
     }
 
     /** Returns in what the handler runs together with its claim; {@code null} if its effects are elsewhere. */

@@ -72,10 +72,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 new KeyArguments(method, handler.getMethodParameters(), resolvers));
         DeliveryHandlerMethod made = new DeliveryHandlerMethod(handler, read);
         ContainerSettings.complete(
-                made,
-                methods.timeout(declared),
-                methods.scope(declared),
-                declared.annotation().onAbandoned());
+                made, methods.timeout(declared), declared.annotation().onAbandoned());
         return made;
     }
 
@@ -87,7 +84,6 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 methods.readObserved(declared, new KeyArguments(method, handler.getMethodParameters(), resolvers));
         ContainerSettings.observe(
                 new DeliveryHandlerMethod(handler, read),
-                methods.scope(declared),
                 declared.annotation().onAbandoned(),
                 methods.tellRefusals(declared, handler.getReturnType().getParameterType()));
         return handler;

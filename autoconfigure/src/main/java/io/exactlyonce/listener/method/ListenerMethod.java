@@ -15,7 +15,6 @@ import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
-import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -35,7 +34,7 @@ final class ListenerMethod {
     private final InDoubtPolicy doubt;
     private final @Nullable ClaimTransaction transaction;
     private final ResultSerializer results;
-    private final @Nullable Type asyncResult;
+    private final boolean isAsync;
     private final boolean enveloped;
     private final int claimIndex;
     private final @Nullable BatchSignature batch;
@@ -43,7 +42,7 @@ final class ListenerMethod {
     /**
      * Makes a method.
      *
-     * @param asyncResult what its futures end with; {@code null} if it returns when its work is done
+     * @param isAsync whether it returns before its work is done, and a future of it
      * @param key says the key of a message; {@code null} for the message attribute, else the message's id
      * @param scope of its keys; {@code null} for the queue's name
      * @param doubt what to do with a key that must not simply be run again
@@ -52,7 +51,7 @@ final class ListenerMethod {
      */
     ListenerMethod(
             Method method,
-            @Nullable Type asyncResult,
+            boolean isAsync,
             @Nullable KeyExpression key,
             @Nullable String scope,
             InDoubtPolicy doubt,
@@ -64,7 +63,7 @@ final class ListenerMethod {
         this.doubt = doubt;
         this.transaction = transaction;
         this.results = results;
-        this.asyncResult = asyncResult;
+        this.isAsync = isAsync;
         this.enveloped = SnsEnvelope.isTakenBy(method);
         this.claimIndex = Arrays.asList(method.getParameterTypes()).indexOf(Claim.class);
         this.batch = BatchSignature.isBatch(method) ? BatchSignature.of(method) : null;
@@ -107,6 +106,11 @@ final class ListenerMethod {
                         .formatted(ReceivedMessage.KEY_ATTRIBUTE);
     }
 
+    /** Returns the scope of its keys; {@code null} for the queue's name. */
+    @Nullable String scope() {
+        return scope;
+    }
+
     /** Returns what a message says, without the envelope around it. */
     String payload(PolledMessage polled) {
         return enveloped ? SnsEnvelope.of(polled.body(), results) : polled.body();
@@ -119,7 +123,7 @@ final class ListenerMethod {
 
     /** Returns whether the method returns before its work is done, and a future of it. */
     boolean isAsync() {
-        return asyncResult != null;
+        return isAsync;
     }
 
     /** @throws IllegalStateException if an asynchronous method returned no future */

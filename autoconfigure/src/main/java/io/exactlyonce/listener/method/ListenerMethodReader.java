@@ -3,19 +3,16 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.Mode;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.sighting.ListenerModes;
 import java.lang.reflect.Method;
-import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
 
@@ -41,11 +38,6 @@ public final class ListenerMethodReader {
         this.modes = modes;
     }
 
-    /** Makes a reader of listeners that are enforced unless they say otherwise. */
-    ListenerMethodReader(PropertyResolver properties, ListenerBeans beans, ResultSerializer results) {
-        this(new ListenerModes(properties, Mode.ENFORCE), beans, results);
-    }
-
     /** As {@link ListenerMethodValidator#tellRefusals} does. */
     boolean tellRefusals(ListenerDeclaration declared, Class<?> returned) {
         return ListenerMethodValidator.tellRefusals(declared, returned, properties);
@@ -68,7 +60,7 @@ public final class ListenerMethodReader {
         requirePreparedContainer(declared);
         return new ListenerMethod(
                 method,
-                null,
+                false,
                 key(declared.annotation(), arguments),
                 scope(declared),
                 InDoubtPolicy.RERUN,
@@ -102,22 +94,12 @@ public final class ListenerMethodReader {
         String manager = properties.resolveRequiredPlaceholders(annotation.transactionManager());
         return new ListenerMethod(
                 method,
-                asyncResult(method, returned),
+                CompletionStage.class.isAssignableFrom(returned),
                 key(annotation, arguments),
                 scope(declared),
                 doubt(annotation, method),
                 beans.transaction(method, annotation.effects(), manager, advice),
                 results);
-    }
-
-    /** Returns the type of an asynchronous method's results, or {@code null} if the method is none. */
-    static @Nullable Type asyncResult(Method method, Class<?> returned) {
-        if (!CompletionStage.class.isAssignableFrom(returned)) {
-            return null;
-        }
-        // Only types that a CompletableFuture can stand in for get here: their result is their own parameter.
-        ResolvableType future = ResolvableType.forMethodReturnType(method);
-        return future.hasGenerics() ? future.getGeneric(0).getType() : Object.class;
     }
 
     private @Nullable KeyExpression key(ExactlyOnceListener annotation, KeyArguments arguments) {
@@ -153,7 +135,7 @@ public final class ListenerMethodReader {
     }
 
     /** Returns the scope of a method's keys, or {@code null} for its queue's. */
-    @Nullable String scope(ListenerDeclaration declared) {
+    private @Nullable String scope(ListenerDeclaration declared) {
         String scope =
                 properties.resolveRequiredPlaceholders(declared.annotation().scope());
         if (scope.isBlank()) {

@@ -3,10 +3,8 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.listener.message.FailureOutline;
 import io.exactlyonce.listener.message.UnreadableReason;
 import java.lang.reflect.Method;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,9 +31,6 @@ final class UnfitArguments {
 
     private static final Logger log = LoggerFactory.getLogger(UnfitArguments.class);
 
-    /** Bounds the causes, since they may form a circle. */
-    private static final int MOST_CAUSES = 20;
-
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
     /** As awspring's. */
@@ -47,9 +42,7 @@ final class UnfitArguments {
     static boolean mayQuoteContent(Throwable failure) {
         return failure instanceof MessagingException
                 || failure instanceof ConversionException
-                || Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                        .limit(MOST_CAUSES)
-                        .anyMatch(InvalidPropertyException.class::isInstance);
+                || FailureOutline.causes(failure).anyMatch(InvalidPropertyException.class::isInstance);
     }
 
     /**

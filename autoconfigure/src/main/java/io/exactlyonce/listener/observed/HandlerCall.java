@@ -3,6 +3,7 @@ package io.exactlyonce.listener.observed;
 import io.awspring.cloud.sqs.listener.AsyncAdapterBlockingExecutionFailedException;
 import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.listener.message.FailureOutline;
 import io.exactlyonce.sighting.Observation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.UndeclaredThrowableException;
@@ -19,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * @param tellsItsEnd whether a handler that returns has done its work
  */
 record HandlerCall(List<Observation> observations, boolean tellsItsEnd) {
-
-    /** Bounds the causes, since they may form a circle. */
-    private static final int MOST_CAUSES = 20;
 
     /** Of a batch, a handler may name what has failed: the others' effects have happened, though awspring redelivers all. */
     void ended(@Nullable Throwable failure) {
@@ -45,14 +43,11 @@ record HandlerCall(List<Observation> observations, boolean tellsItsEnd) {
      * a transaction may have undone the effects of all of it.
      */
     private Map<Integer, Throwable> named(@Nullable Throwable failure) {
-        Throwable thrown = failure;
-        for (int depth = 0; thrown != null && isWrapper(thrown) && depth < MOST_CAUSES; depth++) {
-            thrown = thrown.getCause();
-        }
-        if (!(thrown instanceof BatchItemFailures items)) {
-            return Map.of();
-        }
-        Map<Integer, Throwable> failures = items.failures();
+        Throwable thrown = FailureOutline.causes(failure)
+                .dropWhile(HandlerCall::isWrapper)
+                .findFirst()
+                .orElse(null);
+        Map<Integer, Throwable> failures = thrown instanceof BatchItemFailures items ? items.failures() : Map.of();
         return failures.keySet().stream().allMatch(index -> index < observations.size()) ? failures : Map.of();
     }
 

@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
@@ -50,29 +51,23 @@ final class ObservedListener<T> implements AsyncMessageListener<T>, AsyncMessage
 
     @Override
     public CompletableFuture<Void> onMessage(Message<T> message) {
-        HandlerCall call = observer.begin(List.of(message));
-        try {
-            return observed(original.onMessage(message), call);
-        } catch (Throwable failure) {
-            call.ended(failure);
-            throw failure;
-        }
+        return observed(observer.begin(List.of(message)), () -> original.onMessage(message));
     }
 
     @Override
     public CompletableFuture<Void> onMessage(Collection<Message<T>> messages) {
-        HandlerCall call = observer.begin(messages);
+        return observed(observer.begin(messages), () -> original.onMessage(messages));
+    }
+
+    private static CompletableFuture<Void> observed(HandlerCall call, Supplier<CompletableFuture<Void>> listener) {
         try {
-            return observed(original.onMessage(messages), call);
+            CompletableFuture<Void> end = listener.get();
+            var unused = end.whenComplete((done, failure) -> call.ended(failure));
+            return end;
         } catch (Throwable failure) {
             call.ended(failure);
             throw failure;
         }
-    }
-
-    private static CompletableFuture<Void> observed(CompletableFuture<Void> end, HandlerCall call) {
-        var unused = end.whenComplete((done, failure) -> call.ended(failure));
-        return end;
     }
 
     @Override

@@ -2,10 +2,6 @@ package io.exactlyonce.listener.permits;
 
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -30,13 +26,11 @@ public final class HandlerSlots {
     /** What the latest handler counts in the average, one in so many. */
     private static final int SMOOTHING = 8;
 
-    private final int most;
+    private final Turns slots;
     private final int ahead;
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition fewer = lock.newCondition();
-    private final Deque<Waiting> waiting = new ArrayDeque<>();
-    private int free;
     private int inHand;
     private int lent;
     private long typicalNanos = Long.MAX_VALUE;
@@ -50,14 +44,13 @@ public final class HandlerSlots {
      * @param clock monotonic, in nanoseconds
      */
     public HandlerSlots(int most, int ahead, NanoClock clock) {
-        this.most = most;
+        this.slots = new Turns(most, clock);
         this.ahead = ahead;
         this.clock = clock;
-        this.free = most;
     }
 
     int most() {
-        return most;
+        return slots.most();
     }
 
     /**
@@ -84,15 +77,7 @@ public final class HandlerSlots {
      * @return completes when they are taken, with that moment
      */
     public CompletableFuture<Long> take(int messages) {
-        Waiting asked = new Waiting(messages, new CompletableFuture<>());
-        lock.lock();
-        try {
-            waiting.add(asked);
-        } finally {
-            lock.unlock();
-        }
-        beginNext();
-        return asked.taken();
+        return slots.take(messages);
     }
 
     /**
@@ -105,14 +90,13 @@ public final class HandlerSlots {
         boolean isReleased;
         lock.lock();
         try {
-            free++;
             long took = Math.max(0, clock.nanoTime() - begunAt);
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
             isReleased = leaveHand();
         } finally {
             lock.unlock();
         }
-        beginNext();
+        slots.giveBack(1);
         return isReleased;
     }
 
@@ -142,22 +126,8 @@ public final class HandlerSlots {
     }
 
     private int limit() {
-        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * most / Math.max(1, ahead);
+        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * slots.most() / Math.max(1, ahead);
         return isQuick && !isClosed ? ahead : 0;
-    }
-
-    private void beginNext() {
-        List<Waiting> next = new ArrayList<>();
-        lock.lock();
-        try {
-            while (!waiting.isEmpty() && (waiting.element().messages() <= free || free == most)) {
-                free -= waiting.element().messages();
-                next.add(waiting.remove());
-            }
-        } finally {
-            lock.unlock();
-        }
-        next.forEach(begun -> begun.taken().complete(clock.nanoTime()));
     }
 
     /**
@@ -180,6 +150,4 @@ public final class HandlerSlots {
         }
         return Duration.ofNanos(Math.max(0, left));
     }
-
-    private record Waiting(int messages, CompletableFuture<Long> taken) {}
 }

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * not too many of its polls wait for messages. Stopping the container instead would stop its running
  * handlers, too.
  *
- * <p>Messages that gave their permits back while they waited take them back: see {@link OwedPermits}.
+ * <p>Messages that gave their permits back while they waited go on without one, and owe it: the next one that is released, by
+ * whichever message or poll, pays for it. So more than the listener's number are handled at once only until some other message ends,
+ * and never more than twice as many.
  */
 public final class PausingBackPressureHandler implements BatchAwareBackPressureHandler, IdentifiableContainerComponent {
 
@@ -32,11 +34,11 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
 
     private final BatchAwareBackPressureHandler original;
     private final StoreCircuitBreaker breaker;
-    private final OwedPermits owed;
+    private final Turns owed;
     private final HandlerSlots slots;
     private final NanoClock clock;
-    private final UnderWay polls = new UnderWay(MOST_POLLS);
-    private volatile @Nullable PendingRecords records;
+    private final UnderWay polls = new UnderWay(MOST_POLLS, polls -> {});
+    private volatile @Nullable UnderWay records;
     private String id = getClass().getSimpleName();
 
     /**
@@ -48,7 +50,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
         this.original = original;
         this.breaker = breaker;
         this.slots = slots;
-        this.owed = new OwedPermits(slots.most());
+        this.owed = new Turns(slots.most(), clock);
         this.clock = clock;
     }
 
@@ -85,7 +87,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     }
 
     private boolean mayPoll() throws InterruptedException {
-        PendingRecords pending = records;
+        UnderWay pending = records;
         return breaker.awaitPolling(LOOK_UP)
                 && (pending == null || pending.awaitRoom(LOOK_UP))
                 && polls.awaitRoom(LOOK_UP);
@@ -101,7 +103,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     }
 
     /** Does not let its listener poll, nor end, while too many of these are pending. */
-    public void await(PendingRecords pending) {
+    public void await(UnderWay pending) {
         records = pending;
     }
 
@@ -119,12 +121,12 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
 
     @Override
     public void release(int amount, ReleaseReason reason) {
-        original.release(owed.pay(amount), reason);
+        original.release(owed.giveBack(amount), reason);
     }
 
-    /** Completes when a message may go on that has released its permit meanwhile. */
-    public CompletableFuture<Void> takeBack() {
-        return owed.owe();
+    /** Completes when a message may go on that has released its permit meanwhile; more than may be owed wait for their turn. */
+    public CompletableFuture<?> takeBack() {
+        return owed.take(1);
     }
 
     /** Returns what lets handlers of the polled messages run. */
@@ -139,9 +141,9 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
     @Override
     public boolean drain(Duration timeout) {
         long begun = clock.nanoTime();
-        Duration left = owed.awaitPaid(slots.drain(timeout));
-        boolean drained = original.drain(left) && owed.isPaid();
-        PendingRecords pending = records;
+        Duration left = owed.awaitNone(slots.drain(timeout));
+        boolean drained = original.drain(left) && owed.isNoneTaken();
+        UnderWay pending = records;
         return drained && (pending == null || pending.awaitNone(timeout.minusNanos(clock.nanoTime() - begun)));
     }
 

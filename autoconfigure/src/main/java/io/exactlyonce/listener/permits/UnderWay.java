@@ -4,18 +4,29 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
 
-/** Counts what a listener has under way beside its permits, so that it can be bounded and awaited. */
-class UnderWay {
+/**
+ * Counts what a listener has under way beside its permits, so that it can be bounded and awaited: polls that wait for messages, and
+ * deliveries whose handlers have ended, and whose outcome is not on record yet, and acted on.
+ */
+public final class UnderWay {
 
     private final int most;
+    private final IntConsumer changed;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition fewer = lock.newCondition();
     private int count;
 
-    /** @param most how many there may be before the listener stops polling */
-    UnderWay(int most) {
+    /**
+     * Counts from none.
+     *
+     * @param most how many there may be before the listener stops polling
+     * @param changed told how many there are after each change, in their order
+     */
+    public UnderWay(int most, IntConsumer changed) {
         this.most = most;
+        this.changed = changed;
     }
 
     /** One more is under way until this completes. */
@@ -31,24 +42,12 @@ class UnderWay {
         }
     }
 
-    /** Told after each change, in their order. */
-    void changed(int count) {}
-
     private void change(int by) {
         lock.lock();
         try {
             count += by;
             fewer.signalAll();
-            changed(count);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    boolean hasRoom() {
-        lock.lock();
-        try {
-            return count < most;
+            changed.accept(count);
         } finally {
             lock.unlock();
         }

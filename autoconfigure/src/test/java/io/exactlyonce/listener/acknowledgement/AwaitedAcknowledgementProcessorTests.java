@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import java.time.Duration;
@@ -31,7 +32,7 @@ class AwaitedAcknowledgementProcessorTests {
         processor.setMaxAcknowledgementsPerBatch(10);
         processor.setId("orders.fifo-0");
         processor.start();
-        Message<String> message = new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
+        Message<String> message = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
         return processor.onAcknowledge(message);
     }

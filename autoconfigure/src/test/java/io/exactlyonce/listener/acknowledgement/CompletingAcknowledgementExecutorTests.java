@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -64,7 +65,8 @@ class CompletingAcknowledgementExecutorTests {
     private Message<String> receive(String handle) {
         Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
-        return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        return new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+                .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
     /** Trap: a renewal that is answered after the delete is an error without a cause. */

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import java.time.Duration;
@@ -65,7 +66,7 @@ class FlushingAcknowledgementProcessorTests {
     }
 
     private static Message<String> message() {
-        return new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
+        return new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 

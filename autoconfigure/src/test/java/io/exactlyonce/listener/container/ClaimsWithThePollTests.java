@@ -20,6 +20,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -159,7 +160,8 @@ class ClaimsWithThePollTests {
 
     private Message<String> receive(String id, String group, int receives, Map<String, Object> headers) {
         Delivery delivery = new Delivery(orders, id, id, receives, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body").attachTo(ListenerRig.message(headers), Map.of());
+        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
+                .attachTo(ListenerRig.message(headers), Map.of());
     }
 
     private static Delivery delivery(Message<?> message) {

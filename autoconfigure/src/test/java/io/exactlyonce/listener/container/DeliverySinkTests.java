@@ -12,6 +12,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -60,8 +61,8 @@ class DeliverySinkTests {
             "handle",
             1,
             clock.nanoTime());
-    private final Message<String> message =
-            new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+    private final Message<String> message = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+            .attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
     private final List<Message<String>> acknowledged = new ArrayList<>();
     private MessageProcessingContext<String> context = ListenerRig.acknowledgingTo(acknowledged);
@@ -173,7 +174,8 @@ class DeliverySinkTests {
         Delivery another = new Delivery(delivery.subscription(), "another-id", "another", 1, clock.nanoTime());
         List<Message<String>> poll = List.of(
                 message,
-                new ReceivedMessage(another, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of()));
+                new ReceivedMessage(another, null, "", "body", MessageOrigin.UNKNOWN)
+                        .attachTo(ListenerRig.message(Map.of()), Map.of()));
         DeliverySink<String> sink = DeliverySink.ofStandardQueue(
                 new Rest(), ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), "handle"));
 

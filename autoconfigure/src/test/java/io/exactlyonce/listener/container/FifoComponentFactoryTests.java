@@ -16,6 +16,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.acknowledgement.AwaitedAcknowledgementProcessor;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -71,7 +72,8 @@ class FifoComponentFactoryTests {
 
     private Message<String> receive(String id, String group) {
         Delivery delivery = new Delivery(subscription, id, id, 1, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
+                .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
     /** No thread of the listener waits for them, as awspring's do. */

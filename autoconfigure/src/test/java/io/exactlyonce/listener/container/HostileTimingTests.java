@@ -19,6 +19,7 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.Handler;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -143,8 +144,8 @@ class HostileTimingTests {
         DeliverySink<String> sink = DeliverySink.ofStandardQueue(
                 new MessageGroupSink<>(engine, Runnable::run), engine, ListenerRig.settings(new Reruns(), "handle"));
         Delivery delivery = receive("1");
-        Message<String> message =
-                new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.message(Map.of()), Map.of());
+        Message<String> message = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+                .attachTo(ListenerRig.message(Map.of()), Map.of());
 
         try {
             var unused = sink.emit(
@@ -213,7 +214,7 @@ class HostileTimingTests {
     }
 
     private Message<String> message(String id) {
-        return new ReceivedMessage(receive(id), null, "a", "body")
+        return new ReceivedMessage(receive(id), null, "a", "body", MessageOrigin.UNKNOWN)
                 .attachTo(ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders.fifo")), Map.of());
     }
 

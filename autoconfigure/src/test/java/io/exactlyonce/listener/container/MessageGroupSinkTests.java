@@ -98,7 +98,7 @@ class MessageGroupSinkTests {
             }
 
             @Override
-            public CompletableFuture<Void> takePermitBack() {
+            public CompletableFuture<?> takePermitBack() {
                 return permits.takeBack();
             }
 

@@ -18,6 +18,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -87,7 +88,7 @@ class RefusedThreadTests {
 
     private Message<String> receive(String id, String group) {
         Delivery delivery = new Delivery(subscription, id, id, 1, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body")
+        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
                 .attachTo(ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders")), Map.of());
     }
 

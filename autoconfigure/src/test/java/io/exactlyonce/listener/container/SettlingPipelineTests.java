@@ -73,7 +73,7 @@ class SettlingPipelineTests {
         }
 
         @Override
-        public CompletableFuture<Void> takePermitBack() {
+        public CompletableFuture<?> takePermitBack() {
             return UNKNOWN.takePermitBack();
         }
 
@@ -204,7 +204,7 @@ class SettlingPipelineTests {
     void keyThatATransactionClaimsIsNotClaimedBefore() {
         Delivery delivery = ListenerRig.delivery();
         deliveries.begin(List.of(delivery));
-        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body");
+        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN);
         ClaimSpec spec = new ClaimSpec(
                 new ClaimKey("orders", "A-1"),
                 null,

@@ -10,7 +10,8 @@ import org.springframework.messaging.support.MessageBuilder;
 
 class ReceivedMessageTests {
 
-    private final ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body");
+    private final ReceivedMessage received =
+            new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body", MessageOrigin.UNKNOWN);
 
     @Test
     void deliveryTravelsWithItsMessage() {

@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +53,7 @@ class ContainerSettingsTests {
     }
 
     private static String key(ContainerSettings settings, Object payload) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
         return settings.spec(
                         received.attachTo(MessageBuilder.withPayload(payload).build(), Map.of()))
                 .key()

@@ -20,6 +20,7 @@ import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.CapturedLog;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -51,7 +52,6 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
-import org.springframework.mock.env.MockEnvironment;
 
 class ExactlyOnceInterceptorTests {
 
@@ -404,7 +404,7 @@ class ExactlyOnceInterceptorTests {
                 .map(payload -> {
                     Delivery each = ListenerRig.delivery();
                     deliveries.begin(List.of(each));
-                    return new ReceivedMessage(each, null, "", "body")
+                    return new ReceivedMessage(each, null, "", "body", MessageOrigin.UNKNOWN)
                             .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
                 })
                 .toList();
@@ -418,7 +418,7 @@ class ExactlyOnceInterceptorTests {
     }
 
     private void bind(String method, String payload) {
-        Message<String> message = new ReceivedMessage(delivery, null, "", "body")
+        Message<String> message = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
                 .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
         begin(message, method);
         CurrentDeliveries.of(message, read(method)).bind();
@@ -433,7 +433,7 @@ class ExactlyOnceInterceptorTests {
     private ListenerMethod read(String name) {
         ListenerDeclaration declared = ListenerRig.declared(Listener.class, name);
         return new ListenerMethodReader(
-                        new MockEnvironment(),
+                        ListenerRig.ENFORCED,
                         ListenerRig.beans(new StaticListableBeanFactory()),
                         TestResults.reading((json, type) -> Integer.valueOf(json)))
                 .read(proxy, declared, declared.method().getReturnType(), ListenerRig.arguments(declared.method()));

@@ -15,7 +15,6 @@ import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.MethodParameter;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
-import org.springframework.mock.env.MockEnvironment;
 
 /** What is ours about handler methods, and what is left to the application's own. */
 class HandlerMethodsTests {
@@ -65,7 +64,7 @@ class HandlerMethodsTests {
 
     private static ListenerMethodReader methods() {
         return new ListenerMethodReader(
-                new MockEnvironment(), ListenerRig.beans(new StaticListableBeanFactory()), TestResults.NONE);
+                ListenerRig.ENFORCED, ListenerRig.beans(new StaticListableBeanFactory()), TestResults.NONE);
     }
 
     @Test

@@ -155,18 +155,6 @@ class HandlerShapeTests {
                 .doesNotThrowAnyException();
     }
 
-    @Test
-    void resultOfAFutureIsReadAsWhatItEndsWith() {
-        assertThat(asyncResult("future")).isEqualTo("java.util.List<java.lang.String>");
-        assertThat(asyncResult("raw")).isEqualTo("T");
-        assertThat(asyncResult("text")).isEqualTo("null");
-    }
-
-    private static String asyncResult(String name) {
-        Method method = ListenerRig.method(Handlers.class, name);
-        return String.valueOf(ListenerMethodReader.asyncResult(method, method.getReturnType()));
-    }
-
     @ParameterizedTest
     @CsvSource({
         "acknowledging, ON_SUCCESS, it takes an Acknowledgement",

@@ -11,13 +11,16 @@ import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Mode;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.sighting.ListenerModes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -174,8 +177,8 @@ class ListenerMethodReaderTests {
             .withProperty("reconciler", "charges");
     private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final ListenerMethodReader reader =
-            new ListenerMethodReader(properties, ListenerRig.beans(beans), TestResults.NONE);
+    private final ListenerMethodReader reader = new ListenerMethodReader(
+            new ListenerModes(properties, Mode.ENFORCE), ListenerRig.beans(beans), TestResults.NONE);
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
@@ -399,7 +402,7 @@ class ListenerMethodReaderTests {
     }
 
     private ClaimSpec spec(String method) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
+        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
         Message<String> message = MessageBuilder.withPayload("A-1").build();
         return read(proxy(new Listeners()), method).spec(received.attachTo(message, Map.of()));
     }

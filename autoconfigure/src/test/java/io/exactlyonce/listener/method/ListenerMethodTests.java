@@ -11,6 +11,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -68,13 +69,15 @@ class ListenerMethodTests {
     private static final ResultSerializer NO_RESULTS = TestResults.NONE;
 
     private final Object[] arguments = {new Parcel()};
-    private final ReceivedMessage plain = new ReceivedMessage(ListenerRig.delivery(), null, "", "body");
+    private final ReceivedMessage plain =
+            new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
 
     /** The envelope is another one each time, and would pass for another payload under the same key. */
     @Test
     void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
         ResultSerializer json = TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}");
+        ReceivedMessage received =
+                new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}", MessageOrigin.UNKNOWN);
 
         assertThat(payloads(json, received)).containsExactly("published", "published");
     }
@@ -82,9 +85,15 @@ class ListenerMethodTests {
     private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
         Message<?> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
         ListenerMethod single = new ListenerMethod(
-                ListenerRig.method(Handlers.class, "notification"), null, null, null, InDoubtPolicy.RERUN, null, json);
+                ListenerRig.method(Handlers.class, "notification"), false, null, null, InDoubtPolicy.RERUN, null, json);
         ListenerMethod batch = new ListenerMethod(
-                ListenerRig.method(Handlers.class, "notifications"), null, null, null, InDoubtPolicy.RERUN, null, json);
+                ListenerRig.method(Handlers.class, "notifications"),
+                false,
+                null,
+                null,
+                InDoubtPolicy.RERUN,
+                null,
+                json);
         return Stream.of(single.spec(message), batch.spec(message))
                 .map(ClaimSpec::payload)
                 .toList();
@@ -92,14 +101,16 @@ class ListenerMethodTests {
 
     @Test
     void keyIsWhatTheExpressionSays() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
+        ReceivedMessage withAttribute =
+                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", MessageOrigin.UNKNOWN);
 
         assertThat(key(method("#parcel.number", null), withAttribute)).isEqualTo(new ClaimKey("orders", "P-7"));
     }
 
     @Test
     void withoutExpressionTheKeyIsTheMessageAttribute() {
-        ReceivedMessage withAttribute = new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body");
+        ReceivedMessage withAttribute =
+                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", MessageOrigin.UNKNOWN);
 
         assertThat(key(method(null, null), withAttribute)).isEqualTo(new ClaimKey("orders", "attribute"));
     }
@@ -111,7 +122,7 @@ class ListenerMethodTests {
 
     @Test
     void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
-        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body");
+        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body", MessageOrigin.UNKNOWN);
 
         assertThatThrownBy(() -> key(method(null, null), blank))
                 .isInstanceOf(InvalidKeyException.class)
@@ -179,7 +190,7 @@ class ListenerMethodTests {
 
         new ListenerMethod(
                         ListenerRig.method(Handlers.class, "withClaim"),
-                        null,
+                        false,
                         null,
                         null,
                         InDoubtPolicy.RERUN,
@@ -210,7 +221,7 @@ class ListenerMethodTests {
     private static Object nothing(String method) {
         return new ListenerMethod(
                         ListenerRig.method(Handlers.class, method),
-                        null,
+                        false,
                         null,
                         null,
                         InDoubtPolicy.RERUN,
@@ -228,7 +239,7 @@ class ListenerMethodTests {
         Method method = ListenerRig.method(Handlers.class, "parcel");
         return new ListenerMethod(
                 method,
-                null,
+                false,
                 expression == null ? null : KeyExpression.parse(expression, ListenerRig.arguments(method)),
                 scope,
                 InDoubtPolicy.RERUN,

@@ -17,7 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
-import org.springframework.mock.env.MockEnvironment;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
@@ -131,7 +130,7 @@ class TransactionAdviceTests {
                 transactionOutside ? transactional : claiming, transactionOutside ? claiming : transactional);
         ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
         return new ListenerMethodReader(
-                        new MockEnvironment(),
+                        ListenerRig.ENFORCED,
                         new ListenerBeans(beans, ListenerRig.PreparingFactory.class, this::create),
                         TestResults.NONE)
                 .read(proxies.getProxy(), read, read.method().getReturnType(), ListenerRig.arguments(read.method()));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.CapturedLog;
+import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -66,7 +67,8 @@ class UnfitArgumentsTests {
         }
     }
 
-    private final Message<String> message = new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
+    private final Message<String> message = new ReceivedMessage(
+                    ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
             .attachTo(ListenerRig.message(Map.of("tenant", "secret-4111\nFORGED line")), Map.of());
 
     private static InvocableHandlerMethod handler(String name) {
@@ -74,7 +76,7 @@ class UnfitArgumentsTests {
         var factory = new DefaultMessageHandlerMethodFactory();
         factory.setValidator(new NameValidator());
         factory.afterPropertiesSet();
-        var listener = new ListenerMethod(method, null, null, null, InDoubtPolicy.RERUN, null, TestResults.NONE);
+        var listener = new ListenerMethod(method, false, null, null, InDoubtPolicy.RERUN, null, TestResults.NONE);
         return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(new Handlers(), method), listener);
     }
 
@@ -117,7 +119,7 @@ class UnfitArgumentsTests {
     @ValueSource(strings = {"4111", "a]4111", "4111].b[\nFORGED", "a[4111", "a].name.b[4111"})
     void invalidPayloadShowsNoKeyThatItsSenderChose(String key) {
         Order order = new Order(Map.of(key, new Item(null)));
-        Message<Order> invalid = new ReceivedMessage(ListenerRig.delivery(), null, "", "body")
+        Message<Order> invalid = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
                 .attachTo(MessageBuilder.withPayload(order).build(), Map.of());
 
         assertThatThrownBy(() -> handler("validated").invoke(invalid))

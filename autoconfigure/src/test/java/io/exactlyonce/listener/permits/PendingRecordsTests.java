@@ -36,8 +36,8 @@ class PendingRecordsTests {
             }
         }
     };
-    private final PendingRecords pending =
-            new PendingRecords(ListenerRig.delivery().subscription(), 2, observer);
+    private final UnderWay pending =
+            new UnderWay(2, count -> observer.completing(ListenerRig.delivery().subscription(), count));
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
                     new StoreCircuitBreaker(observer),
@@ -54,10 +54,10 @@ class PendingRecordsTests {
         CompletableFuture<Void> first = new CompletableFuture<>();
         CompletableFuture<Void> second = new CompletableFuture<>();
         pending.add(first);
-        assertThat(pending.hasRoom()).isTrue();
+        assertThat(pending.awaitRoom(Duration.ZERO)).isTrue();
         pending.add(second);
 
-        assertThat(pending.hasRoom()).isFalse();
+        assertThat(pending.awaitRoom(Duration.ZERO)).isFalse();
         assertThat(pending.awaitRoom(SHORT)).isFalse();
 
         first.completeExceptionally(new IllegalStateException("whatever it was, it is over"));
