@@ -3,10 +3,12 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
+import io.awspring.cloud.sqs.listener.acknowledgement.ImmediateAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
+import io.exactlyonce.listener.acknowledgement.AwaitedAcknowledgementProcessor;
 import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.permits.PermitSinks;
@@ -32,6 +34,12 @@ public final class StandardComponentFactory<T> extends StandardSqsComponentFacto
     @Override
     public MessageSink<T> createMessageSink(SqsContainerOptions options) {
         return DeliverySink.ofStandardQueue(PermitSinks.of(options.getListenerMode()), engine, settings);
+    }
+
+    /** Deletes go at once if an application sets the interval to zero. */
+    @Override
+    protected ImmediateAcknowledgementProcessor<T> createImmediateProcessorInstance() {
+        return new AwaitedAcknowledgementProcessor<>();
     }
 
     @Override

@@ -18,6 +18,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.acknowledgement.AwaitedAcknowledgementProcessor;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -76,15 +77,22 @@ class FifoComponentFactoryTests {
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
-    /** No thread of the listener waits for them, as awspring's do. */
+    /** No thread of the listener waits for them, as awspring's do. Those of standard queues go at once if an application asks for that. */
     @Test
     void deletesThatGoAtOnceAreAwaitedWhenTheListenerStops() {
-        assertThat(new FifoComponentFactory<String>(
-                                ListenerRig.engine(deliveries),
-                                "listener",
-                                ListenerRig.settings(new Listener(), "handle"))
+        ListenerEngine engine = ListenerRig.engine(deliveries);
+        ContainerSettings settings = ListenerRig.settings(new Listener(), "handle");
+        SqsContainerOptions atOnce = SqsContainerOptions.builder()
+                .acknowledgementInterval(Duration.ZERO)
+                .acknowledgementThreshold(0)
+                .build();
+
+        assertThat(new FifoComponentFactory<String>(engine, "listener", settings)
                         .createAcknowledgementProcessor(
                                 SqsContainerOptions.builder().build()))
+                .isInstanceOf(AwaitedAcknowledgementProcessor.class);
+        assertThat(new StandardComponentFactory<String>(engine, "listener", settings)
+                        .createAcknowledgementProcessor(atOnce))
                 .isInstanceOf(AwaitedAcknowledgementProcessor.class);
     }
 
