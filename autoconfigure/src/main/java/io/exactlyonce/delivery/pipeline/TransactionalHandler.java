@@ -237,8 +237,8 @@ final class TransactionalHandler {
         private boolean isToBeRepeated() {
             boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
                     && guarded.breaker().isBusy();
-            boolean isRepeated = open.stream()
-                    .anyMatch(attempt -> attempt.isAtStake() || (isBusy && attempt.mayStillBeHandled()));
+            boolean isRepeated =
+                    open.stream().anyMatch(attempt -> attempt.isAtStake() || (isBusy && attempt.mayStillBeHandled()));
             if (isRepeated) {
                 log.warn(
                         "Claiming {} through {} failed; trying again",
