@@ -165,7 +165,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     private ClaimWriter guardedWriter() {
-        return new ClaimWriter(store, breakers.guard(asyncStore()), timer);
+        return new ClaimWriter(store, breakers.claims().guard(asyncStore()), timer);
     }
 
     public AsyncClaimStore asyncStore() {
