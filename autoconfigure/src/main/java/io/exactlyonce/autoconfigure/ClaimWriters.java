@@ -37,6 +37,6 @@ final class ClaimWriters {
 
     /** Returns one whose claims tell the claim store's circuit breaker whether they are answered. */
     ClaimWriter guarded(StoreCircuitBreakers breakers) {
-        return new ClaimWriter(store, breakers.guard(async), timer);
+        return new ClaimWriter(store, breakers.claims().guard(async), timer);
     }
 }

@@ -22,14 +22,9 @@ public record ClaimSettings(String owner, @Nullable Duration lease, MismatchPoli
 
     private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
 
-    /** Terms that refuse mismatches. */
+    /** Terms that refuse mismatches, with random identities. */
     public ClaimSettings(String owner, @Nullable Duration lease) {
-        this(owner, lease, MismatchPolicy.REFUSE);
-    }
-
-    /** Terms with random identities. */
-    public ClaimSettings(String owner, @Nullable Duration lease, MismatchPolicy onMismatch) {
-        this(owner, lease, onMismatch, UUID::randomUUID);
+        this(owner, lease, MismatchPolicy.REFUSE, UUID::randomUUID);
     }
 
     public ClaimRequest request(ClaimSpec handling, VisibilityWindow window) {

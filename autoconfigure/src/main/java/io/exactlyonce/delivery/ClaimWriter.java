@@ -133,10 +133,7 @@ public final class ClaimWriter {
 
     private CompletableFuture<Set<ClaimId>> completeWithoutResults(
             List<ClaimEnd.Completed> completions, BooleanSupplier wanted, IllegalArgumentException unstorable) {
-        log.warn(
-                "The result for {} cannot be stored; completing without it",
-                keys(completions, completion -> completion.claim().key()),
-                unstorable);
+        log.warn("The result for {} cannot be stored; completing without it", keys(completions), unstorable);
         return record(
                 completions.stream()
                         .map(completion -> new ClaimEnd.Completed(completion.claim(), null))
@@ -145,12 +142,7 @@ public final class ClaimWriter {
     }
 
     private CompletableFuture<Set<ClaimId>> record(List<ClaimEnd.Completed> completions, BooleanSupplier wanted) {
-        return calls.untilAnswered(
-                "Completing",
-                keys(completions, completion -> completion.claim().key()),
-                ENDLESS_PAUSES,
-                wanted,
-                () -> async.endAsync(completions));
+        return end("Completing", completions, ENDLESS_PAUSES, wanted);
     }
 
     /**
@@ -162,15 +154,16 @@ public final class ClaimWriter {
         if (releases.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        Object keys = keys(releases, release -> release.claim().key());
         return tell(
                         "Releasing",
-                        keys,
                         releases,
                         release -> new ClaimEnd.Released(release.claim(), ascii(release.error()), release.ambiguous()))
                 .handle((released, failure) -> {
                     if (failure != null) {
-                        log.warn("Releasing {} failed; it can be claimed again when its lease ends", keys, failure);
+                        log.warn(
+                                "Releasing {} failed; it can be claimed again when its lease ends",
+                                keys(releases),
+                                failure);
                     }
                     return null;
                 });
@@ -185,15 +178,13 @@ public final class ClaimWriter {
         if (parkings.isEmpty()) {
             return CompletableFuture.completedFuture(Set.of());
         }
-        Object keys = keys(parkings, parking -> parking.claim().key());
         return tell(
                         "Parking",
-                        keys,
                         parkings,
                         parking -> new ClaimEnd.Parked(parking.claim(), ascii(parking.reason()), parking.ambiguous()))
                 .handle((parked, failure) -> {
                     if (failure != null) {
-                        log.error("Parking {} failed; it is in doubt when its lease ends", keys, failure);
+                        log.error("Parking {} failed; it is in doubt when its lease ends", keys(parkings), failure);
                     } else {
                         parkings.stream()
                                 .map(ClaimEnd.Parked::claim)
@@ -207,15 +198,16 @@ public final class ClaimWriter {
 
     /** What a handler has thrown may have letters that the encoding of the database has not: that must leave no doubt. */
     private <E extends ClaimEnd> CompletableFuture<Set<ClaimId>> tell(
-            String what, Object keys, List<E> ends, UnaryOperator<E> inAscii) {
-        return end(what, keys, ends)
+            String what, List<E> ends, UnaryOperator<E> inAscii) {
+        return end(what, ends, FEW_PAUSES, () -> true)
                 .exceptionallyCompose(failure -> StoreCalls.unwrap(failure) instanceof IllegalArgumentException
-                        ? end(what, keys, ends.stream().map(inAscii).toList())
+                        ? end(what, ends.stream().map(inAscii).toList(), FEW_PAUSES, () -> true)
                         : CompletableFuture.failedFuture(failure));
     }
 
-    private CompletableFuture<Set<ClaimId>> end(String what, Object keys, List<? extends ClaimEnd> ends) {
-        return calls.untilAnswered(what, keys, FEW_PAUSES, () -> true, () -> async.endAsync(ends));
+    private CompletableFuture<Set<ClaimId>> end(
+            String what, List<? extends ClaimEnd> ends, BackOff pauses, BooleanSupplier wanted) {
+        return calls.untilAnswered(what, keys(ends), pauses, wanted, () -> async.endAsync(ends));
     }
 
     private static String ascii(String text) {
@@ -249,6 +241,10 @@ public final class ClaimWriter {
             return true;
         }
         return true;
+    }
+
+    private static Object keys(List<? extends ClaimEnd> ends) {
+        return keys(ends, end -> end.claim().key());
     }
 
     /** Names keys for a log: the only one, or how many there are and which is first. Hashes them only when that is logged. */

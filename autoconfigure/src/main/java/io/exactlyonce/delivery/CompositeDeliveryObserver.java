@@ -71,14 +71,12 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
     @Override
     public HandlerScope handling(List<HandlerCall> calls) {
         List<HandlerScope> scopes = new ArrayList<>(observers.size());
-        for (DeliveryObserver observer : observers) {
-            shield(observer, () -> {
-                HandlerScope scope = observer.handling(calls);
-                if (scope != HandlerScope.NONE) {
-                    scopes.add(0, scope);
-                }
-            });
-        }
+        tell(observer -> {
+            HandlerScope scope = observer.handling(calls);
+            if (scope != HandlerScope.NONE) {
+                scopes.add(0, scope);
+            }
+        });
         return scopes.isEmpty() ? HandlerScope.NONE : new Scopes(scopes);
     }
 

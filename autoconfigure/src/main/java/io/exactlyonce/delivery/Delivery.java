@@ -26,7 +26,7 @@ public final class Delivery {
     private final AtomicReference<DeliveryState> state = new AtomicReference<>(DeliveryState.RECEIVED);
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
 
-    private volatile @Nullable SenderHeaders sender;
+    private volatile SenderHeaders sender = name -> null;
     private volatile @Nullable Renewal renewal;
     private volatile @Nullable Disposition disposition;
     private volatile CompletableFuture<Void> left = CompletableFuture.completedFuture(null);
@@ -103,8 +103,7 @@ public final class Delivery {
 
     /** Returns what the sender said under a name; {@code null} if nothing, or if the message could not be read. */
     public @Nullable String sent(String name) {
-        SenderHeaders headers = sender;
-        return headers == null ? null : headers.get(name);
+        return sender.get(name);
     }
 
     /** Says how to have the message deleted after its pipeline has ended; the queue's answer comes later. */

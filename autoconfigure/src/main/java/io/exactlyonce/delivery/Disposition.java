@@ -16,46 +16,12 @@ public sealed interface Disposition {
      */
     record Return(Duration delay) implements Disposition {}
 
-    /** The message is to wait, invisible, and then to be returned or deleted. */
-    sealed interface Await extends Disposition {
-
-        /** Returns how the delivery asked for the key that it wants. */
-        ClaimRequest request();
-
-        /** Returns for how long the message stays away at least if there is no room to wait. */
-        Duration leastDelay();
-
-        /** Returns whether the store did not answer; if it did, the key is held elsewhere. */
-        boolean unanswered();
-    }
-
     /**
-     * It waits for the holder of its key.
+     * The message is to wait, invisible, and then to be returned or deleted.
      *
-     * @param request how it asked for the key
+     * @param request how the delivery asked for the key that it wants
      * @param leastDelay for how long the message stays away at least if there is no room to wait
+     * @param unanswered whether it waits until the store answers, which did not; otherwise for the holder of its key
      */
-    record AwaitKey(ClaimRequest request, Duration leastDelay) implements Await {
-        @Override
-        public boolean unanswered() {
-            return false;
-        }
-    }
-
-    /**
-     * It waits until the store answers.
-     *
-     * @param request how it asked for the key
-     */
-    record AwaitStore(ClaimRequest request) implements Await {
-        @Override
-        public Duration leastDelay() {
-            return Duration.ZERO;
-        }
-
-        @Override
-        public boolean unanswered() {
-            return true;
-        }
-    }
+    record Await(ClaimRequest request, Duration leastDelay, boolean unanswered) implements Disposition {}
 }

@@ -4,6 +4,7 @@ import io.exactlyonce.time.Timer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -11,15 +12,36 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOff;
 import org.springframework.util.backoff.BackOffExecution;
 
-/** Calls a store again while it does not answer. Every call of a store can be repeated as it is. No thread waits. */
+/**
+ * Calls a store again while it does not answer. Every call of a store can be repeated as it is. No thread waits, but for a store
+ * that makes its callers wait.
+ */
 public final class StoreCalls {
 
     private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
 
     private final Timer timer;
+    private final Executor thread;
+    private final boolean tells;
 
-    StoreCalls(Timer timer) {
+    private StoreCalls(Timer timer, Executor thread, boolean tells) {
         this.timer = timer;
+        this.thread = thread;
+        this.tells = tells;
+    }
+
+    /** Tells of each call that failed, and calls again on the timer's thread: no call may block. */
+    StoreCalls(Timer timer) {
+        this(timer, Runnable::run, true);
+    }
+
+    /**
+     * Tells of nothing.
+     *
+     * @param thread calls again, also where that blocks
+     */
+    public static StoreCalls inSilence(Timer timer, Executor thread) {
+        return new StoreCalls(timer, thread, false);
     }
 
     /**
@@ -29,7 +51,7 @@ public final class StoreCalls {
      * @return the answer; fails with what the last call failed with, {@link IllegalArgumentException} at once, since repeating
      *     the call cannot help
      */
-    <T> CompletableFuture<T> untilAnswered(
+    public <T> CompletableFuture<T> untilAnswered(
             String what, Object keys, BackOff backOff, BooleanSupplier wanted, Supplier<CompletableFuture<T>> call) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         repeat(answer, what, keys, backOff.start(), wanted, call);
@@ -43,6 +65,10 @@ public final class StoreCalls {
             BackOffExecution pauses,
             BooleanSupplier wanted,
             Supplier<CompletableFuture<T>> call) {
+        // A timer that refused may have kept this nevertheless, as the JDK's does where it gets no thread.
+        if (answer.isDone()) {
+            return;
+        }
         var unused = begun(call).whenComplete((given, failed) -> {
             if (failed == null) {
                 answer.complete(given);
@@ -55,23 +81,31 @@ public final class StoreCalls {
                 return;
             }
             tell(what, keys, failure);
-            try {
-                timer.after(Duration.ofMillis(pause), () -> {
-                    // A timer that refuses may have kept this nevertheless, as the JDK's does where it gets no thread.
-                    if (!answer.isDone()) {
-                        repeat(answer, what, keys, pauses, wanted, call);
-                    }
-                });
-            } catch (Throwable untimed) {
-                // As when the system refuses a thread: what waits for the answer must not do so for ever.
-                suppress(failure, untimed);
-                answer.completeExceptionally(failure);
-            }
+            Runnable again = () -> repeat(answer, what, keys, pauses, wanted, call);
+            unlessRefused(
+                    answer,
+                    failure,
+                    () -> timer.after(
+                            Duration.ofMillis(pause),
+                            () -> unlessRefused(answer, failure, () -> thread.execute(again))));
         });
     }
 
+    /** As when the system refuses a thread: what waits for the answer must not do so for ever. */
+    private static void unlessRefused(CompletableFuture<?> answer, Throwable failure, Runnable repetition) {
+        try {
+            repetition.run();
+        } catch (Throwable refused) {
+            suppress(failure, refused);
+            answer.completeExceptionally(failure);
+        }
+    }
+
     /** What cannot be told must not end the repeats: a store's exception may fail when it is read, or memory be used up. */
-    private static void tell(String what, Object keys, Throwable failure) {
+    private void tell(String what, Object keys, Throwable failure) {
+        if (!tells) {
+            return;
+        }
         try {
             log.warn("{} {} failed; trying again", what, keys, failure);
         } catch (Throwable untold) {
@@ -80,7 +114,7 @@ public final class StoreCalls {
     }
 
     /** A call that cannot even begin, as when the system refuses a thread, has failed like any other. */
-    private static <T> CompletableFuture<T> begun(Supplier<CompletableFuture<T>> call) {
+    public static <T> CompletableFuture<T> begun(Supplier<CompletableFuture<T>> call) {
         try {
             return call.get();
         } catch (Throwable failure) {

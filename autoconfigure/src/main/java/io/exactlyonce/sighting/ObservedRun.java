@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import java.nio.channels.ClosedByInterruptException;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -85,13 +86,13 @@ final class ObservedRun implements Observation {
     private CompletableFuture<?> observe(ObservedMessage message, boolean overlaps) {
         ClaimRequest request = store.request(message);
         return store.claim(request)
-                .handleAsync((outcome, failure) -> tell(outcome, failure, overlaps), store.thread())
+                .handleAsync((outcomes, failure) -> tell(outcomes, failure, overlaps), store.thread())
                 .thenCombine(handled, Ended::new)
                 .thenComposeAsync(ended -> end(request.id(), ended), store.thread());
     }
 
-    private Claimed tell(@Nullable ClaimOutcome outcome, @Nullable Throwable failure, boolean overlaps) {
-        if (outcome == null) {
+    private Claimed tell(@Nullable List<ClaimOutcome> outcomes, @Nullable Throwable failure, boolean overlaps) {
+        if (outcomes == null) {
             if (overlaps) {
                 observer.sighted(queue, key(), Sighting.OVERLAP);
             } else {
@@ -99,6 +100,7 @@ final class ObservedRun implements Observation {
             }
             return Claimed.UNKNOWN;
         }
+        ClaimOutcome outcome = outcomes.get(0);
         observer.sighted(queue, key(), sighting(outcome, overlaps));
         if (outcome instanceof ClaimOutcome.Acquired) {
             runs.acquired(this);

@@ -3,6 +3,7 @@ package io.exactlyonce.sighting;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
@@ -10,14 +11,11 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.time.Timer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
@@ -36,13 +34,13 @@ final class ObservedStore {
     private final AsyncClaimStore store;
     private final ClaimSettings terms;
     private final Executor thread;
-    private final Timer timer;
+    private final StoreCalls calls;
 
     ObservedStore(AsyncClaimStore store, ClaimSettings terms, Executor thread, Timer timer) {
         this.store = store;
         this.terms = terms;
         this.thread = thread;
-        this.timer = timer;
+        this.calls = StoreCalls.inSilence(timer, thread);
     }
 
     Executor thread() {
@@ -55,67 +53,18 @@ final class ObservedStore {
                 new ClaimSpec(message.key(), message.payload().get(), InDoubtPolicy.RERUN), message.lease());
     }
 
-    CompletableFuture<ClaimOutcome> claim(ClaimRequest request) {
-        return untilAnswered(CLAIM_REPEATS, () -> store.claimAsync(List.of(request)), outcomes -> outcomes.get(0));
+    CompletableFuture<List<ClaimOutcome>> claim(ClaimRequest request) {
+        return untilAnswered("Claiming", request.key(), CLAIM_REPEATS, () -> store.claimAsync(List.of(request)));
     }
 
     CompletableFuture<Set<ClaimId>> end(ClaimEnd end) {
-        return untilAnswered(END_REPEATS, () -> store.endAsync(List.of(end)), recorded -> recorded);
+        return untilAnswered("Ending", end.claim().key(), END_REPEATS, () -> store.endAsync(List.of(end)));
     }
 
-    private <A, T> CompletableFuture<T> untilAnswered(
-            int repeats, Supplier<CompletableFuture<A>> call, Function<A, T> answer) {
-        CompletableFuture<T> answered = new CompletableFuture<>();
+    private <T> CompletableFuture<T> untilAnswered(
+            String what, ClaimKey key, int repeats, Supplier<CompletableFuture<T>> call) {
         ExponentialBackOff pauses = new ExponentialBackOff(FIRST_PAUSE_MILLIS, 2);
         pauses.setMaxAttempts(repeats);
-        ask(call, answer, pauses.start(), answered);
-        return answered;
-    }
-
-    private <A, T> void ask(
-            Supplier<CompletableFuture<A>> call,
-            Function<A, T> answer,
-            BackOffExecution pauses,
-            CompletableFuture<T> answered) {
-        // A timer that refused may have kept its task nevertheless, as the JDK's does where it gets no thread.
-        if (answered.isDone()) {
-            return;
-        }
-        var unused = begun(call).thenApply(answer).whenComplete((given, failure) -> {
-            if (failure == null) {
-                answered.complete(given);
-                return;
-            }
-            long pause = StoreCalls.unwrap(failure) instanceof IllegalArgumentException
-                    ? BackOffExecution.STOP
-                    : pauses.nextBackOff();
-            if (pause == BackOffExecution.STOP) {
-                answered.completeExceptionally(StoreCalls.unwrap(failure));
-                return;
-            }
-            unlessRefused(
-                    answered,
-                    () -> timer.after(
-                            Duration.ofMillis(pause),
-                            () -> unlessRefused(
-                                    answered, () -> thread.execute(() -> ask(call, answer, pauses, answered)))));
-        });
-    }
-
-    /** Where the system has no thread for a repetition, there is none: what is never answered would be under way for ever. */
-    private static void unlessRefused(CompletableFuture<?> answered, Runnable repetition) {
-        try {
-            repetition.run();
-        } catch (Throwable refused) {
-            answered.completeExceptionally(refused);
-        }
-    }
-
-    private static <A> CompletableFuture<A> begun(Supplier<CompletableFuture<A>> call) {
-        try {
-            return call.get();
-        } catch (Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+        return calls.untilAnswered(what, key, pauses, () -> true, call);
     }
 }

@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -155,7 +156,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     private ClaimSettings terms() {
-        return new ClaimSettings("worker", lease, onMismatch);
+        return new ClaimSettings("worker", lease, onMismatch, UUID::randomUUID);
     }
 
     /** Writes claims on the thread that asks. What is repeated is due when {@link #timer} says so. */
@@ -164,7 +165,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     private ClaimWriter guardedWriter() {
-        return new ClaimWriter(store, breakers.guard(asyncStore()), timer);
+        return new ClaimWriter(store, breakers.claims().guard(asyncStore()), timer);
     }
 
     public AsyncClaimStore asyncStore() {

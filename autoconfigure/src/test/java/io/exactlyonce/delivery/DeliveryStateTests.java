@@ -159,8 +159,8 @@ class DeliveryStateTests {
         Delivery early = in(CLAIMING, rig.receive(received(2), "handle", 1));
         assertThat(last.waitsOnItsLastReceive()).as("not decided yet").isFalse();
 
-        last.decide(new Disposition.AwaitKey(REQUEST, Duration.ZERO));
-        early.decide(new Disposition.AwaitKey(REQUEST, Duration.ZERO));
+        last.decide(new Disposition.Await(REQUEST, Duration.ZERO, false));
+        early.decide(new Disposition.Await(REQUEST, Duration.ZERO, false));
 
         assertThat(last.leavesItsQueue()).isFalse();
         assertThat(last.waitsOnItsLastReceive()).isTrue();

@@ -100,6 +100,19 @@ public final class Attempt {
         return begun && spec != null && !answered;
     }
 
+    /**
+     * Returns whether its claim is repeated that gets no answer: it is on its last receive before the dead-letter queue, so that to
+     * wait, and to come again, would be its message's end, untried.
+     */
+    boolean isAtStake() {
+        return delivery.isOnItsLastReceive() && mayStillBeHandled();
+    }
+
+    /** Returns whether nothing has stopped its handler, and no other consumer can have its message. */
+    boolean mayStillBeHandled() {
+        return delivery.mayHandlerBegin() && delivery.renewal().isInvisible();
+    }
+
     /** Returns whether its key is claimed in a transaction of the application's, together with the handler's effects. */
     public boolean isTransactional() {
         return spec != null && spec.transaction() != null;

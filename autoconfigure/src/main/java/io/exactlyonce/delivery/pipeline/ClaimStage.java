@@ -13,12 +13,16 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.backoff.BackOffExecution;
 
 /** Claims the keys of deliveries in one call of the store, and decides on the deliveries that acquire nothing. */
 final class ClaimStage {
@@ -46,22 +50,23 @@ final class ClaimStage {
      * @return ends when all are answered, or wait for an answer; fails if an observer does
      */
     CompletableFuture<Void> claimAhead(List<Attempt> attempts) {
-        return claim(attempts, LastReceive.NONE);
+        return claim(attempts, null);
     }
 
     /** Claims, and goes on for as long as one of the deliveries is on its last receive, and gets no answer. */
     CompletableFuture<Void> claim(List<Attempt> attempts) {
-        if (attempts.isEmpty()) {
-            return CompletableFuture.completedFuture(null);
-        }
-        return claim(
-                attempts,
-                new LastReceive(attempts.stream().map(Attempt::delivery).toList(), clock));
+        return attempts.isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : claim(attempts, ClaimWriter.endlessPauses());
     }
 
-    /** The leases count from before the call. */
+    /**
+     * The leases count from before the call.
+     *
+     * @param pauses before keys are asked for anew whose deliveries are at stake; {@code null} if they are not
+     */
     @SuppressWarnings("FutureReturnValueIgnored") // It is taken out of the other one.
-    private CompletableFuture<Void> claim(List<Attempt> attempts, LastReceive last) {
+    private CompletableFuture<Void> claim(List<Attempt> attempts, @Nullable BackOffExecution pauses) {
         if (attempts.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
@@ -74,13 +79,25 @@ final class ClaimStage {
         }
         long asked = clock.nanoTime();
         List<ClaimRequest> requests = attempts.stream().map(Attempt::request).toList();
-        CompletableFuture<List<ClaimOutcome>> answer = last.isAtStake()
-                ? writer.claim(requests, last.within(requests.get(0).lease(), asked))
+        CompletableFuture<List<ClaimOutcome>> answer = pauses != null && isAtStake(attempts)
+                ? writer.claim(requests, within(attempts, requests.get(0).lease(), asked))
                 : writer.claim(requests);
         return answer.handle((outcomes, failure) -> failure == null
                         ? answered(attempts, outcomes, asked, scope)
-                        : unanswered(attempts, last, StoreCalls.unwrap(failure), scope))
+                        : unanswered(attempts, pauses, StoreCalls.unwrap(failure), scope))
                 .thenCompose(Function.identity());
+    }
+
+    private static boolean isAtStake(List<Attempt> attempts) {
+        return attempts.stream().anyMatch(Attempt::isAtStake);
+    }
+
+    /**
+     * Returns for how long the same claim is repeated, which finds itself if only its answer was lost: what is left of its lease
+     * afterwards is for the handler.
+     */
+    private BooleanSupplier within(List<Attempt> attempts, Duration lease, long begun) {
+        return () -> isAtStake(attempts) && clock.nanoTime() - begun < lease.toNanos() / 2;
     }
 
     ClaimScope begin(List<Attempt> asking) {
@@ -91,39 +108,44 @@ final class ClaimStage {
 
     private CompletableFuture<Void> answered(
             List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked, ClaimScope scope) {
-        answer(attempts, outcomes, asked, scope);
+        for (int index = 0; index < outcomes.size(); index++) {
+            answer(attempts.get(index), outcomes.get(index), asked);
+        }
+        tell(attempts, outcomes, scope);
         return CompletableFuture.completedFuture(null);
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // It is taken out of the other one.
     private CompletableFuture<Void> unanswered(
-            List<Attempt> attempts, LastReceive last, Throwable failure, ClaimScope scope) {
+            List<Attempt> attempts, @Nullable BackOffExecution pauses, Throwable failure, ClaimScope scope) {
         scope.end(List.of(), failure);
         if (failure instanceof IllegalArgumentException) {
-            return refused(attempts, last, failure);
+            return refused(attempts, pauses, failure);
         }
-        if (last.isAtStake()) {
-            return writer.pause(last.pause())
+        if (pauses != null && isAtStake(attempts)) {
+            return writer.pause(Duration.ofMillis(pauses.nextBackOff()))
                     .handle((over, untimed) ->
-                            untimed == null ? claim(attempts, last) : givenUp(attempts, last, failure))
+                            untimed == null ? claim(attempts, pauses) : givenUp(attempts, pauses, failure))
                     .thenCompose(Function.identity());
         }
-        return givenUp(attempts, last, failure);
+        return givenUp(attempts, pauses, failure);
     }
 
     /** They wait until the store answers. */
-    private static CompletableFuture<Void> givenUp(List<Attempt> attempts, LastReceive last, Throwable failure) {
+    private static CompletableFuture<Void> givenUp(
+            List<Attempt> attempts, @Nullable BackOffExecution pauses, Throwable failure) {
         attempts.stream()
-                .filter(attempt -> last.isPatient() || !LastReceive.isAtStake(attempt.delivery()))
+                .filter(attempt -> pauses != null || !attempt.isAtStake())
                 .forEach(attempt -> await(attempt, failure));
         return CompletableFuture.completedFuture(null);
     }
 
     /** One that can never be stored must not fail its neighbours: each is asked for alone. */
-    private CompletableFuture<Void> refused(List<Attempt> attempts, LastReceive last, Throwable failure) {
+    private CompletableFuture<Void> refused(
+            List<Attempt> attempts, @Nullable BackOffExecution pauses, Throwable failure) {
         if (attempts.size() > 1) {
             return CompletableFuture.allOf(attempts.stream()
-                    .map(attempt -> claim(List.of(attempt), last))
+                    .map(attempt -> claim(List.of(attempt), pauses))
                     .toArray(CompletableFuture[]::new));
         }
         Delivery delivery = attempts.get(0).delivery();
@@ -134,13 +156,6 @@ final class ClaimStage {
                 failure);
         attempts.get(0).decide(Objects.requireNonNull(delivery.disposition()));
         return CompletableFuture.completedFuture(null);
-    }
-
-    private void answer(List<Attempt> attempts, List<ClaimOutcome> outcomes, long asked, ClaimScope scope) {
-        for (int index = 0; index < outcomes.size(); index++) {
-            answer(attempts.get(index), outcomes.get(index), asked);
-        }
-        tell(attempts, outcomes, scope);
     }
 
     ClaimRequest ask(Attempt attempt) {

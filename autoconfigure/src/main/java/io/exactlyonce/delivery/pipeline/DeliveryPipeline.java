@@ -149,7 +149,7 @@ public final class DeliveryPipeline {
                 batch.throwIfAny();
                 return CompletableFuture.completedFuture(answer(batch));
             }
-            CompletableFuture<Void> ended = handle(batch, handler);
+            CompletableFuture<Void> ended = handlers.handle(batch, handler);
             goesOn = !ended.isDone();
             return goesOn ? recordWhen(ended, batch) : CompletableFuture.completedFuture(record(batch));
         } finally {
@@ -157,11 +157,6 @@ public final class DeliveryPipeline {
                 batch.leave();
             }
         }
-    }
-
-    private CompletableFuture<Void> handle(Batch batch, Handler handler) {
-        List<Attempt> admitted = GroupOrder.admit(batch.attempts(), batch, writer);
-        return admitted.isEmpty() ? CompletableFuture.completedFuture(null) : handlers.handle(batch, admitted, handler);
     }
 
     private static void requireBegun(List<Attempt> attempts) {

@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
  * Calls handlers, each once at most, with the deliveries whose keys are held, and notes how it went with each of them.
  *
  * <ol>
+ *   <li>Deliveries are admitted.
  *   <li>The listener's timeout begins, one for all that follows.
- *   <li>Keys that are in doubt are reconciled.
- *   <li>Deliveries are admitted again, since that may have taken long.
+ *   <li>Keys that are in doubt are reconciled. Where one was, deliveries are admitted again, since that may have taken long.
  *   <li>The handler is called. All its deliveries share the run: what stops one of them interrupts it, once, or cancels the
  *       future that it returned.
  *   <li>When the handler's work has ended, the timeout does.
@@ -47,20 +47,22 @@ final class HandlerStage {
     }
 
     /**
-     * Calls the handler.
+     * Calls the handler, unless none of its deliveries is admitted.
      *
-     * @param admitted at least one
      * @return completes when the handler's work has ended, and never with a failure: those are noted
      */
-    CompletableFuture<Void> handle(Batch batch, List<Attempt> admitted, Handler handler) {
+    CompletableFuture<Void> handle(Batch batch, Handler handler) {
+        CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
+        List<Attempt> admitted = GroupOrder.admit(batch.attempts(), batch, writer);
+        if (admitted.isEmpty()) {
+            return ended;
+        }
         long begun = clock.nanoTime();
         admitted.forEach(attempt -> attempt.delivery().limitHandler());
-        CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
         try {
-            List<Attempt> reconciled = admitted.stream().anyMatch(Attempt::isToBeReconciled)
-                    ? new ReconcileStep(batch, writer).reconcile(admitted)
+            List<Attempt> ready = admitted.stream().anyMatch(Attempt::isToBeReconciled)
+                    ? GroupOrder.admit(new ReconcileStep(batch, writer).reconcile(admitted), batch, writer)
                     : admitted;
-            List<Attempt> ready = GroupOrder.admit(reconciled, batch, writer);
             GroupOrder order = new GroupOrder(batch);
             List<Attempt> entered = ready.stream().filter(order::enters).toList();
             order.giveBack(writer);

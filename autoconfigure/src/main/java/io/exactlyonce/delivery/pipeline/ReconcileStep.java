@@ -51,17 +51,16 @@ final class ReconcileStep {
         boolean isToBeRun = false;
         try (run) {
             isToBeRun = ask(attempt, reconciler)
-                    .<Next>match(
-                            done -> () -> {
+                    .<Boolean>match(
+                            done -> {
                                 attempt.done(done.result());
                                 batch.done().add(attempt);
                                 return false;
                             },
-                            runAgain -> () -> true,
-                            park -> () -> {
+                            runAgain -> true,
+                            park -> {
                                 throw new ParkRequest(park.reason());
-                            })
-                    .go();
+                            });
         } catch (ParkRequest request) {
             OutcomePolicy.parked(attempt.delivery(), attempt.id().key());
             fail(attempt, request, run, order);
@@ -98,12 +97,6 @@ final class ReconcileStep {
                 attempt.claim().attempt(),
                 answer.getClass().getSimpleName());
         return answer;
-    }
-
-    /** What follows from the answer: returns whether the handler is to be called. */
-    @FunctionalInterface
-    private interface Next {
-        boolean go();
     }
 
     /** The reconciler leaves the key to a person. */

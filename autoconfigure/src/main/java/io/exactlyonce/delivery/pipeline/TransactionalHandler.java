@@ -8,7 +8,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimWriter;
-import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryState;
@@ -137,19 +136,8 @@ final class TransactionalHandler {
                 return List.of();
             } catch (LeftOut rolledBack) {
                 return rolledBack.rest;
-            } catch (ClaimStoreUnavailableException unanswered) {
-                tellUnanswered(unanswered);
-                return answered ? failed(unanswered) : unanswered(unanswered, pauses);
             } catch (Throwable failure) {
-                tellUnanswered(failure);
-                isToBeHalved = !answered && failure instanceof IllegalArgumentException && open.size() > 1;
-                return isToBeHalved ? open : failed(failure);
-            }
-        }
-
-        private void tellUnanswered(Throwable failure) {
-            if (!answered) {
-                scope.end(List.of(), failure);
+                return answered ? failed(failure) : unanswered(failure, pauses);
             }
         }
 
@@ -232,20 +220,25 @@ final class TransactionalHandler {
             return run.isInside() && !run.wasStopped();
         }
 
-        /** The database did not answer before the handler was called: the messages wait until it does. */
-        private List<Attempt> unanswered(ClaimStoreUnavailableException why, BackOffExecution pauses) {
-            if (isToBeRepeated() && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
-                return open;
+        /** The handler was not called. Where the database did not answer, the messages wait until it does. */
+        private List<Attempt> unanswered(Throwable why, BackOffExecution pauses) {
+            scope.end(List.of(), why);
+            if (why instanceof ClaimStoreUnavailableException) {
+                if (isToBeRepeated() && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
+                    return open;
+                }
+                open.forEach(attempt -> ClaimStage.await(attempt, why));
+                return List.of();
             }
-            open.forEach(attempt -> ClaimStage.await(attempt, why));
-            return List.of();
+            isToBeHalved = why instanceof IllegalArgumentException && open.size() > 1;
+            return isToBeHalved ? open : failed(why);
         }
 
         private boolean isToBeRepeated() {
             boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
                     && guarded.breaker().isBusy();
             boolean isRepeated =
-                    open.stream().map(Attempt::delivery).anyMatch(delivery -> isToBeRepeated(delivery, isBusy));
+                    open.stream().anyMatch(attempt -> attempt.isAtStake() || (isBusy && attempt.mayStillBeHandled()));
             if (isRepeated) {
                 log.warn(
                         "Claiming {} through {} failed; trying again",
@@ -253,13 +246,6 @@ final class TransactionalHandler {
                         transaction);
             }
             return isRepeated;
-        }
-
-        private static boolean isToBeRepeated(Delivery delivery, boolean isBusy) {
-            return LastReceive.isAtStake(delivery)
-                    || (isBusy
-                            && delivery.mayHandlerBegin()
-                            && delivery.renewal().isInvisible());
         }
 
         /** All is rolled back. Those that failed come again; returns the rest, which is handled without them. */

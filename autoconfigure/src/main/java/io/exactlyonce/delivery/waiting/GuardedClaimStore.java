@@ -27,16 +27,7 @@ final class GuardedClaimStore implements AsyncClaimStore {
 
     @Override
     public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return begun(requests).whenComplete((outcomes, failure) -> tell(failure));
-    }
-
-    /** A call that cannot even begin, as when the system refuses a thread, got no answer either. */
-    private CompletableFuture<List<ClaimOutcome>> begun(List<ClaimRequest> requests) {
-        try {
-            return store.claimAsync(requests);
-        } catch (Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+        return StoreCalls.begun(() -> store.claimAsync(requests)).whenComplete((outcomes, failure) -> tell(failure));
     }
 
     private void tell(@Nullable Throwable failure) {

@@ -1,6 +1,5 @@
 package io.exactlyonce.delivery.waiting;
 
-import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
@@ -29,11 +28,6 @@ public final class StoreCircuitBreakers {
     public StoreCircuitBreakers(DeliveryObserver observer) {
         this.observer = observer;
         this.claims = new StoreCircuitBreaker(observer);
-    }
-
-    /** Returns a store whose claims tell the claim store's breaker whether the original answers. */
-    public AsyncClaimStore guard(AsyncClaimStore store) {
-        return claims.guard(store);
     }
 
     /**

@@ -9,8 +9,8 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,21 +40,12 @@ final class TransactionProbe {
     private final Executor threads;
     private final NanoClock clock;
 
-    private final AtomicReference<@Nullable Attempt> awaited = new AtomicReference<>();
-
     /** A probe that was given up may end beside the next one, so it is its own lock. */
     private final ProbePauses pauses;
 
+    private CompletableFuture<Void> awaited = CompletableFuture.completedFuture(null);
+    private long awaitedUntil;
     private volatile int hanging;
-
-    /** A probe under way, and the end of the patience with it. Each is equal to itself alone. */
-    private static final class Attempt {
-        private final long until;
-
-        Attempt(long until) {
-            this.until = until;
-        }
-    }
 
     /** Rolls a probe back. */
     private static final class Answered extends RuntimeException {
@@ -77,12 +68,9 @@ final class TransactionProbe {
      * @param waiting those whose claims go through this manager; they learn how it ends
      */
     void next(List<WaitingDelivery> waiting) {
-        Attempt attempt = awaited.get();
-        if (attempt != null && !isGivenUp(attempt)) {
-            return;
-        }
-        if (isDue(waiting)) {
-            begin(waiting);
+        if ((awaited.isDone() || isGivenUp()) && isDue(waiting)) {
+            awaitedUntil = clock.nanoTime() + patience(hanging).toNanos();
+            awaited = CompletableFuture.runAsync(() -> end(waiting, probe()), threads);
         }
     }
 
@@ -96,11 +84,12 @@ final class TransactionProbe {
         }
     }
 
-    private boolean isGivenUp(Attempt attempt) {
-        if (clock.nanoTime() - attempt.until < 0) {
+    /** One that has ended meanwhile cannot be cancelled any more. */
+    private boolean isGivenUp() {
+        if (clock.nanoTime() - awaitedUntil < 0) {
             return false;
         }
-        if (awaited.compareAndSet(attempt, null)) {
+        if (awaited.cancel(false)) {
             int before = hanging;
             hanging = before + 1;
             log.warn(
@@ -113,26 +102,6 @@ final class TransactionProbe {
 
     private static Duration patience(int hanging) {
         return PATIENCE.multipliedBy(1L << Math.min(hanging, MOST_DOUBLINGS_OF_PATIENCE));
-    }
-
-    private void begin(List<WaitingDelivery> waiting) {
-        Attempt attempt = new Attempt(clock.nanoTime() + patience(hanging).toNanos());
-        awaited.set(attempt);
-        boolean begun = false;
-        try {
-            threads.execute(() -> {
-                try {
-                    end(waiting, probe());
-                } finally {
-                    awaited.compareAndSet(attempt, null);
-                }
-            });
-            begun = true;
-        } finally {
-            if (!begun) {
-                awaited.compareAndSet(attempt, null);
-            }
-        }
     }
 
     /** Returns why there was no answer. */
@@ -153,21 +122,13 @@ final class TransactionProbe {
 
     private void end(List<WaitingDelivery> waiting, @Nullable Throwable failure) {
         if (failure == null) {
-            answered(waiting);
-        } else {
-            unanswered(waiting, failure);
+            synchronized (pauses) {
+                pauses.reset();
+            }
+            hanging = 0;
+            waiting.forEach(WaitingDelivery::proved);
+            return;
         }
-    }
-
-    private void answered(List<WaitingDelivery> waiting) {
-        synchronized (pauses) {
-            pauses.reset();
-        }
-        hanging = 0;
-        waiting.forEach(WaitingDelivery::proved);
-    }
-
-    private void unanswered(List<WaitingDelivery> waiting, Throwable failure) {
         Duration pause;
         synchronized (pauses) {
             pause = pauses.begin();

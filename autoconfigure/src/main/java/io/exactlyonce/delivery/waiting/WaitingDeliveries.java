@@ -88,7 +88,7 @@ public final class WaitingDeliveries {
             case COMPLETED -> delete(delivery);
             case FREE -> expose(waiting);
             default -> {
-                log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, waiting.key());
+                OutcomePolicy.parked(delivery, waiting.key());
                 turnAway(delivery, Duration.ZERO);
             }
         }

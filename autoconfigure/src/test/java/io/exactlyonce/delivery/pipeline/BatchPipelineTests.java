@@ -539,6 +539,29 @@ class BatchPipelineTests {
         assertThat(acknowledged()).containsExactly(0, 1);
     }
 
+    /** The one on its last receive has its answer, and claims no more. */
+    @Test
+    void messageWaitsThoughItsNeighbourOnItsLastReceiveHasAKeyThatCanNeverBeStored() throws Throwable {
+        Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+        Delivery last = rig.receive(lastReceive, "last", 1);
+        deliveries.add(last);
+        List<Attempt> items = new ArrayList<>();
+        items.add(Attempt.ofBatch(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));
+        items.addAll(items("a"));
+        rig.store.onClaim(BatchPipelineTests::refuse);
+        rig.store.onClaim(BatchPipelineTests::refuse);
+        for (int attempt = 0; attempt < 3; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
+
+        process(items);
+
+        assertThat(handed).isEmpty();
+        assertThat(rig.store.claimCalls()).isEqualTo(5);
+    }
+
     @Test
     void effectsAreCompletedAlthoughTheVirtualMachineFailsWhenTheyAreMeasured() {
         rig.whenHandled = () -> {

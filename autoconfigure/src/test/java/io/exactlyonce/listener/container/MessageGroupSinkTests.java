@@ -123,8 +123,9 @@ class MessageGroupSinkTests {
         Delivery delivery = delivery(message);
         if (delivery.messageId().equals("a1")) {
             delivery.enter();
-            delivery.decide(new Disposition.AwaitStore(new ClaimRequest(
-                    new ClaimKey("orders", "a1"), UUID.randomUUID(), "worker", Duration.ofSeconds(30))));
+            ClaimRequest asked =
+                    new ClaimRequest(new ClaimKey("orders", "a1"), UUID.randomUUID(), "worker", Duration.ofSeconds(30));
+            delivery.decide(new Disposition.Await(asked, Duration.ZERO, true));
             delivery.leave();
             return CompletableFuture.completedFuture(message);
         }
