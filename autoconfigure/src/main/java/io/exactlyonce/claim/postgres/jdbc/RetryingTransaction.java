@@ -4,6 +4,7 @@ import io.exactlyonce.primary.ConnectionFailure;
 import java.util.Set;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -41,14 +42,16 @@ public final class RetryingTransaction {
     private static final int MAX_TRIES_STALE = 2;
 
     private final TransactionTemplate transaction;
-    private final Runnable begin;
+    private final JdbcTemplate jdbc;
+    private final @Nullable String firstStatement;
 
     public RetryingTransaction(DataSource dataSource) {
-        this(dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> {});
+        this(dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, null);
     }
 
-    private RetryingTransaction(DataSource dataSource, int propagation, Runnable begin) {
-        this.begin = begin;
+    private RetryingTransaction(DataSource dataSource, int propagation, @Nullable String firstStatement) {
+        this.jdbc = new JdbcTemplate(dataSource);
+        this.firstStatement = firstStatement;
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
         this.transaction.setPropagationBehavior(propagation);
     }
@@ -57,21 +60,22 @@ public final class RetryingTransaction {
      * Leaves the transaction to the work: one statement, which is a transaction by itself and costs no round trip more.
      */
     public static RetryingTransaction ofOneStatement(DataSource dataSource) {
-        return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED, () -> {});
+        return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED, null);
     }
 
     /** Says what its commit waits for, and that rows are found by index, which costs a round trip: for writes that are rare. */
     public static RetryingTransaction ofWrites(DataSource dataSource, StatementSettings settings) {
-        var jdbc = new JdbcTemplate(dataSource);
         return new RetryingTransaction(
-                dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> jdbc.execute(settings.writeRows()));
+                dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, settings.writeRows());
     }
 
     public <T> T execute(Supplier<T> work) {
         for (int attempt = 1; ; attempt++) {
             try {
                 return CallersTransaction.setAside(() -> transaction.execute(status -> {
-                    begin.run();
+                    if (firstStatement != null) {
+                        jdbc.execute(firstStatement);
+                    }
                     return work.get();
                 }));
             } catch (CannotCreateTransactionException noConnection) {
