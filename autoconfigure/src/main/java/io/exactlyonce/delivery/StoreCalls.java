@@ -43,16 +43,17 @@ public final class StoreCalls {
             BackOffExecution pauses,
             BooleanSupplier wanted,
             Supplier<CompletableFuture<T>> call) {
-        var unused = begun(call).whenComplete((given, failed) -> {
+        // What depends on a future that failed wraps the failure, and throws if that does not tell what it is.
+        var unused = begun(call).handle((given, failed) -> {
             if (failed == null) {
                 answer.complete(given);
-                return;
+                return answer;
             }
             Throwable failure = unwrap(failed);
             long pause = failure instanceof IllegalArgumentException ? BackOffExecution.STOP : pauses.nextBackOff();
             if (pause == BackOffExecution.STOP || !wanted.getAsBoolean()) {
                 answer.completeExceptionally(failure);
-                return;
+                return answer;
             }
             tell(what, keys, failure);
             try {
@@ -67,6 +68,7 @@ public final class StoreCalls {
                 suppress(failure, untimed);
                 answer.completeExceptionally(failure);
             }
+            return answer;
         });
     }
 

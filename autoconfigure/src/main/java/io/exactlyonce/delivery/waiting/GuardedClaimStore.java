@@ -27,7 +27,28 @@ final class GuardedClaimStore implements AsyncClaimStore {
 
     @Override
     public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return begun(requests).whenComplete((outcomes, failure) -> tell(failure));
+        CompletableFuture<List<ClaimOutcome>> answer = new CompletableFuture<>();
+        // What depends on a future that failed wraps the failure, and never ends if that does not tell what it is.
+        var unused = begun(requests).handle((outcomes, failure) -> {
+            try {
+                tell(failure);
+            } finally {
+                show(answer, outcomes, failure);
+            }
+            return answer;
+        });
+        return answer;
+    }
+
+    private static void show(
+            CompletableFuture<List<ClaimOutcome>> answer,
+            @Nullable List<ClaimOutcome> outcomes,
+            @Nullable Throwable failure) {
+        if (failure == null) {
+            answer.complete(outcomes);
+        } else {
+            answer.completeExceptionally(failure);
+        }
     }
 
     /** A call that cannot even begin, as when the system refuses a thread, got no answer either. */
