@@ -81,17 +81,23 @@ final class ObservedStore {
         if (answered.isDone()) {
             return;
         }
-        var unused = begun(call).thenApply(answer).whenComplete((given, failure) -> {
+        // What depends on a future that failed wraps the failure, and never ends if that does not tell what it is.
+        var unused = begun(call).handle((given, failed) -> {
+            Throwable failure = failed;
             if (failure == null) {
-                answered.complete(given);
-                return;
+                try {
+                    answered.complete(answer.apply(given));
+                    return answered;
+                } catch (RuntimeException noAnswer) {
+                    failure = noAnswer;
+                }
             }
             long pause = StoreCalls.unwrap(failure) instanceof IllegalArgumentException
                     ? BackOffExecution.STOP
                     : pauses.nextBackOff();
             if (pause == BackOffExecution.STOP) {
                 answered.completeExceptionally(StoreCalls.unwrap(failure));
-                return;
+                return answered;
             }
             unlessRefused(
                     answered,
@@ -99,6 +105,7 @@ final class ObservedStore {
                             Duration.ofMillis(pause),
                             () -> unlessRefused(
                                     answered, () -> thread.execute(() -> ask(call, answer, pauses, answered)))));
+            return answered;
         });
     }
 
