@@ -69,16 +69,17 @@ public final class StoreCalls {
         if (answer.isDone()) {
             return;
         }
-        var unused = begun(call).whenComplete((given, failed) -> {
+        // What depends on a future that failed wraps the failure, and throws if that does not tell what it is.
+        var unused = begun(call).handle((given, failed) -> {
             if (failed == null) {
                 answer.complete(given);
-                return;
+                return answer;
             }
             Throwable failure = unwrap(failed);
             long pause = failure instanceof IllegalArgumentException ? BackOffExecution.STOP : pauses.nextBackOff();
             if (pause == BackOffExecution.STOP || !wanted.getAsBoolean()) {
                 answer.completeExceptionally(failure);
-                return;
+                return answer;
             }
             tell(what, keys, failure);
             Runnable again = () -> repeat(answer, what, keys, pauses, wanted, call);
@@ -88,6 +89,7 @@ public final class StoreCalls {
                     () -> timer.after(
                             Duration.ofMillis(pause),
                             () -> unlessRefused(answer, failure, () -> thread.execute(again))));
+            return answer;
         });
     }
 

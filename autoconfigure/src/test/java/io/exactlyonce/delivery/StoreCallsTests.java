@@ -37,6 +37,26 @@ class StoreCallsTests {
                 .hasSuppressedException(noThread);
     }
 
+    @Test
+    void failureThatCannotBeToldIsAnsweredAndNotThrown() {
+        RuntimeException unreadable = new RuntimeException() {
+            @Override
+            public String getMessage() {
+                throw new IllegalStateException("no message can be read");
+            }
+        };
+
+        CompletableFuture<Object> answer = new StoreCalls((delay, task) -> task.run())
+                .untilAnswered(
+                        "Completing",
+                        "orders/1",
+                        new FixedBackOff(1, 3),
+                        () -> true,
+                        () -> CompletableFuture.failedFuture(unreadable));
+
+        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(unreadable);
+    }
+
     /** As where memory is used up: the JVM throws one and the same error then. Trap: no failure can be suppressed in itself. */
     @Test
     void callEndsThatFailsWithTheErrorForWhichItCannotBeRepeated() {

@@ -117,6 +117,30 @@ class StoreOutageTests {
     }
 
     @Test
+    void claimsWhoseFailureCannotBeToldAreAnsweredAndAnOutage() {
+        AsyncClaimStore answering = rig.breaker.guard(new ExecutorClaimStore(rig.store, task -> {
+            try {
+                task.run();
+            } catch (UnsupportedOperationException endsAThread) {
+                // As one of a pool.
+            }
+        }));
+        for (int failure = 0; failure < 3; failure++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException() {
+                    @Override
+                    public String getMessage() {
+                        throw new UnsupportedOperationException("no message can be read");
+                    }
+                };
+            });
+            assertThat(answering.claimAsync(List.of())).isCompletedExceptionally();
+        }
+
+        assertThat(rig.breaker.permitsPolling()).isFalse();
+    }
+
+    @Test
     void callsThatDoNotWaitForTheirAnswersCountLikeThoseThatDo() {
         AsyncClaimStore answering = rig.breaker.guard(new ExecutorClaimStore(rig.store, Runnable::run));
         for (int failure = 0; failure < 3; failure++) {

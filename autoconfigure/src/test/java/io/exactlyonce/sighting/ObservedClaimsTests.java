@@ -425,6 +425,27 @@ class ObservedClaimsTests {
     }
 
     @Test
+    void failureThatCannotBeToldIsAnOutageLikeAnyOther() {
+        RuntimeException unreadable = new RuntimeException() {
+            @Override
+            public String getMessage() {
+                throw new IllegalStateException("no message can be read");
+            }
+        };
+        Observation run = begin("o1");
+        for (int call = 0; call < store.claims.size(); call++) {
+            store.claims.get(call).answer().completeExceptionally(unreadable);
+        }
+        run.ended(null);
+        for (int call = 0; call < store.ends.size(); call++) {
+            store.ends.get(call).answer().completeExceptionally(unreadable);
+        }
+
+        assertThat(seen).containsExactly("unobserved store", "unobserved outcome");
+        assertNothingIsUnderWay();
+    }
+
+    @Test
     void storeThatThrowsAtOnceIsAnOutageLikeAnyOther() {
         ObservedClaims throwing = claims(
                 new AsyncClaimStore() {

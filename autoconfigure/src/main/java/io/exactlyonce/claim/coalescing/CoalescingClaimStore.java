@@ -196,7 +196,7 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
             shown.get();
         } catch (InterruptedException stopping) {
             if (entries.get(0).kind() == Kind.CLAIM) {
-                queue.withdraw(Set.copyOf(entries)::contains)
+                queue.withdraw(entries::contains)
                         .forEach(claim ->
                                 claim.refuse(new ClaimStoreBusyException("Interrupted while it waited to claim")));
             }

@@ -40,11 +40,25 @@ public final class ExecutorClaimStore implements AsyncClaimStore {
     }
 
     private <T> CompletableFuture<T> ask(Supplier<T> call) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
         try {
-            return CompletableFuture.supplyAsync(call, executor);
+            executor.execute(() -> answer(answer, call));
         } catch (RejectedExecutionException stopped) {
-            return CompletableFuture.failedFuture(new ClaimStoreBusyException(
+            answer.completeExceptionally(new ClaimStoreBusyException(
                     "Nothing was asked of the store, for its threads take no more: " + stopped.getMessage()));
         }
+        return answer;
+    }
+
+    /** Not by the JDK's asynchronous supply, which wraps a failure, asks it for that what it is, and never answers if it does not tell. */
+    private static <T> void answer(CompletableFuture<T> answer, Supplier<T> call) {
+        T given;
+        try {
+            given = call.get();
+        } catch (Throwable failure) {
+            answer.completeExceptionally(failure);
+            return;
+        }
+        answer.complete(given);
     }
 }

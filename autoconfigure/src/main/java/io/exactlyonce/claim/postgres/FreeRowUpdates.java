@@ -15,7 +15,7 @@ import org.springframework.jdbc.core.ParameterizedPreparedStatementSetter;
 /**
  * Writes rows that were free when they were read: takes keys over whose claim was released or whose holder's lease is over,
  * and parks keys in doubt. Each row is an update of its own, all in one round trip. Rows are locked in key order, so that two
- * batches wait for each other but do not deadlock; and each update finds its row by primary key, whatever the planner knows.
+ * batches wait for each other but do not deadlock.
  */
 public final class FreeRowUpdates {
 

@@ -27,7 +27,17 @@ final class GuardedClaimStore implements AsyncClaimStore {
 
     @Override
     public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return StoreCalls.begun(() -> store.claimAsync(requests)).whenComplete((outcomes, failure) -> tell(failure));
+        CompletableFuture<List<ClaimOutcome>> answer = new CompletableFuture<>();
+        // What depends on a future that failed wraps the failure, and never ends if that does not tell what it is.
+        var unused = StoreCalls.begun(() -> store.claimAsync(requests)).handle((outcomes, failure) -> {
+            try {
+                tell(failure);
+            } finally {
+                boolean shown = failure == null ? answer.complete(outcomes) : answer.completeExceptionally(failure);
+            }
+            return answer;
+        });
+        return answer;
     }
 
     private void tell(@Nullable Throwable failure) {

@@ -10,11 +10,13 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -248,5 +250,26 @@ class AsyncCallsTests {
                 .cause()
                 .isInstanceOf(ClaimStoreBusyException.class)
                 .hasMessageContaining("shut down");
+    }
+
+    /** As when an exception's message quotes what is not there. A future that wraps it asks what it is. */
+    @Test
+    void failureThatCannotBeToldAnswersItsCallNevertheless() {
+        ClaimStore failing = (ClaimStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {ClaimStore.class}, (proxy, method, arguments) -> {
+                    throw new UntoldException();
+                });
+        ExecutorClaimStore answering = new ExecutorClaimStore(failing, task -> {
+            try {
+                task.run();
+            } catch (UntoldException endsAThread) {
+                // As one of a pool.
+            }
+        });
+        ClaimRequest claim = request(newKey());
+
+        assertThat(answering.claimAsync(List.of(claim))).isCompletedExceptionally();
+        assertThat(answering.endAsync(List.of(new ClaimEnd.Completed(claim.id(), null))))
+                .isCompletedExceptionally();
     }
 }

@@ -22,9 +22,10 @@ public final class StatementSettings {
             WHERE set_config('exactly_once.enable_seqscan', current_setting('enable_seqscan'), true) IS NOT NULL;
             """;
 
+    /** Where a proxy has sent the first one to another server, nothing was kept, and what the session began with is set. */
     private static final String AS_BEFORE = """
             ;
-            SELECT set_config('enable_seqscan', current_setting('exactly_once.enable_seqscan'), true)""";
+            SELECT set_config('enable_seqscan', current_setting('exactly_once.enable_seqscan', true), true)""";
 
     private static final String COMMIT = "SELECT set_config('synchronous_commit', '%s', true)";
 

@@ -13,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,8 +37,9 @@ final class TransactionalCompletion {
 
     private static final String COMPLETE = """
             WITH held AS (
-                SELECT found.place, wanted.result
-                FROM unnest((SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?)) AS wanted (scope, key, claim_id, result)
+                SELECT found.place, wanted.result, wanted.position
+                FROM unnest((SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?)) WITH ORDINALITY
+                     AS wanted (scope, key, claim_id, result, position)
                 CROSS JOIN LATERAL (
                     SELECT c.ctid AS place FROM exactly_once_claim AS c
                     WHERE c.scope = wanted.scope AND c.key = wanted.key AND c.claim_id = wanted.claim_id
@@ -51,7 +51,7 @@ final class TransactionalCompletion {
             SET status = 'COMPLETED', result = held.result, completed_at = clock_timestamp()
             FROM held
             WHERE claim.ctid = held.place
-            """ + STILL_MARKED + "RETURNING claim.claim_id";
+            """ + STILL_MARKED + "RETURNING held.position";
 
     /**
      * The same for one claim, and the commit: one round trip. A row that is not there any more divides by zero, which aborts
@@ -173,12 +173,12 @@ final class TransactionalCompletion {
         if (claims.isEmpty()) {
             return;
         }
-        Set<UUID> completed = new HashSet<>();
+        Set<ClaimId> completed = new HashSet<>();
         complete.query(
                 parameters -> bind(parameters, claims, results, mark),
-                row -> completed.add(row.getObject("claim_id", UUID.class)));
+                row -> completed.add(claims.get(row.getInt("position") - 1)));
         for (ClaimId claim : claims) {
-            if (!completed.contains(claim.value())) {
+            if (!completed.contains(claim)) {
                 throw ended(claim, null);
             }
         }

@@ -671,6 +671,23 @@ class PostgresClaimTransactionIT {
         }
     }
 
+    /** Keys of one delivery may have been claimed under one id: what was completed is told apart by its key. */
+    @Test
+    void keyWhoseRowIsGoneIsNotTakenForAnotherThatIsCompletedUnderItsId() throws Throwable {
+        ClaimRequest same = new ClaimRequest(request().key(), request.claimId(), "worker", Duration.ofMinutes(1));
+
+        assertThatThrownBy(() -> transaction.execute(List.of(request, same), claimed -> {
+                    charge();
+                    new JdbcTemplate(DATABASE.application())
+                            .update("DELETE FROM exactly_once_claim WHERE key = ?", key.key());
+                    return Map.of();
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("ended before its handler did");
+
+        assertNothingHappened();
+    }
+
     @Test
     void parkedKeyStaysParked() throws Throwable {
         external.claim(List.of(request));
