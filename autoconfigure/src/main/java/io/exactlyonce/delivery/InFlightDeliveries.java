@@ -69,7 +69,7 @@ public final class InFlightDeliveries {
     private boolean leave(Delivery delivery) {
         boolean left = deliveries.remove(delivery);
         if (left) {
-            observer.inFlight(delivery.subscription(), -1);
+            Telling.of(delivery, () -> observer.inFlight(delivery.subscription(), -1));
         }
         return left;
     }
@@ -89,7 +89,8 @@ public final class InFlightDeliveries {
         delivery.renewal().stop();
         // A delete may be confirmed after the listener has stopped.
         if (leave(delivery) && delivery.wasHandled()) {
-            observer.delivered(delivery.subscription(), Duration.ofNanos(clock.nanoTime() - delivery.receivedAt()));
+            Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
+            Telling.of(delivery, () -> observer.delivered(delivery.subscription(), taken));
         }
         delivery.end();
     }

@@ -9,6 +9,7 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.ReceiveBudget;
+import io.exactlyonce.delivery.Telling;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -55,7 +56,7 @@ public final class WaitingDeliveries {
             return;
         }
         deliveries.add(new WaitingDelivery(delivery, awaited));
-        count(delivery.subscription(), 1);
+        count(delivery, 1);
     }
 
     /** Returns a delivery that cannot wait here. */
@@ -152,14 +153,14 @@ public final class WaitingDeliveries {
             return false;
         }
         taken.decrementAndGet();
-        count(waiting.delivery().subscription(), -1);
+        count(waiting.delivery(), -1);
         return true;
     }
 
-    private void count(Subscription subscription, int change) {
-        counts.compute(subscription, (key, before) -> {
+    private void count(Delivery delivery, int change) {
+        counts.compute(delivery.subscription(), (subscription, before) -> {
             int now = (before == null ? 0 : before) + change;
-            observer.waiting(subscription, now);
+            Telling.of(delivery, () -> observer.waiting(subscription, now));
             return now == 0 ? null : now;
         });
     }

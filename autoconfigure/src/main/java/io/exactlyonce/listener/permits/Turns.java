@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /** Turns of messages: so many are taken at any time, in the order in which they were asked for. No thread waits for one. */
 final class Turns {
@@ -18,6 +19,7 @@ final class Turns {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition fewer = lock.newCondition();
     private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private final ThreadLocal<@Nullable Deque<Waiting>> beginning = new ThreadLocal<>();
     private int taken;
 
     /**
@@ -85,8 +87,25 @@ final class Turns {
         return next;
     }
 
+    /**
+     * Begins turns, one after the other also where one of them ends at once, and lets the next one begin: not within it, since no
+     * stack is deep enough for as many as may wait.
+     */
     private void begin(List<Waiting> next) {
-        next.forEach(begun -> begun.taken().complete(clock.nanoTime()));
+        Deque<Waiting> already = beginning.get();
+        if (already != null) {
+            already.addAll(next);
+            return;
+        }
+        Deque<Waiting> begun = new ArrayDeque<>(next);
+        beginning.set(begun);
+        try {
+            while (!begun.isEmpty()) {
+                begun.remove().taken().complete(clock.nanoTime());
+            }
+        } finally {
+            beginning.remove();
+        }
     }
 
     /** Waits until none is taken, for so long at most; returns how much of the time is left. */

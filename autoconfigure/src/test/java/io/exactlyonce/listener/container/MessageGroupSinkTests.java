@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
@@ -46,14 +47,24 @@ import org.springframework.messaging.Message;
 /** A group of three messages on their last receive, whose first one waits for the holder of its key. */
 class MessageGroupSinkTests {
 
+    private static final int MOST_WAITING = 5_000;
+
     private final FakeClock clock = new FakeClock();
     private final Deque<Error> failuresAtEnds = new ArrayDeque<>();
     private final Deque<Error> failures = new ArrayDeque<>();
+    private final Deque<Error> failuresOfWaits = new ArrayDeque<>();
     private final DeliveryObserver observer = new DeliveryObserver() {
         @Override
         public void inFlight(Subscription of, int change) {
             if (change < 0 && !failuresAtEnds.isEmpty()) {
                 throw failuresAtEnds.remove();
+            }
+        }
+
+        @Override
+        public void waiting(Subscription of, int deliveries) {
+            if (!failuresOfWaits.isEmpty()) {
+                throw failuresOfWaits.remove();
             }
         }
 
@@ -68,7 +79,7 @@ class MessageGroupSinkTests {
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
+            supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, MOST_WAITING);
     private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
             new Subscription("listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, queue, 1);
@@ -121,7 +132,7 @@ class MessageGroupSinkTests {
     /** The first message waits, the rest fails. */
     private CompletableFuture<Message<String>> process(Message<String> message) {
         Delivery delivery = delivery(message);
-        if (delivery.messageId().equals("a1")) {
+        if (delivery.messageId().startsWith("a1")) {
             delivery.enter();
             ClaimRequest asked =
                     new ClaimRequest(new ClaimKey("orders", "a1"), UUID.randomUUID(), "worker", Duration.ofSeconds(30));
@@ -294,6 +305,80 @@ class MessageGroupSinkTests {
         assertThat(emitted).isDone();
         assertThat(handled).isEmpty();
         assertThat(permits.drain(Duration.ZERO)).isTrue();
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** Trap: each that gives its permit back begins the next one's turn, and no stack is deep enough for as many as may wait. */
+    @Test
+    void restsOfGroupsThatWaitForTheirTurnsAndMayNotGoOnGiveThemBackHoweverManyTheyAre() throws Exception {
+        start();
+        givesUp = () -> CompletableFuture.completedFuture(false);
+        List<CompletableFuture<Void>> emitted = new ArrayList<>();
+        AtomicBoolean isStopping = new AtomicBoolean();
+        Runnable release = () -> {
+            if (isStopping.get()) {
+                permits.release(1, ReleaseReason.PROCESSED);
+            }
+        };
+        for (int group = 0; group < MOST_WAITING; group++) {
+            emitted.add(emit(release, List.of(received("a1-" + group), received("a2-" + group))));
+        }
+        for (int atWork = 0; atWork < 3; atWork++) {
+            assertThat(permits.takeBack()).isCompleted();
+        }
+        isStopping.set(true);
+        deliveries.stop(subscription).begin();
+        assertThat(emitted).as("three others are at work").noneMatch(CompletableFuture::isDone);
+
+        permits.release(3, ReleaseReason.PROCESSED);
+
+        assertThat(emitted).allMatch(end -> end.isDone() && !end.isCompletedExceptionally());
+        assertThat(permits.drain(Duration.ZERO)).isTrue();
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** As when the virtual machine has no memory left for a meter: nothing else ends the wait of the rest, which is renewed. */
+    @Test
+    void restOfAGroupWhoseHeadsWaitEndsWithAnErrorWhileThatIsToldGoesOn() throws Exception {
+        start();
+        CompletableFuture<Void> emitted = emit(List.of(received("a1"), received("a2")));
+        assertThat(deliveries.waiters().all()).hasSize(1);
+        failuresAtEnds.add(new InternalError("simulated"));
+
+        deliveries.waiters().endAll(subscription);
+
+        assertThat(failuresAtEnds).isEmpty();
+        assertThat(handled).containsExactly("a2");
+        assertThat(emitted).isDone();
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void headsThatWaitTogetherAreAllGoneAlthoughThatOfOneCannotBeToldForAnError() {
+        start();
+        List<CompletableFuture<Void>> emitted =
+                List.of(emit(List.of(received("a1-1"), received("a2"))), emit(List.of(received("a1-2"), received("b2"))));
+        failuresAtEnds.add(new InternalError("simulated"));
+
+        deliveries.stop(subscription).begin();
+
+        assertThat(failuresAtEnds).isEmpty();
+        assertThat(emitted).allMatch(CompletableFuture::isDone);
+        assertThat(handled).containsExactlyInAnyOrder("a2", "b2");
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** Otherwise it neither waits any more nor is it returned, and is renewed for twelve hours. */
+    @Test
+    void headWhoseWaitsEndCannotBeToldForAnErrorIsReturned() {
+        start();
+        CompletableFuture<Void> emitted = emit(List.of(received("a1"), received("a2")));
+        failuresOfWaits.add(new InternalError("simulated"));
+
+        deliveries.waiters().endAll(subscription);
+
+        assertThat(failuresOfWaits).isEmpty();
+        assertThat(emitted).isDone();
         assertThat(supervisor.inFlight()).isZero();
     }
 }
