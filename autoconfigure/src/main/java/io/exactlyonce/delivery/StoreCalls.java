@@ -73,13 +73,13 @@ public final class StoreCalls {
         var unused = begun(call).handle((given, failed) -> {
             if (failed == null) {
                 answer.complete(given);
-                return answer;
+                return answer.isDone();
             }
             Throwable failure = unwrap(failed);
             long pause = failure instanceof IllegalArgumentException ? BackOffExecution.STOP : pauses.nextBackOff();
             if (pause == BackOffExecution.STOP || !wanted.getAsBoolean()) {
                 answer.completeExceptionally(failure);
-                return answer;
+                return answer.isDone();
             }
             tell(what, keys, failure);
             Runnable again = () -> repeat(answer, what, keys, pauses, wanted, call);
@@ -89,7 +89,7 @@ public final class StoreCalls {
                     () -> timer.after(
                             Duration.ofMillis(pause),
                             () -> unlessRefused(answer, failure, () -> thread.execute(again))));
-            return answer;
+            return answer.isDone();
         });
     }
 

@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.ReceiveBudget;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.Telling;
 import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.Jitter;
@@ -108,7 +109,7 @@ public final class Deliveries {
         if (settled.isEmpty()) {
             return false;
         }
-        tellSettled(delivery, settled.get());
+        Telling.of(delivery, () -> observer.settled(delivery, settled.get()));
         switch (settled.get()) {
             case ABANDONED -> inFlight.end(delivery);
             case WAITING -> await(delivery, mayWait);
@@ -116,23 +117,6 @@ public final class Deliveries {
             default -> {}
         }
         return settled.get() == DeliveryState.DELETING;
-    }
-
-    /** What is thrown here must not keep what was decided from being done, as when memory is used up: it is decided once. */
-    private void tellSettled(Delivery delivery, DeliveryState settled) {
-        try {
-            observer.settled(delivery, settled);
-        } catch (Throwable untold) {
-            note(delivery, settled, untold);
-        }
-    }
-
-    private static void note(Delivery delivery, DeliveryState settled, Throwable untold) {
-        try {
-            log.warn("That {} is {} could not be told; it is done nevertheless", delivery, settled, untold);
-        } catch (Throwable unprintable) {
-            // There is nothing left to tell it with.
-        }
     }
 
     /** One that was held back has cost no other consumer anything, which can have it at once. */

@@ -33,9 +33,13 @@ final class GuardedClaimStore implements AsyncClaimStore {
             try {
                 tell(failure);
             } finally {
-                boolean shown = failure == null ? answer.complete(outcomes) : answer.completeExceptionally(failure);
+                if (failure == null) {
+                    answer.complete(outcomes);
+                } else {
+                    answer.completeExceptionally(failure);
+                }
             }
-            return answer;
+            return answer.isDone();
         });
         return answer;
     }

@@ -27,7 +27,12 @@ public final class AwaitedAcknowledgementProcessor<T> extends ImmediateAcknowled
     protected CompletableFuture<Void> sendToExecutor(Collection<Message<T>> messages) {
         CompletableFuture<Void> answered = new CompletableFuture<>();
         unconfirmed.add(answered);
-        return super.sendToExecutor(messages).whenComplete((confirmed, failure) -> answered.complete(null));
+        try {
+            return super.sendToExecutor(messages).whenComplete((confirmed, failure) -> answered.complete(null));
+        } catch (Throwable notBegun) {
+            answered.complete(null);
+            throw notBegun;
+        }
     }
 
     @Override

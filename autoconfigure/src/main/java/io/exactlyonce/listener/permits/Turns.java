@@ -14,12 +14,14 @@ import org.jspecify.annotations.Nullable;
 /** Turns of messages: so many are taken at any time, in the order in which they were asked for. No thread waits for one. */
 final class Turns {
 
+    /** Those that are still to begin on this thread, while one of them does. */
+    private static final ThreadLocal<@Nullable Deque<Waiting>> BEGINNING = new ThreadLocal<>();
+
     private final int most;
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition fewer = lock.newCondition();
     private final Deque<Waiting> waiting = new ArrayDeque<>();
-    private final ThreadLocal<@Nullable Deque<Waiting>> beginning = new ThreadLocal<>();
     private int taken;
 
     /**
@@ -44,7 +46,7 @@ final class Turns {
      * @return completes when they are taken, with that moment
      */
     CompletableFuture<Long> take(int turns) {
-        Waiting asked = new Waiting(turns, new CompletableFuture<>());
+        Waiting asked = new Waiting(turns, clock, new CompletableFuture<>());
         List<Waiting> next;
         lock.lock();
         try {
@@ -91,20 +93,23 @@ final class Turns {
      * Begins turns, one after the other also where one of them ends at once, and lets the next one begin: not within it, since no
      * stack is deep enough for as many as may wait.
      */
-    private void begin(List<Waiting> next) {
-        Deque<Waiting> already = beginning.get();
+    private static void begin(List<Waiting> next) {
+        if (next.isEmpty()) {
+            return;
+        }
+        Deque<Waiting> already = BEGINNING.get();
         if (already != null) {
             already.addAll(next);
             return;
         }
         Deque<Waiting> begun = new ArrayDeque<>(next);
-        beginning.set(begun);
+        BEGINNING.set(begun);
         try {
             while (!begun.isEmpty()) {
-                begun.remove().taken().complete(clock.nanoTime());
+                begun.remove().begin();
             }
         } finally {
-            beginning.remove();
+            BEGINNING.remove();
         }
     }
 
@@ -133,5 +138,15 @@ final class Turns {
         }
     }
 
-    private record Waiting(int turns, CompletableFuture<Long> taken) {}
+    private record Waiting(int turns, NanoClock clock, CompletableFuture<Long> taken) {
+
+        void begin() {
+            try {
+                taken.complete(clock.nanoTime());
+            } catch (Throwable dependent) {
+                // Not even a future could keep it, as when memory is used up. The turn has begun, and the others are
+                // to.
+            }
+        }
+    }
 }

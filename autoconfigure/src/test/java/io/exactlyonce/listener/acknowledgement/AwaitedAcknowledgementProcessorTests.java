@@ -1,9 +1,11 @@
 package io.exactlyonce.listener.acknowledgement;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -24,7 +26,11 @@ class AwaitedAcknowledgementProcessorTests {
     private final CompletableFuture<Void> answer = new CompletableFuture<>();
 
     private CompletableFuture<Void> acknowledge(Duration patience) {
-        processor.setAcknowledgementExecutor(messages -> answer);
+        return acknowledge(patience, messages -> answer);
+    }
+
+    private CompletableFuture<Void> acknowledge(Duration patience, AcknowledgementExecutor<String> executor) {
+        processor.setAcknowledgementExecutor(executor);
         processor.configure(SqsContainerOptions.builder()
                 .acknowledgementOrdering(AcknowledgementOrdering.PARALLEL)
                 .acknowledgementShutdownTimeout(patience)
@@ -83,5 +89,17 @@ class AwaitedAcknowledgementProcessorTests {
         processor.stop();
 
         assertThat(deleted).isCompletedExceptionally();
+    }
+
+    @Test
+    @Timeout(10)
+    void deleteThatCannotEvenBeginIsNotAwaited() {
+        Throwable thrown = catchThrowable(() -> acknowledge(Duration.ofHours(1), messages -> {
+            throw new IllegalStateException("the client is closed");
+        }));
+
+        processor.stop();
+
+        assertThat(thrown).hasMessage("the client is closed");
     }
 }

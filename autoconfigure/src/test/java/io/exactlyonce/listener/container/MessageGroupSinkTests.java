@@ -79,7 +79,12 @@ class MessageGroupSinkTests {
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, MOST_WAITING);
+            supervisor,
+            observer,
+            new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)),
+            clock,
+            () -> 0,
+            MOST_WAITING);
     private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
             new Subscription("listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, queue, 1);
@@ -356,8 +361,8 @@ class MessageGroupSinkTests {
     @Test
     void headsThatWaitTogetherAreAllGoneAlthoughThatOfOneCannotBeToldForAnError() {
         start();
-        List<CompletableFuture<Void>> emitted =
-                List.of(emit(List.of(received("a1-1"), received("a2"))), emit(List.of(received("a1-2"), received("b2"))));
+        List<CompletableFuture<Void>> emitted = List.of(
+                emit(List.of(received("a1-1"), received("a2"))), emit(List.of(received("a1-2"), received("b2"))));
         failuresAtEnds.add(new InternalError("simulated"));
 
         deliveries.stop(subscription).begin();
