@@ -30,7 +30,8 @@ public final class PrimaryProbe {
      *
      * @return the server that keeps the claims
      * @throws PrimaryUnavailableException if the database cannot be reached, is no PostgreSQL, is a replica or read-only,
-     *     if some statements would go elsewhere, if the URL permits replicas, or if a pooler mixes up prepared statements
+     *     if some statements would go elsewhere, if the URL permits replicas, if a pooler mixes up prepared statements, or
+     *     if what is sent together is not run in one transaction
      */
     public DatabaseServer verify() {
         dataSource.url().flatMap(JdbcUrl::permittedReplicas).ifPresent(type -> {
@@ -89,7 +90,10 @@ public final class PrimaryProbe {
                     throw NotPrimaryException.routed(
                             server, "it answers some connections and %s others".formatted(primary.address()));
                 }
-                PreparedStatementCheck.run(fresh);
+                StatementCheck.prepareOften(fresh);
+                if (!StatementCheck.isSettingKept(fresh)) {
+                    throw PrimaryUnavailableException.statementsApart(dataSource);
+                }
             }
         }
         openingTime = Duration.ofNanos(shortest);
@@ -101,7 +105,7 @@ public final class PrimaryProbe {
             if (cause instanceof NotPrimaryException notPrimary) {
                 return PrimaryUnavailableException.notPrimary(dataSource, notPrimary);
             }
-            if (cause instanceof SQLException unknown && PreparedStatementCheck.isMixUp(unknown)) {
+            if (cause instanceof SQLException unknown && StatementCheck.isMixUp(unknown)) {
                 return PrimaryUnavailableException.sessionsMixedUp(dataSource, unknown);
             }
             if (cause instanceof SQLException deeper) {

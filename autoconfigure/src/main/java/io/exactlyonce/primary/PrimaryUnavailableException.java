@@ -23,7 +23,9 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
         /** The JDBC URL names several hosts, and lets the driver choose a replica. */
         REPLICAS_PERMITTED,
         /** A pooler gives each transaction another session, which does not know the statements that were prepared. */
-        PREPARED_STATEMENTS
+        PREPARED_STATEMENTS,
+        /** A setting and the statement that it is for, sent in one round trip, are run in two transactions. */
+        STATEMENTS_APART
     }
 
     private final Reason reason;
@@ -122,6 +124,18 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
                                 .formatted(claims.source().urlSetting())
                         + " later: max_prepared_statements above 0), or let it pool sessions",
                 failure);
+    }
+
+    static PrimaryUnavailableException statementsApart(PrimaryPinnedDataSource claims) {
+        return new PrimaryUnavailableException(
+                Reason.STATEMENTS_APART,
+                "%s runs statements that are sent together in transactions of their own, so that what a claim's commit"
+                                .formatted(name(claims))
+                        + " waits for would not be set for it",
+                "remove preferQueryMode=simple from %s; behind a pooler of transactions prepareThreshold=0 does what it is"
+                                .formatted(claims.source().urlSetting())
+                        + " set for",
+                null);
     }
 
     private static String bypass(ConnectionTarget.Source source) {

@@ -1,6 +1,7 @@
 package io.exactlyonce.primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
@@ -14,6 +15,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.postgresql.jdbc.PreferQueryMode;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -45,6 +50,28 @@ class PrimaryPinnedDataSourceIT {
             assertThat(server.address()).isEqualTo("127.0.0.1:" + SERVER.port());
             assertThat(server.version()).startsWith("18.");
             assertThat(server.database()).isEqualTo(URL.substring(URL.lastIndexOf('/') + 1));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = Mode.EXCLUDE, names = "SIMPLE")
+    void primaryIsAcceptedHoweverTheDriverPreparesStatements(PreferQueryMode mode) {
+        try (PrimaryPinnedDataSource pool = pool(URL + "?preferQueryMode=" + mode.value())) {
+            assertThatNoException().isThrownBy(() -> new PrimaryProbe(pool).verify());
+        }
+    }
+
+    /** It would commit claims as the database does by default, whatever is configured for them. */
+    @Test
+    void driverThatSendsStatementsApartIsRefused() {
+        try (PrimaryPinnedDataSource pool = pool(URL + "?preferQueryMode=simple")) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.reason()).isEqualTo(Reason.STATEMENTS_APART);
+                        assertThat(refused.problem()).contains("in transactions of their own");
+                        assertThat(refused.remedy())
+                                .contains("remove preferQueryMode=simple from spring.datasource.url");
+                    });
         }
     }
 

@@ -13,6 +13,9 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.postgresql.jdbc.PreferQueryMode;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -38,6 +41,21 @@ class SynchronousCommitIT {
     void commitsOfClaimsWaitForWhatIsConfigured(SynchronousCommit configured) {
         try (var pool = pool(configured)) {
             assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool, configured)).containsExactly(configured.setting());
+        }
+    }
+
+    /** But for {@code simple}, which is refused at the start. */
+    @ParameterizedTest
+    @EnumSource(mode = Mode.EXCLUDE, names = "SIMPLE")
+    void commitsOfClaimsWaitHoweverTheDriverPreparesStatements(PreferQueryMode mode) {
+        var source = new PGSimpleDataSource();
+        source.setUrl(URL);
+        source.setUser(SERVER.username());
+        source.setPassword(SERVER.password());
+        source.setPreferQueryMode(mode);
+        try (var pool = PrimaryPinnedDataSource.around(source, 2, SynchronousCommit.ON)) {
+            assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool, SynchronousCommit.ON))
+                    .containsExactly("on");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.postgres.ClaimRow;
@@ -15,7 +16,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -54,14 +54,15 @@ final class TransactionalClaimStatements {
                                          < array_position(%1$s, ?)
                                     THEN ? ELSE current_setting('synchronous_commit') END, true) AS durability,
                            set_config('exactly_once.transaction', ?, true) AS transaction
-                    FROM unnest((SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?))
+                    FROM unnest((SELECT ?::bigint[]), (SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]),
+                                (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::text[]))
                          WITH ORDINALITY AS wanted (number, scope, key, claim_id, owner, lease_micros, fingerprint, position)
                 ) AS locked
                 WHERE locked.taken
             ) AS granted
             ORDER BY granted.position
             ON CONFLICT (scope, key) DO NOTHING
-            RETURNING fencing_token, claim_id
+            RETURNING scope, key, fencing_token
             """.formatted(DURABILITIES);
 
     /**
@@ -73,7 +74,8 @@ final class TransactionalClaimStatements {
             SELECT locked.position, locked.taken, met.*
             FROM (
                 SELECT wanted.*, pg_try_advisory_xact_lock(wanted.number) AS taken
-                FROM unnest((SELECT ?), (SELECT ?), (SELECT ?)) WITH ORDINALITY AS wanted (number, scope, key, position)
+                FROM unnest((SELECT ?::bigint[]), (SELECT ?::text[]), (SELECT ?::text[])) WITH ORDINALITY
+                     AS wanted (number, scope, key, position)
             ) AS locked
             LEFT JOIN LATERAL (
                 SELECT
@@ -109,12 +111,12 @@ final class TransactionalClaimStatements {
     }
 
     private void claim(List<RequestedRow> open, String mark) {
-        Map<UUID, Long> tokens = new HashMap<>();
+        Map<ClaimKey, Long> tokens = new HashMap<>();
         jdbc.query(FIRST_CLAIMS, parameters -> bind(parameters, open, mark), row -> {
-            tokens.put(row.getObject("claim_id", UUID.class), row.getLong("fencing_token"));
+            tokens.put(new ClaimKey(row.getString("scope"), row.getString("key")), row.getLong("fencing_token"));
         });
         for (RequestedRow entry : open) {
-            Long token = tokens.get(entry.request().claimId());
+            Long token = tokens.get(entry.key());
             if (token != null) {
                 entry.decide(new Acquired(1, token, false));
             }

@@ -38,7 +38,7 @@ final class TransactionalCompletion {
     private static final String COMPLETE = """
             WITH held AS (
                 SELECT found.place, wanted.result, wanted.position
-                FROM unnest((SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?)) WITH ORDINALITY
+                FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[])) WITH ORDINALITY
                      AS wanted (scope, key, claim_id, result, position)
                 CROSS JOIN LATERAL (
                     SELECT c.ctid AS place FROM exactly_once_claim AS c

@@ -48,6 +48,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.jdbc.AutoSave;
+import org.postgresql.jdbc.PreferQueryMode;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -686,6 +687,36 @@ class PostgresClaimTransactionIT {
                 .hasMessageContaining("ended before its handler did");
 
         assertNothingHappened();
+    }
+
+    @Test
+    void keyThatIsHeldIsNotTakenForAnotherThatIsClaimedUnderItsId() throws Throwable {
+        ClaimRequest held = request();
+        external.claim(List.of(held));
+        ClaimRequest first = new ClaimRequest(held.key(), request.claimId(), "worker", Duration.ofMinutes(1));
+
+        List<ClaimOutcome> outcomes = transaction.execute(List.of(first, request), claimed -> Map.of());
+
+        assertThat(outcomes).extracting(Object::getClass).containsExactly(HeldElsewhere.class, Acquired.class);
+    }
+
+    /**
+     * Such a driver sends parameters as texts without a type, and each statement apart. Claims' own connections are refused it at
+     * the start; the application's may have it, where claims have a URL of their own.
+     */
+    @Test
+    void claimIsCompletedAlthoughTheApplicationsDriverPreparesNothing() throws Throwable {
+        PGSimpleDataSource application = new PGSimpleDataSource();
+        application.setUrl(DATABASE.url());
+        application.setUser("postgres");
+        application.setPreferQueryMode(PreferQueryMode.SIMPLE);
+        var simple = new PostgresClaimTransaction(
+                new JdbcTransactionManager(application), application, TestDatabase.RETENTION, SynchronousCommit.ON);
+
+        assertThat(simple.execute(request, claim -> "1")).isInstanceOf(Acquired.class);
+        assertThat(simple.execute(List.of(request(key), request()), claimed -> Map.of()))
+                .extracting(Object::getClass)
+                .containsExactly(AlreadyCompleted.class, Acquired.class);
     }
 
     @Test

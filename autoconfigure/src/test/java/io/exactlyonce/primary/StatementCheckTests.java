@@ -7,18 +7,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class PreparedStatementCheckTests {
+class StatementCheckTests {
 
     @ParameterizedTest
     @CsvSource({"42P05, true", "26000, true", "42P01, false", "08006, false"})
     void sqlStateTellsAMixUp(String sqlState, boolean mixUp) {
-        assertThat(PreparedStatementCheck.isMixUp(new SQLException("refused", sqlState)))
+        assertThat(StatementCheck.isMixUp(new SQLException("refused", sqlState)))
                 .isEqualTo(mixUp);
     }
 
     @Test
     void failureWithoutASqlStateIsNone() {
-        assertThat(PreparedStatementCheck.isMixUp(new SQLException("no connection")))
-                .isFalse();
+        assertThat(StatementCheck.isMixUp(new SQLException("no connection"))).isFalse();
     }
 }
