@@ -158,7 +158,7 @@ class CompletionsTogetherTests {
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(1));
     }
 
-    /** The flusher that gathered in vain did so since another one was faster, and not since the handlers take long. */
+    /** The flusher that gathered nothing did so since another one was faster, and not since the handlers take long. */
     @Test
     void othersAreWaitedForStillWhenAnotherFlusherTookWhatWasGathered() throws Exception {
         queue = queue(TimeUnit.SECONDS.toNanos(1));

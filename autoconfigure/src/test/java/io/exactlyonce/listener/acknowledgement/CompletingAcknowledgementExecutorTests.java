@@ -221,7 +221,7 @@ class CompletingAcknowledgementExecutorTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
-    /** Otherwise its window would be renewed until its listener stops, which would wait for an answer in vain. */
+    /** Otherwise its window would be renewed until its listener stops, which would wait for an answer that never comes. */
     @Test
     void entryIsGivenUpWhereTheSystemRefusesAThreadToSendItAgain() {
         Message<String> kept = receive("kept");
@@ -282,7 +282,7 @@ class CompletingAcknowledgementExecutorTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
-    /** Otherwise its window would be renewed until its listener stops, which would wait for an answer in vain. */
+    /** Otherwise its window would be renewed until its listener stops, which would wait for an answer that never comes. */
     @Test
     void requestThatCannotBeSentForAnErrorDeletesNothing() {
         Message<String> kept = receive("kept");

@@ -408,7 +408,7 @@ class ClaimsWithThePollTests {
         assertThat(queue.changes()).containsExactly(new Change("1", 4));
     }
 
-    /** A listener that lost permits so would poll for fewer messages, at last for none, and wait for them in vain when it stops. */
+    /** A listener that lost permits so would poll for fewer messages, at last for none, and wait for them without end when it stops. */
     @Test
     void permitsOfAPollThatFailsBehindItsClaimsAreGivenBack() {
         Message<String> first = receive("1");
