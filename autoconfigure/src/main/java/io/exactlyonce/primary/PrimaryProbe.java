@@ -74,7 +74,11 @@ public final class PrimaryProbe {
 
     private DatabaseServer askOneConnection() throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            return RoutingCheck.requireOneServer(connection);
+            DatabaseServer server = RoutingCheck.requireOneServer(connection);
+            if (!StatementCheck.isSettingKept(connection)) {
+                throw PrimaryUnavailableException.statementsApart(dataSource);
+            }
+            return server;
         }
     }
 
@@ -91,9 +95,6 @@ public final class PrimaryProbe {
                             server, "it answers some connections and %s others".formatted(primary.address()));
                 }
                 StatementCheck.prepareOften(fresh);
-                if (!StatementCheck.isSettingKept(fresh)) {
-                    throw PrimaryUnavailableException.statementsApart(dataSource);
-                }
             }
         }
         openingTime = Duration.ofNanos(shortest);
