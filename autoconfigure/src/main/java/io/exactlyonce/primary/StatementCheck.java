@@ -54,18 +54,21 @@ final class StatementCheck {
     /**
      * Returns whether a setting in front of a statement holds for it. It does not where each of the two becomes a transaction
      * of its own: a driver with {@code preferQueryMode=simple} sends them apart.
+     *
+     * <p>A connection that fails is left as it is, as in {@link RoutingCheck}: setting it back would fail as well, and hide why.
      */
     static boolean isSettingKept(Connection connection) throws SQLException {
         boolean autoCommit = connection.getAutoCommit();
         connection.setAutoCommit(true);
+        boolean kept;
         try (PreparedStatement statement = connection.prepareStatement(SETTING_AND_STATEMENT)) {
             statement.execute();
             statement.getMoreResults();
             try (ResultSet answer = statement.getResultSet()) {
-                return answer.next() && "kept".equals(answer.getString(1));
+                kept = answer.next() && "kept".equals(answer.getString(1));
             }
-        } finally {
-            connection.setAutoCommit(autoCommit);
         }
+        connection.setAutoCommit(autoCommit);
+        return kept;
     }
 }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.claim.postgres.InterruptedDataSource;
 import io.exactlyonce.primary.PrimaryUnavailableException.Reason;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.UUID;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -72,6 +74,25 @@ class PrimaryPinnedDataSourceIT {
                         assertThat(refused.remedy())
                                 .contains("remove preferQueryMode=simple from spring.datasource.url");
                     });
+        }
+    }
+
+    /** Trap: what was to be set back on the closed connection failed as well, and was told instead. */
+    @Test
+    void connectionThatEndsWhileItsStatementsAreCheckedIsToldWithItsReason() {
+        String url = SERVER.createDatabase();
+        var others = new JdbcTemplate(SERVER.dataSource(url));
+        DataSource ending = new InterruptedDataSource(
+                SERVER.dataSource(url), "exactly_once.probe", 1, () -> others.queryForList("""
+                        SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                        WHERE datname = current_database() AND pid <> pg_backend_pid()
+                        """));
+
+        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), null);
+        try (PrimaryPinnedDataSource pool = ImpatientPool.of(target, ending)) {
+            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+                    .isInstanceOf(PrimaryUnavailableException.class)
+                    .hasMessageContaining("terminating connection due to administrator command");
         }
     }
 

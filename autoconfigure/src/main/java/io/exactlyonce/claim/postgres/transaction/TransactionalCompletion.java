@@ -143,9 +143,15 @@ final class TransactionalCompletion {
 
     /**
      * The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. The
-     * savepoint costs two round trips.
+     * savepoint costs two round trips. Not asked for NUL: a driver that sends values within the statement
+     * ({@code preferQueryMode=simple}) breaks the protocol with it, and pools take the connection for broken.
      */
     private boolean isStored(ClaimId claim, String result, String mark) {
+        if (result.indexOf('\0') >= 0) {
+            var unstorable = new IllegalArgumentException("It contains a NUL character, which PostgreSQL cannot store");
+            log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
+            return false;
+        }
         return Boolean.TRUE.equals(jdbc.execute((ConnectionCallback<Boolean>) connection -> {
             Savepoint before = connection.setSavepoint();
             try {

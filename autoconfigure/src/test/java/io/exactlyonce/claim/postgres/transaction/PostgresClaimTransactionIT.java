@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
@@ -807,6 +808,24 @@ class PostgresClaimTransactionIT {
         assertThat(again(charging("\0"))).isInstanceOf(Acquired.class);
 
         assertThat(charges()).isEqualTo(1);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", null);
+    }
+
+    /** Trap: the server takes NUL within a statement for a broken protocol, and the pool then its connection for a broken one. */
+    @ParameterizedTest
+    @EnumSource
+    void resultThatCannotBeStoredIsLeftOutHoweverTheApplicationsDriverSendsIt(PreferQueryMode mode) throws Throwable {
+        PGSimpleDataSource driver = new PGSimpleDataSource();
+        driver.setUrl(DATABASE.url());
+        driver.setUser("postgres");
+        driver.setPreferQueryMode(mode);
+        try (var application = new HikariDataSource()) {
+            application.setDataSource(driver);
+            var pooled = new PostgresClaimTransaction(
+                    new JdbcTransactionManager(application), application, TestDatabase.RETENTION, SynchronousCommit.ON);
+
+            assertThat(pooled.execute(request, claim -> "\0")).isInstanceOf(Acquired.class);
+        }
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", null);
     }
 
