@@ -134,7 +134,8 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
                         + " waits for would not be set for it",
                 "remove preferQueryMode=simple from %s; behind a pooler of transactions prepareThreshold=0 does what it is"
                                 .formatted(claims.source().urlSetting())
-                        + " set for",
+                        + " set for. If the application itself needs it, give claims a URL of their own with"
+                        + " exactly-once.datasource.url",
                 null);
     }
 

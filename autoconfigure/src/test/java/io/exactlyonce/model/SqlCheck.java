@@ -78,9 +78,9 @@ enum SqlCheck {
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
     PRIMARY_KEY(
             Guard.ONE_TRANSACTION_PER_KEY,
-            "ON CONFLICT (scope, key) DO NOTHING RETURNING scope, key, fencing_token",
+            "ON CONFLICT (scope, key) DO NOTHING RETURNING claim_id, fencing_token",
             "ON CONFLICT (scope, key) DO UPDATE SET claim_id = EXCLUDED.claim_id, status = 'HELD'"
-                    + " RETURNING scope, key, fencing_token",
+                    + " RETURNING claim_id, fencing_token",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT#completedKeyIsNotWorkedOnAgain"),
     SAME_TRANSACTION(
             Guard.EFFECT_COMMITS_WITH_THE_COMPLETION,

@@ -31,7 +31,7 @@ final class KeyStateQuery {
      */
     static final String SELECT = """
             WITH on_the_primary AS (UPDATE exactly_once_claim SET owner = owner WHERE false)
-            SELECT wanted.scope, wanted.key,
+            SELECT wanted.position,
                    CASE
                        WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status
                        WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'
@@ -41,7 +41,7 @@ final class KeyStateQuery {
                            WHERE c.scope = wanted.scope AND c.key = wanted.key FOR UPDATE SKIP LOCKED) THEN 'FREE'
                        ELSE 'HELD'
                    END AS state
-            FROM unnest(?, ?, ?) AS wanted (scope, key, lock)
+            FROM unnest(?, ?, ?) WITH ORDINALITY AS wanted (scope, key, lock, position)
             LEFT JOIN LATERAL (
                 SELECT c.status, c.lease_until
                 FROM exactly_once_claim AS c WHERE c.scope = wanted.scope AND c.key = wanted.key OFFSET 0
@@ -58,8 +58,7 @@ final class KeyStateQuery {
     Map<ClaimKey, KeyState> read(List<ClaimKey> keys) {
         Map<ClaimKey, KeyState> states = new HashMap<>();
         query.query(statement -> bind(statement, keys), row -> {
-            ClaimKey key = new ClaimKey(row.getString("scope"), row.getString("key"));
-            states.put(key, KeyState.valueOf(row.getString("state")));
+            states.put(keys.get(row.getInt("position") - 1), KeyState.valueOf(row.getString("state")));
         });
         return states;
     }

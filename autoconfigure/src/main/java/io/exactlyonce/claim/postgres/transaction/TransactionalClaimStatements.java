@@ -1,6 +1,5 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.postgres.ClaimRow;
@@ -16,6 +15,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -62,7 +62,7 @@ final class TransactionalClaimStatements {
             ) AS granted
             ORDER BY granted.position
             ON CONFLICT (scope, key) DO NOTHING
-            RETURNING scope, key, fencing_token
+            RETURNING claim_id, fencing_token
             """.formatted(DURABILITIES);
 
     /**
@@ -103,20 +103,28 @@ final class TransactionalClaimStatements {
      * @param mark marks the transaction until it ends
      */
     void run(List<RequestedRow> open, String mark) {
-        claim(open, mark);
+        if (open.stream().map(entry -> entry.request().claimId()).distinct().count() == open.size()) {
+            claim(open, mark);
+        } else {
+            open.forEach(entry -> claim(List.of(entry), mark));
+        }
         List<RequestedRow> earlier = open.stream().filter(RequestedRow::isOpen).toList();
         if (!earlier.isEmpty()) {
             read(earlier);
         }
     }
 
+    /**
+     * Tells the rows that were inserted apart by their claims' ids, which differ. Their keys would not do: a database in EUC_JP
+     * gives one with {@code U+00A6} back changed.
+     */
     private void claim(List<RequestedRow> open, String mark) {
-        Map<ClaimKey, Long> tokens = new HashMap<>();
+        Map<UUID, Long> tokens = new HashMap<>();
         jdbc.query(FIRST_CLAIMS, parameters -> bind(parameters, open, mark), row -> {
-            tokens.put(new ClaimKey(row.getString("scope"), row.getString("key")), row.getLong("fencing_token"));
+            tokens.put(row.getObject("claim_id", UUID.class), row.getLong("fencing_token"));
         });
         for (RequestedRow entry : open) {
-            Long token = tokens.get(entry.key());
+            Long token = tokens.get(entry.request().claimId());
             if (token != null) {
                 entry.decide(new Acquired(1, token, false));
             }
