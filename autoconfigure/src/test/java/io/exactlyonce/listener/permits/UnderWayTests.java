@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Outcomes on their way to the store hold no permit: they are bounded, awaited and told nevertheless. */
-class PendingRecordsTests {
+class UnderWayTests {
 
     private static final Duration SHORT = Duration.ofMillis(20);
 

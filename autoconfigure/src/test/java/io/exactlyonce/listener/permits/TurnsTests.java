@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Permits of a listener for two messages at once, with awspring's own arithmetic below. */
-class OwedPermitsTests {
+class TurnsTests {
 
     private static final Duration SHORT = Duration.ofMillis(20);
 
