@@ -44,9 +44,13 @@ class ArchitectureTests {
             rooms("claim..", "visibility", "renewal", "delivery..", "sighting", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
-    /** Which of our packages each of our packages may use; only the wiring may use all. The base package's name is empty. */
+    /**
+     * Which of our packages each of our packages may use; only the wiring may use all, and all may use the boundary. The base
+     * package's name is empty.
+     */
     private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
             entry("", List.of()),
+            entry("boundary", List.of()),
             entry("time", List.of()),
             entry("claim", List.of("", "time")),
             entry("claim.coalescing", List.of("claim", "time")),
@@ -162,8 +166,8 @@ class ArchitectureTests {
     @ArchTest
     static void packagesUseOnlyWhatTheyMay(JavaClasses classes) {
         MAY_USE.forEach((user, used) -> {
-            String[] allowed =
-                    rooms(Stream.concat(used.stream(), Stream.of(user)).toArray(String[]::new));
+            String[] allowed = rooms(
+                    Stream.concat(used.stream(), Stream.of(user, "boundary")).toArray(String[]::new));
             noClasses()
                     .that()
                     .resideInAPackage(room(user))
