@@ -65,12 +65,12 @@ class CrashIT {
 
         String[] arguments = TestApplication.arguments(database, properties(queue, first, true));
         try (WorkerProcess worker = WorkerProcess.start(Worker.class, directory, arguments)) {
-            await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(first) || !worker.isAlive());
+            await().atMost(Duration.ofMinutes(4)).until(() -> Files.exists(first) || !worker.isAlive());
         }
         try (TestApplication application =
                 TestApplication.start(database, properties(queue, second, false), Worker.class)) {
-            await().atMost(Duration.ofSeconds(30)).until(() -> application.claims("COMPLETED") == 1);
-            await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
+            await().atMost(Duration.ofMinutes(2)).until(() -> application.claims("COMPLETED") == 1);
+            await().atMost(Duration.ofMinutes(2)).until(() -> SQS.size(queue) == 0);
         }
 
         String before = Files.readString(first);

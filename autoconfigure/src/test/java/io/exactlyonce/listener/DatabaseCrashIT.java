@@ -176,7 +176,7 @@ class DatabaseCrashIT {
         Path report = directory.resolve("report");
         Process worker = spawn(database, properties(queue, report, step), directory);
         try {
-            await().atMost(Duration.ofSeconds(90)).until(() -> Files.exists(report));
+            await().atMost(Duration.ofMinutes(4)).until(() -> Files.exists(report));
             assertThat(worker.isAlive()).isTrue();
         } finally {
             worker.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
@@ -189,7 +189,7 @@ class DatabaseCrashIT {
 
         try (TestApplication application =
                 TestApplication.start(database, properties(queue, report, Step.NEVER), Worker.class)) {
-            await().atMost(Duration.ofSeconds(40)).until(() -> SQS.size(queue) == 0);
+            await().atMost(Duration.ofMinutes(2)).until(() -> SQS.size(queue) == 0);
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
         }
         assertThat(count(jdbc, "sale")).isEqualTo(1);

@@ -29,7 +29,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class AheadOfTimeIT {
 
     /** Two JVMs start one after the other, and compile what they run first. */
-    private static final Duration LONGEST = Duration.ofMinutes(1);
+    private static final Duration LONGEST = Duration.ofMinutes(4);
 
     /** Without what is tried beside listeners, and takes long to prepare, or needs what is not there. */
     private static final String CLASS_PATH = Stream.of(
