@@ -43,7 +43,7 @@ public record ExactlyOnceProperties(
         @DefaultValue Retry retry,
         @DefaultValue Audit audit,
         @DefaultValue Observation observation,
-        @DefaultValue("fail") UnknownProperties unknownProperties) {
+        @DefaultValue("fail") UnknownProperties.Reaction unknownProperties) {
 
     private static final String RETENTION = "exactly-once.claim.retention";
     private static final String LEASE = "exactly-once.claim.lease";
