@@ -93,8 +93,8 @@ public record ExactlyOnceProperties(
      *     the lease, 'retry.max-delay' and 'claim.cleanup.interval'.
      * @param onMismatch What becomes of a message whose key is completed for another payload: 'refuse', 'warn' or 'off'.
      * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB.
-     * @param initializeSchema Whether to create the claim table at start-up, or to bring it forward: 'embedded', 'always'
-     *     or 'never'.
+     * @param initializeSchema Whether to create the claim table at start-up if it is missing: 'embedded' (never, for PostgreSQL),
+     *     'always' or 'never'.
      * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
      *     'remote_apply', 'remote_write' or 'local'.
      * @param cleanup Deletion of claims whose retention is over.

@@ -1,7 +1,6 @@
 package io.exactlyonce.claim.postgres.startup;
 
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
@@ -56,8 +55,11 @@ public final class ClaimDatabase implements AutoCloseable {
         PrimaryProbe probe = new PrimaryProbe(dataSource);
         probe.verify();
         openingTime = probe.openingTime();
-        new ClaimSchemaInitializer(dataSource, mode).initializeDatabase();
-        new ClaimSchemaValidator(dataSource).verify();
+        ClaimTable table = new ClaimTable(dataSource);
+        if (mode == DatabaseInitializationMode.ALWAYS) {
+            table.create();
+        }
+        table.verify();
         replicas.start();
     }
 
@@ -70,7 +72,7 @@ public final class ClaimDatabase implements AutoCloseable {
     public String prove() {
         String server = new PrimaryProbe(dataSource).ask().address();
         if (isReady()) {
-            new ClaimSchemaValidator(dataSource).verify();
+            new ClaimTable(dataSource).verify();
         }
         return server;
     }
