@@ -14,6 +14,7 @@ import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -194,6 +195,9 @@ public record ExactlyOnceProperties(
         private static final String URL = "exactly-once.datasource.url";
         private static final String POSTGRESQL = "jdbc:postgresql:";
 
+        /** Also those of drivers around PostgreSQL's, such as {@code jdbc:aws-wrapper:postgresql:}. */
+        private static final Pattern URLS = Pattern.compile("jdbc:([\\w-]+:)*postgresql:.*", Pattern.DOTALL);
+
         public Datasource {
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
@@ -218,7 +222,7 @@ public record ExactlyOnceProperties(
                                 + ", which is missing",
                         "set it as well, or remove them to use the application's connection details");
             }
-            if (url != null && !url.startsWith(POSTGRESQL)) {
+            if (url != null && !URLS.matcher(url).matches()) {
                 throw new InvalidPropertyException(
                         URL,
                         "%s (%s) must begin with %s: claims need PostgreSQL".formatted(URL, shown(url), POSTGRESQL),

@@ -150,6 +150,14 @@ class WrongPropertyTests {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"jdbc:postgresql:", "jdbc:aws-wrapper:postgresql:", "jdbc:otel:postgresql:"})
+    void driversAroundThatOfPostgresqlAreAccepted(String driver) {
+        application
+                .withPropertyValues("exactly-once.datasource.url=" + driver + "//127.0.0.1:1/claims")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
     @Test
     void allWaysToWriteANameAreAccepted() {
         application
