@@ -70,7 +70,8 @@ public final class UnknownProperties implements BeanFactoryPostProcessor {
                 .flatMap(group -> unbound(group.getKey(), group.getValue())
                         .filter(property -> groups.keySet().stream()
                                 .filter(group.getKey()::isAncestorOf)
-                                .noneMatch(inner -> isWithin(inner, property.getName()))))
+                                .noneMatch(inner ->
+                                        inner.equals(property.getName()) || inner.isAncestorOf(property.getName()))))
                 .map(property -> "%s (set by %s)".formatted(property.getName(), property.getOrigin()))
                 .collect(Collectors.joining(", "));
         if (!unknown.isEmpty()) {
@@ -89,10 +90,6 @@ public final class UnknownProperties implements BeanFactoryPostProcessor {
                     ? unbound.getUnboundProperties().stream()
                     : Stream.empty();
         }
-    }
-
-    private static boolean isWithin(ConfigurationPropertyName group, ConfigurationPropertyName name) {
-        return group.equals(name) || group.isAncestorOf(name);
     }
 
     private void report(String unknown) {
