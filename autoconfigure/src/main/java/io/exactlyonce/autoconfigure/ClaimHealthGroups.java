@@ -1,5 +1,8 @@
 package io.exactlyonce.autoconfigure;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -29,24 +32,11 @@ public final class ClaimHealthGroups implements HealthEndpointGroupsPostProcesso
 
     @Override
     public HealthEndpointGroups postProcessHealthEndpointGroups(HealthEndpointGroups groups) {
-        HealthEndpointGroup primary = new Without(groups.getPrimary(), Set.of(PART_OF_DB, CONTRIBUTOR));
-        return new HealthEndpointGroups() {
-            @Override
-            public HealthEndpointGroup getPrimary() {
-                return primary;
-            }
-
-            @Override
-            public Set<String> getNames() {
-                return groups.getNames();
-            }
-
-            @Override
-            public @Nullable HealthEndpointGroup get(String name) {
-                HealthEndpointGroup group = groups.get(name);
-                return group == null ? null : new Without(group, Set.of(PART_OF_DB));
-            }
-        };
+        Map<String, HealthEndpointGroup> named = new LinkedHashMap<>();
+        for (String name : groups.getNames()) {
+            named.put(name, new Without(Objects.requireNonNull(groups.get(name)), Set.of(PART_OF_DB)));
+        }
+        return HealthEndpointGroups.of(new Without(groups.getPrimary(), Set.of(PART_OF_DB, CONTRIBUTOR)), named);
     }
 
     /** A group as it was configured, but for the members that are left out. */

@@ -6,9 +6,7 @@ import io.exactlyonce.property.InvalidPropertyException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -24,11 +22,11 @@ import org.springframework.core.env.Environment;
 /** Chooses where connections for claims come from: the most special of what the application offers. */
 final class ClaimPool {
 
-    private static final String DRIVER_SETTINGS = "spring.datasource.hikari.data-source-properties";
-    private static final String DRIVERS_DATA_SOURCE = "spring.datasource.hikari.data-source-class-name";
-
-    /** PGJDBC's, of those for TLS. */
-    private static final Set<String> PARAMETERS_WITH_CAPITALS = Set.of("sslNegotiation", "sslResponseTimeout");
+    private static final String POOL = "spring.datasource.hikari.";
+    private static final String DRIVER_SETTINGS = POOL + "data-source-properties";
+    private static final String DRIVERS_DATA_SOURCE = POOL + "data-source-class-name";
+    private static final String SCHEMA = POOL + "schema";
+    private static final String INIT_SQL = POOL + "connection-init-sql";
 
     private ClaimPool() {}
 
@@ -76,12 +74,19 @@ final class ClaimPool {
     /**
      * A service connection's details come before properties, as for the application's own pool.
      *
-     * @param environment has what the application's pool tells its driver of TLS
+     * @param environment has what the application's pool demands of its driver and of each connection: TLS, and where tables are
      */
     static ConnectionTarget application(
             @Nullable JdbcConnectionDetails details,
             ObjectProvider<DataSourceProperties> properties,
             Environment environment) {
+        String driversOwn = setting(environment, DRIVERS_DATA_SOURCE);
+        if (driversOwn != null) {
+            throw new InvalidPropertyException(
+                    DRIVERS_DATA_SOURCE,
+                    "%s (%s) has no URL that claims could take".formatted(DRIVERS_DATA_SOURCE, driversOwn),
+                    "set exactly-once.datasource.url, .username and .password for claims");
+        }
         if (details != null) {
             return application(details.getJdbcUrl(), details.getUsername(), details.getPassword(), environment);
         }
@@ -95,22 +100,30 @@ final class ClaimPool {
 
     private static ConnectionTarget application(
             String url, @Nullable String username, @Nullable String password, Environment environment) {
-        return new ConnectionTarget(ConnectionTarget.Source.APPLICATION, withTls(url, environment), username, password);
+        return new ConnectionTarget(
+                ConnectionTarget.Source.APPLICATION,
+                withDriverSettings(url, environment),
+                username,
+                password,
+                setting(environment, SCHEMA),
+                setting(environment, INIT_SQL));
+    }
+
+    private static @Nullable String setting(Environment environment, String name) {
+        return Binder.get(environment).bind(name, String.class).orElse(null);
     }
 
     /**
-     * Adds what proves the server's identity to the application's pool, and the application to the server: without it claims, and
-     * their password, would go to any server that answers. As for the driver, what the URL says counts.
+     * Adds what the application's pool demands of its driver, such as TLS: without it claims, and their password, would go to any
+     * server that answers. As for the driver, what the URL says counts.
      */
-    private static String withTls(String url, Environment environment) {
-        boolean areOfDataSource = environment.containsProperty(DRIVERS_DATA_SOURCE);
+    private static String withDriverSettings(String url, Environment environment) {
         StringBuilder complete = new StringBuilder(url);
         new TreeMap<>(Binder.get(environment)
                         .bind(DRIVER_SETTINGS, Bindable.mapOf(String.class, String.class))
                         .orElse(Map.of()))
-                .forEach((property, value) -> {
-                    String name = areOfDataSource ? parameter(property) : property;
-                    if (name.startsWith("ssl") && !url.matches(".*[?&]" + Pattern.quote(name) + "=.*")) {
+                .forEach((name, value) -> {
+                    if (!url.matches(".*[?&]" + Pattern.quote(name) + "=.*")) {
                         complete.append(complete.indexOf("?") < 0 ? '?' : '&')
                                 .append(name)
                                 .append('=')
@@ -118,10 +131,5 @@ final class ClaimPool {
                     }
                 });
         return complete.toString();
-    }
-
-    /** The driver's DataSource has properties such as {@code sslMode}; in a URL it would pass that by, for {@code sslmode}. */
-    private static String parameter(String property) {
-        return PARAMETERS_WITH_CAPITALS.contains(property) ? property : property.toLowerCase(Locale.ROOT);
     }
 }

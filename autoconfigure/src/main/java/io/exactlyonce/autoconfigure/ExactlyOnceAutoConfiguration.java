@@ -17,7 +17,7 @@ import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
-import io.exactlyonce.property.PropertyNameCheck;
+import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
@@ -66,8 +66,8 @@ public final class ExactlyOnceAutoConfiguration {
     private static final long IDLE_SECONDS = 10;
 
     @Bean
-    static PropertyNameCheck exactlyOncePropertyNameCheck(ConfigurableEnvironment environment) {
-        return new PropertyNameCheck(environment);
+    static UnknownProperties exactlyOnceUnknownProperties(ConfigurableEnvironment environment) {
+        return new UnknownProperties(environment);
     }
 
     @Bean

@@ -1,14 +1,41 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.property.InvalidPropertyException;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.origin.Origin;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
 
-/** Explains an {@link ExactlyOnceSetupException}. */
+/** Explains an {@link ExactlyOnceSetupException}; before Spring Boot's own analyzers, which know no remedy for it. */
+@Order(0)
 final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOnceSetupException> {
+
+    private final ConfigurableEnvironment environment;
+
+    ExactlyOnceFailureAnalyzer(Environment environment) {
+        this.environment = (ConfigurableEnvironment) environment;
+    }
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, ExactlyOnceSetupException failure) {
-        return new FailureAnalysis(failure.problem(), failure.remedy(), failure);
+        String place = failure instanceof InvalidPropertyException invalid ? place(invalid.property()) : "";
+        return new FailureAnalysis(failure.problem() + place, failure.remedy(), failure);
+    }
+
+    private String place(String property) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.of(property);
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
+            Origin origin = Origin.from(source.getConfigurationProperty(name));
+            if (origin != null) {
+                return " (set by %s)".formatted(origin);
+            }
+        }
+        return "";
     }
 }

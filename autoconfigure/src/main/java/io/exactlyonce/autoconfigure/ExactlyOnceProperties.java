@@ -14,6 +14,7 @@ import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -43,7 +44,7 @@ public record ExactlyOnceProperties(
         @DefaultValue Retry retry,
         @DefaultValue Audit audit,
         @DefaultValue Observation observation,
-        @DefaultValue("fail") UnknownProperties unknownProperties) {
+        @DefaultValue("fail") UnknownProperties.Reaction unknownProperties) {
 
     private static final String RETENTION = "exactly-once.claim.retention";
     private static final String LEASE = "exactly-once.claim.lease";
@@ -93,8 +94,8 @@ public record ExactlyOnceProperties(
      *     the lease, 'retry.max-delay' and 'claim.cleanup.interval'.
      * @param onMismatch What becomes of a message whose key is completed for another payload: 'refuse', 'warn' or 'off'.
      * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB.
-     * @param initializeSchema Whether to create the claim table at start-up, or to bring it forward: 'embedded', 'always'
-     *     or 'never'.
+     * @param initializeSchema Whether to create the claim table at start-up if it is missing: 'embedded' (never, for PostgreSQL),
+     *     'always' or 'never'.
      * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
      *     'remote_apply', 'remote_write' or 'local'.
      * @param cleanup Deletion of claims whose retention is over.
@@ -194,6 +195,9 @@ public record ExactlyOnceProperties(
         private static final String URL = "exactly-once.datasource.url";
         private static final String POSTGRESQL = "jdbc:postgresql:";
 
+        /** Also those of drivers around PostgreSQL's, such as {@code jdbc:aws-wrapper:postgresql:}. */
+        private static final Pattern URLS = Pattern.compile("jdbc:([\\w-]+:)*postgresql:.*", Pattern.DOTALL);
+
         public Datasource {
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
@@ -218,7 +222,7 @@ public record ExactlyOnceProperties(
                                 + ", which is missing",
                         "set it as well, or remove them to use the application's connection details");
             }
-            if (url != null && !url.startsWith(POSTGRESQL)) {
+            if (url != null && !URLS.matcher(url).matches()) {
                 throw new InvalidPropertyException(
                         URL,
                         "%s (%s) must begin with %s: claims need PostgreSQL".formatted(URL, shown(url), POSTGRESQL),

@@ -98,7 +98,7 @@ class ListenerConfiguration {
 
             @Override
             public void run() {
-                claims.awaitCheck();
+                claims.requireReady();
             }
         };
     }
@@ -121,7 +121,7 @@ class ListenerConfiguration {
         ListenerModes modes = new ListenerModes(environment, properties.mode());
         return new ExactlyOnceListenerConfigurer(beans, modes, results, (manager, named) -> {
             // A transaction proves itself on the table, which may have to be created first.
-            database.ifAvailable(ClaimDatabase::awaitCheck);
+            database.ifAvailable(ClaimDatabase::requireReady);
             ClaimTransaction transaction =
                     transactions(beans, claims.getIfAvailable(), properties).of(manager, named);
             return breakers.getObject().guard(transaction, nameOf(manager, beans));

@@ -9,12 +9,16 @@ import org.jspecify.annotations.Nullable;
  * @param url its JDBC URL
  * @param username user, or {@code null} if the URL or the driver knows it
  * @param password password, or {@code null} if there is none
+ * @param schema where tables are looked for, or {@code null} if the URL or the server says
+ * @param initSql statement that each new connection begins with, or {@code null} if there is none
  */
 public record ConnectionTarget(
         Source source,
         String url,
         @Nullable String username,
-        @Nullable String password) {
+        @Nullable String password,
+        @Nullable String schema,
+        @Nullable String initSql) {
 
     /** What named the database in which claims are kept. */
     public enum Source {
@@ -47,6 +51,11 @@ public record ConnectionTarget(
         public String toString() {
             return description;
         }
+    }
+
+    /** A target of whose connections nothing is demanded but what the URL says. */
+    public ConnectionTarget(Source source, String url, @Nullable String username, @Nullable String password) {
+        this(source, url, username, password, null, null);
     }
 
     JdbcUrl jdbcUrl() {

@@ -93,6 +93,8 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         this.maximumPoolSize = maximumPoolSize;
         this.connectionTimeout = connectionTimeout;
         this.ownPool = pool(unpooled, maximumPoolSize, connectionTimeout);
+        ownPool.setSchema(target.schema());
+        ownPool.setConnectionInitSql(target.initSql());
         setTargetDataSource(ownPool);
     }
 

@@ -13,6 +13,7 @@ import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.PrimaryUnavailableException;
+import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -111,42 +112,40 @@ class ClaimPoolTests {
 
     /** What the URL says counts, as it does for the driver. */
     @Test
-    void tlsThatTheApplicationsPoolDemandsOfItsDriverIsDemandedForClaims() {
+    void whatTheApplicationsPoolDemandsOfItsDriverIsDemandedForClaims() {
         String prefix = "spring.datasource.hikari.data-source-properties.";
         var environment = new MockEnvironment()
                 .withProperty(prefix + "sslmode", "verify-full")
                 .withProperty(prefix + "sslrootcert", "/etc/our authority.crt")
-                .withProperty(prefix + "reWriteBatchedInserts", "true");
+                .withProperty(prefix + "currentSchema", "shop");
 
         assertThat(ClaimPool.application(detailsOf(NOWHERE + "service"), null, environment)
                         .url())
-                .isEqualTo(NOWHERE + "service?sslmode=verify-full&sslrootcert=%2Fetc%2Four+authority.crt");
+                .isEqualTo(NOWHERE
+                        + "service?currentSchema=shop&sslmode=verify-full&sslrootcert=%2Fetc%2Four+authority.crt");
         assertThat(ClaimPool.application(detailsOf(NOWHERE + "service?a=b&sslmode=require"), null, environment)
                         .url())
-                .isEqualTo(NOWHERE + "service?a=b&sslmode=require&sslrootcert=%2Fetc%2Four+authority.crt");
+                .isEqualTo(NOWHERE
+                        + "service?a=b&sslmode=require&currentSchema=shop&sslrootcert=%2Fetc%2Four+authority.crt");
         assertThat(ClaimPool.application(detailsOf(NOWHERE + "service"), null, new MockEnvironment())
                         .url())
                 .isEqualTo(NOWHERE + "service");
     }
 
-    /** Spelled as its DataSource's properties are, which the driver passes by in a URL: claims went to any server that answered. */
     @Test
-    void tlsThatTheApplicationsPoolDemandsOfTheDriversDataSourceIsDemandedForClaims() {
-        String prefix = "spring.datasource.hikari.";
-        var environment = new MockEnvironment()
-                .withProperty(prefix + "data-source-class-name", "org.postgresql.ds.PGSimpleDataSource")
-                .withProperty(prefix + "data-source-properties.sslMode", "verify-full")
-                .withProperty(prefix + "data-source-properties.sslRootCert", "/etc/authority.crt")
-                .withProperty(prefix + "data-source-properties.sslNegotiation", "direct")
-                .withProperty(prefix + "data-source-properties.serverName", "db");
+    void driversOwnDataSourceHasNoUrlForClaims() {
+        String setting = "spring.datasource.hikari.data-source-class-name";
+        ApplicationContextRunner ofDriver =
+                runner.withPropertyValues(setting + "=org.postgresql.ds.PGSimpleDataSource");
 
-        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service"), null, environment)
-                        .url())
-                .isEqualTo(NOWHERE
-                        + "service?sslmode=verify-full&sslNegotiation=direct&sslrootcert=%2Fetc%2Fauthority.crt");
-        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service?sslmode=require"), null, environment)
-                        .url())
-                .startsWith(NOWHERE + "service?sslmode=require&sslNegotiation=");
+        ofDriver.run(context -> assertThat(context)
+                .getFailure()
+                .rootCause()
+                .isInstanceOf(InvalidPropertyException.class)
+                .hasMessage(setting + " (org.postgresql.ds.PGSimpleDataSource) has no URL that claims could take; set"
+                        + " exactly-once.datasource.url, .username and .password for claims"));
+        ofDriver.withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
+                .run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/own"));
     }
 
     /** A pool whose connections take long to open. */

@@ -12,7 +12,7 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -32,7 +32,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** What each policy does with the key of a worker that vanished in mid-handler. */
@@ -141,7 +140,7 @@ class DoubtIT {
     /** Leaves a message with what a killed handler leaves in the database. */
     private void abandon() {
         DataSource dataSource = EmbeddedDatabase.shared().dataSource(database);
-        new ClaimSchemaInitializer(dataSource, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(dataSource).create();
         JdbcClient.create(dataSource).sql(ABANDONED).param(queue).update();
         SQS.send(queue, "o1");
     }

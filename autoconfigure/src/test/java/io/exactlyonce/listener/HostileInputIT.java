@@ -180,8 +180,9 @@ class HostileInputIT {
                 .update();
         application.database().sql("""
                         INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
-                                                        lease_until, first_claimed_at, claimed_at)
-                        VALUES ('payments', 'o1', 'HELD', gen_random_uuid(), 'other', 1, 1, false, now(), now(), now())
+                                                        lease_until, first_claimed_at, claimed_at, expires_at)
+                        VALUES ('payments', 'o1', 'HELD', gen_random_uuid(), 'other', 1, 1, false, now(), now(), now(),
+                                now() + interval '1 hour')
                         """).update();
     }
 

@@ -28,9 +28,6 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProviderChain;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.profiles.ProfileFile;
-import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
-import software.amazon.awssdk.regions.providers.AwsRegionProvider;
-import software.amazon.awssdk.regions.providers.AwsRegionProviderChain;
 
 /** Mistakes stop the start, with an analysis that names the value and the remedy; messages stay where they are. */
 @UsesSqs
@@ -121,13 +118,6 @@ class StartUpIT {
             return AwsCredentialsProviderChain.of(ProfileCredentialsProvider.builder()
                     .profileFile(noProfiles())
                     .build());
-        }
-    }
-
-    static class NoRegion extends Good {
-        @Bean
-        AwsRegionProvider region() {
-            return new AwsRegionProviderChain(new AwsProfileRegionProvider(StartUpIT::noProfiles, "none"));
         }
     }
 
@@ -290,17 +280,6 @@ class StartUpIT {
                 Map.of(ENDPOINT, "http://sqs.invalid:9324"),
                 "(region " + REGION + ", endpoint http://sqs.invalid:9324)",
                 ENDPOINT);
-    }
-
-    @Test
-    void regionThatIsBlank(CapturedOutput output) {
-        assertStopped(
-                output,
-                NoRegion.class,
-                Map.of("spring.cloud.aws.region.static", "", ENDPOINT, "http://127.0.0.1:1"),
-                "spring.cloud.aws.region.static is blank, and neither environment, profile nor instance has one"
-                        + " (endpoint http://127.0.0.1:1)",
-                "Set spring.cloud.aws.region.static (or AWS_REGION) to the region of the queues");
     }
 
     /** The queue is missed first: containers look their queues up while the database is still being asked. */

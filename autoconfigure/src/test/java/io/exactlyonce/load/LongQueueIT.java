@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -19,7 +19,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A queue of a million messages is drained, on a table with ten million rows, while expired ones are deleted. */
@@ -104,7 +103,7 @@ class LongQueueIT {
     }
 
     private void fill(String scope) {
-        new ClaimSchemaInitializer(source, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(source).create();
         database.update(FILL, scope, ROWS, EXPIRED);
         database.execute("ANALYZE exactly_once_claim");
     }

@@ -1,14 +1,13 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /** A PostgreSQL server in a process of its own, as durable as one in production, with the claims' table. */
 public final class BenchmarkDatabase implements AutoCloseable {
@@ -22,7 +21,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
     /** Starts the server. */
     public BenchmarkDatabase() throws IOException {
         this.pool = new PrimaryPinnedDataSource(server.url("postgres"), "postgres", "", CONNECTIONS);
-        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(pool).create();
     }
 
     /** Returns the port on which the server listens. */

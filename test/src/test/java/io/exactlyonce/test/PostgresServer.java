@@ -6,12 +6,11 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -31,7 +30,7 @@ public final class PostgresServer {
         var pool = new HikariDataSource();
         pool.setJdbcUrl(start().getJdbcUrl("postgres", "postgres"));
         pool.setMaximumPoolSize(CONNECTIONS);
-        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(pool).create();
         this.jdbc = new JdbcTemplate(pool);
         this.store = new PostgresClaimStore(pool, CONNECTIONS, RETENTION);
         this.parked = new PostgresParkedClaims(pool, RETENTION);

@@ -12,7 +12,7 @@ final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-        hints.resources().registerPattern("io/exactlyonce/claim/postgres/schema/*/exactly_once_claim.sql");
+        hints.resources().registerPattern("io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql");
         // Annotations with aliases are read through proxies of them.
         hints.proxies()
                 .registerJdkProxy(ExactlyOnceListener.class)

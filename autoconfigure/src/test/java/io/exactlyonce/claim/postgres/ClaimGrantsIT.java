@@ -13,9 +13,8 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaException;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
+import io.exactlyonce.claim.postgres.schema.ClaimTable.ClaimSchemaException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
@@ -39,7 +38,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessException;
@@ -84,7 +82,7 @@ class ClaimGrantsIT {
 
     @Test
     void documentedGrantsAreEnough(CapturedOutput output) throws Throwable {
-        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(pool).create();
 
         useEverything();
         lookAtReplicas();
@@ -112,14 +110,14 @@ class ClaimGrantsIT {
                 .isInstanceOfAny(DataAccessException.class, ClaimSchemaException.class, AssertionError.class)
                 .matches(
                         failure -> !(failure instanceof ClaimSchemaException schema)
-                                || schema.reason() == ClaimSchemaException.Reason.MISSING,
+                                || schema.problem().contains(" is missing from "),
                         "tells of the table only that it is missing");
     }
 
     @Test
     void withoutDeleteClaimsGoOnAndNothingIsDeleted(CapturedOutput output) throws Exception {
         database.jdbc().execute("REVOKE DELETE ON exactly_once_claim FROM " + user);
-        new ClaimSchemaValidator(pool).verify();
+        new ClaimTable(pool).verify();
         ClaimRequest claim = request();
         store.claim(List.of(claim));
         store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
@@ -135,13 +133,12 @@ class ClaimGrantsIT {
     void withoutUpdateTheStartIsRefused() {
         database.jdbc().execute("REVOKE UPDATE ON exactly_once_claim FROM " + user);
 
-        assertThatThrownBy(new ClaimSchemaValidator(pool)::verify).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(new ClaimTable(pool)::verify).isInstanceOf(DataAccessException.class);
     }
 
     private void useEverything() throws Throwable {
         new PrimaryProbe(pool).verify();
-        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.NEVER).initializeDatabase();
-        new ClaimSchemaValidator(pool).verify();
+        new ClaimTable(pool).verify();
         List<ClaimRequest> claims =
                 Stream.generate(TestDatabase::request).limit(3).toList();
         List<ClaimKey> keys = claims.stream().map(ClaimRequest::key).toList();

@@ -11,7 +11,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -23,7 +23,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -164,7 +163,7 @@ class KeyStateQueryIT {
         ClaimKey unclaimed = new ClaimKey("orders", "A-2");
         try (var pool =
                 new PrimaryPinnedDataSource(server.createLatin1Database(), server.username(), server.password(), 4)) {
-            new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+            new ClaimTable(pool).create();
             PostgresClaimStore latin1 = new PostgresClaimStore(pool, 4, TestDatabase.RETENTION);
             latin1.claim(List.of(claim));
 

@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -33,7 +33,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -58,7 +57,7 @@ class PooledTransactionsIT {
         DurabilityLog.losesCommitsByDefault(DATABASE);
         bouncer = ConnectionProxy.pgBouncer("transaction", SESSIONS);
         claims = new PrimaryPinnedDataSource(pooled(), SERVER.username(), SERVER.password(), CONNECTIONS);
-        new ClaimSchemaInitializer(claims, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(claims).create();
         DurabilityLog.install(DATABASE);
     }
 

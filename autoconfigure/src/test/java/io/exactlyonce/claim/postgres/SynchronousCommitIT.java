@@ -3,7 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -16,7 +16,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.jdbc.PreferQueryMode;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A database whose own default is to lose commits. */
@@ -30,7 +29,7 @@ class SynchronousCommitIT {
     static void commitsAreNotDurableByDefault() {
         DurabilityLog.losesCommitsByDefault(DATABASE);
         try (var pool = pool(SynchronousCommit.ON)) {
-            new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+            new ClaimTable(pool).create();
         }
         DurabilityLog.install(DATABASE);
         assertThat(settingOf(SERVER.dataSource(URL))).isEqualTo("off");

@@ -95,9 +95,7 @@ class RuntimeHintsTests {
 
         assertThat(hints)
                 .matches(RuntimeHintsPredicates.resource()
-                        .forResource("io/exactlyonce/claim/postgres/schema/v1/exactly_once_claim.sql"))
-                .matches(RuntimeHintsPredicates.resource()
-                        .forResource("io/exactlyonce/claim/postgres/schema/v2/exactly_once_claim.sql"))
+                        .forResource("io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql"))
                 .matches(RuntimeHintsPredicates.proxies().forInterfaces(ExactlyOnceListener.class));
     }
 

@@ -6,12 +6,11 @@ import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /** A claim table with so many completed rows, in which new keys are claimed while expired ones are deleted. */
 final class FullTable implements Contestant, AutoCloseable {
@@ -67,7 +66,7 @@ final class FullTable implements Contestant, AutoCloseable {
         this.rows = rows;
         postgres.create(database);
         this.pool = new PrimaryPinnedDataSource(postgres.url(database), "postgres", "", CONNECTIONS + 1);
-        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(pool).create();
         if (rows > 0) {
             postgres.execute(database, FILL_AND_INDEX.formatted(FILL.formatted(rows, 1)));
         }

@@ -2,7 +2,7 @@ package io.exactlyonce.claim.postgres.retention;
 
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.postgres.jdbc.SqlStates;
-import io.exactlyonce.claim.postgres.schema.ClaimSchema;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.time.OffsetDateTime;
@@ -34,7 +34,7 @@ public final class ClaimSweeper {
 
     private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
-    private static final String REMEDY = " GRANT DELETE ON " + ClaimSchema.TABLE
+    private static final String REMEDY = " GRANT DELETE ON " + ClaimTable.NAME
             + " TO the database user, or set exactly-once.claim.cleanup.enabled=false";
 
     /** Waits between two batches. */

@@ -1,29 +1,49 @@
 package io.exactlyonce.claim.postgres.startup;
 
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Makes sure, before the first container polls, that claims can be kept: the server is a primary, and the table is there.
  * That begins with the first container, when all database migrations of the application have run, and goes on beside the
  * rest of the start: containers look their queues up meanwhile. An application without exactly-once listeners opens no
  * connection.
+ *
+ * <p>One check is under way at a time, on a thread of its own; all that ask meanwhile get its answer or its failure. One that has passed is
+ * not made again; one that has failed is, for whoever asks next.
  */
 public final class ClaimDatabase implements AutoCloseable {
+
+    static final String THREAD = "exactly-once-start";
+
+    /** The database's replies come within this time, or never. */
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+
+    private static final Logger log = LoggerFactory.getLogger(ClaimDatabase.class);
 
     private final PrimaryPinnedDataSource dataSource;
     private final DatabaseInitializationMode mode;
     private final ReplicaLagMonitor replicas;
-    private final SharedCheck ready = new SharedCheck(this::check);
-    private final StartUpCheck start = new StartUpCheck(this::requireReady);
+    private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
+    private volatile boolean ready;
+    private volatile boolean awaited;
+    private volatile boolean closed;
     private volatile @Nullable Duration openingTime;
+
+    private record Attempt(FutureTask<@Nullable Void> check, Thread thread) {}
 
     /**
      * @param dataSource where claims live
@@ -37,28 +57,68 @@ public final class ClaimDatabase implements AutoCloseable {
         this.replicas = replicas;
     }
 
-    /** Begins, and does not wait. */
+    /** Begins a check unless one is under way or has passed, and does not wait. */
     public void beginCheck() {
-        start.begin();
+        begin();
     }
 
-    /** Returns when claims can be kept, or throws why they cannot: what {@link #requireReady()} threw once. */
-    public void awaitCheck() {
-        start.await();
-    }
-
-    /** Makes sure now, together with all threads that ask meanwhile. What has failed is tried again. */
+    /** Returns when claims can be kept, or throws why they cannot. */
     public void requireReady() {
-        ready.require();
+        if (ready) {
+            return;
+        }
+        awaited = true;
+        try {
+            begin().check().get();
+        } catch (ExecutionException failed) {
+            ReflectionUtils.rethrowRuntimeException(failed.getCause());
+        } catch (CancellationException stopped) {
+            throw new IllegalStateException(
+                    "The application was closed before the check of the claims' database had ended", stopped);
+        } catch (InterruptedException hurry) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted before the check of the claims' database had ended", hurry);
+        }
+    }
+
+    private Attempt begin() {
+        Attempt last = latest.get();
+        if (last != null && (!last.check().isDone() || ready)) {
+            return last;
+        }
+        FutureTask<@Nullable Void> check = new FutureTask<>(this::check, null);
+        Attempt next = new Attempt(check, new Thread(check, THREAD));
+        // An application that gives up its start does not wait for a database.
+        next.thread().setDaemon(true);
+        if (!latest.compareAndSet(last, next)) {
+            return begin();
+        }
+        if (closed) {
+            check.cancel(false);
+        }
+        next.thread().start();
+        return next;
     }
 
     private void check() {
-        PrimaryProbe probe = new PrimaryProbe(dataSource);
-        probe.verify();
-        openingTime = probe.openingTime();
-        new ClaimSchemaInitializer(dataSource, mode).initializeDatabase();
-        new ClaimSchemaValidator(dataSource).verify();
-        replicas.start();
+        try {
+            PrimaryProbe probe = new PrimaryProbe(dataSource);
+            probe.verify();
+            openingTime = probe.openingTime();
+            ClaimTable table = new ClaimTable(dataSource);
+            if (mode == DatabaseInitializationMode.ALWAYS) {
+                table.create();
+            }
+            table.verify();
+            replicas.start();
+            ready = true;
+        } catch (RuntimeException failure) {
+            // Containers that start by hand may be hours away.
+            if (!awaited && !closed) {
+                log.error("No listener can start: {}", failure.getMessage());
+            }
+            throw failure;
+        }
     }
 
     /**
@@ -69,8 +129,8 @@ public final class ClaimDatabase implements AutoCloseable {
      */
     public String prove() {
         String server = new PrimaryProbe(dataSource).ask().address();
-        if (isReady()) {
-            new ClaimSchemaValidator(dataSource).verify();
+        if (ready) {
+            new ClaimTable(dataSource).verify();
         }
         return server;
     }
@@ -82,12 +142,24 @@ public final class ClaimDatabase implements AutoCloseable {
 
     /** Returns whether there are listeners, and claims can be kept. */
     public boolean isReady() {
-        return ready.hasPassed();
+        return ready;
     }
 
-    /** Called before the monitor and the pool are closed, which the check uses. */
+    /**
+     * Breaks a check off, and waits until it uses nothing any more: the monitor and the pool are closed next. What takes longer ends with
+     * its connection.
+     */
     @Override
     public void close() {
-        start.close();
+        closed = true;
+        Attempt last = latest.get();
+        if (last != null) {
+            last.check().cancel(true);
+            try {
+                last.thread().join(LONGEST_STOP.toMillis());
+            } catch (InterruptedException hurry) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

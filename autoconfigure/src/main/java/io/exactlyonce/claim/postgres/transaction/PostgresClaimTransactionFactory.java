@@ -3,7 +3,7 @@ package io.exactlyonce.claim.postgres.transaction;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.DatabaseIdentity;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaValidator;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.DatabaseProduct;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
@@ -129,7 +129,7 @@ public final class PostgresClaimTransactionFactory {
                                     database.describeClaims()),
                     "give both the same search_path");
         }
-        new ClaimSchemaValidator(dataSource).verify();
+        new ClaimTable(dataSource).verify();
     }
 
     /** Two DataSource objects for one database, a proxy and its target for example, have transactions of their own. */

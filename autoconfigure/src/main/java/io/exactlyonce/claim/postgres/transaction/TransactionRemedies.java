@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.postgres.schema.ClaimSchema;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.ConnectionTarget;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.sql.SQLException;
@@ -71,7 +71,7 @@ final class TransactionRemedies {
             case READ_ONLY_SQL_TRANSACTION ->
                 "point its DataSource at the primary, and let its transactions write; or ";
             case INSUFFICIENT_PRIVILEGE ->
-                "GRANT SELECT, INSERT, UPDATE ON %s to its user; or ".formatted(ClaimSchema.TABLE);
+                "GRANT SELECT, INSERT, UPDATE ON %s to its user; or ".formatted(ClaimTable.NAME);
             default -> "";
         };
     }

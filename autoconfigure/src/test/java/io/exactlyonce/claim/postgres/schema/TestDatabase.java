@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
@@ -30,7 +29,7 @@ public final class TestDatabase implements AutoCloseable {
         this.pool = new PrimaryPinnedDataSource(url, server.username(), server.password(), maximumPoolSize);
         this.bypass = server.dataSource(url);
         this.jdbc = new JdbcTemplate(bypass);
-        new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(pool).create();
     }
 
     public String url() {

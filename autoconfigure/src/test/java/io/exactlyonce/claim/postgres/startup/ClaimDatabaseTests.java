@@ -60,26 +60,70 @@ class ClaimDatabaseTests {
 
         assertThat(brokenOff).isTrue();
         assertThat(silent.isReady()).isFalse();
-        assertThatThrownBy(silent::awaitCheck)
+        assertThatThrownBy(silent::requireReady)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("closed");
     }
 
     @Test
-    void checkThatFailedIsNotMadeAgainForListenersButForOperations() {
+    void checkThatFailedIsMadeAgainForWhoeverAsksNext() {
         ClaimDatabase down = database(() -> {
             throw new SQLException("try " + tries.incrementAndGet());
         });
 
-        assertThatThrownBy(down::awaitCheck)
-                .isInstanceOf(PrimaryUnavailableException.class)
-                .hasMessageContaining("try 1");
-        assertThatThrownBy(down::awaitCheck)
+        assertThatThrownBy(down::requireReady)
                 .isInstanceOf(PrimaryUnavailableException.class)
                 .hasMessageContaining("try 1");
         assertThatThrownBy(down::requireReady)
                 .isInstanceOf(PrimaryUnavailableException.class)
                 .hasMessageContaining("try 2");
+        assertThat(down.isReady()).isFalse();
+    }
+
+    @Test
+    void interruptEndsTheWaitAndLeavesTheCheckToOtherCallers() throws Exception {
+        CountDownLatch away = new CountDownLatch(1);
+        ClaimDatabase silent = database(() -> {
+            int number = tries.incrementAndGet();
+            asked.countDown();
+            try {
+                away.await();
+            } catch (InterruptedException closed) {
+                brokenOff.set(true);
+            }
+            throw new SQLException("try " + number);
+        });
+        silent.beginCheck();
+        asked.await();
+        FutureTask<Throwable> other = new FutureTask<>(() -> catchThrowable(silent::requireReady));
+        Thread caller = new Thread(other);
+        caller.start();
+        await().until(() -> STANDING.contains(caller.getState()));
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(silent::requireReady)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Interrupted");
+
+        assertThat(Thread.interrupted()).as("interrupt restored").isTrue();
+        away.countDown();
+        assertThat(other.get()).hasMessageContaining("try 1");
+        assertThat(brokenOff).isFalse();
+    }
+
+    @Test
+    void databaseThatIsClosedIsNotAskedAnyMore() {
+        ClaimDatabase closed = database(() -> {
+            throw new SQLException("try " + tries.incrementAndGet());
+        });
+        closed.close();
+
+        closed.beginCheck();
+
+        assertThatThrownBy(closed::requireReady)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+        assertThat(tries).hasValue(0);
     }
 
     /** As where listeners do not start with the application. */
@@ -101,7 +145,7 @@ class ClaimDatabaseTests {
             throw new SQLException("no route to host");
         });
 
-        assertThatThrownBy(down::awaitCheck).hasMessageContaining("no route to host");
+        assertThatThrownBy(down::requireReady).hasMessageContaining("no route to host");
 
         assertThat(output).doesNotContain("No listener can start");
     }

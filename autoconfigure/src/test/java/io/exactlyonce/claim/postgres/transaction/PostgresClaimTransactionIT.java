@@ -27,7 +27,7 @@ import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.InterruptedDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
-import io.exactlyonce.claim.postgres.schema.ClaimSchemaInitializer;
+import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
@@ -53,7 +53,6 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.jdbc.AutoSave;
 import org.postgresql.jdbc.PreferQueryMode;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -713,7 +712,7 @@ class PostgresClaimTransactionIT {
         application.setUrl(DATABASE.url());
         application.setDatabaseName(name);
         application.setUser("postgres");
-        new ClaimSchemaInitializer(application, DatabaseInitializationMode.ALWAYS).initializeDatabase();
+        new ClaimTable(application).create();
         var japanese = new PostgresClaimTransaction(
                 new JdbcTransactionManager(application), application, TestDatabase.RETENTION, SynchronousCommit.ON);
         ClaimKey changed = new ClaimKey("orders", "order\u00a61");

@@ -1,0 +1,123 @@
+package io.exactlyonce.claim.postgres.schema;
+
+import io.exactlyonce.ExactlyOnceSetupException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The claims' table: creates it where it is missing, and finds out whether claims can be kept in it. */
+public final class ClaimTable {
+
+    public static final String NAME = "exactly_once_claim";
+
+    /** On the class path, for Flyway and Liquibase. */
+    public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
+
+    private static final String FIND = "SELECT to_regclass('exactly_once_claim') IS NOT NULL";
+
+    /**
+     * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
+     * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary.
+     */
+    private static final String TAKE_TURNS = "SELECT pg_advisory_xact_lock(7317441206845101);";
+
+    /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
+    private static final String WRITE_NOTHING = """
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                            lease_until, result, error, first_claimed_at, claimed_at, completed_at,
+                                            fingerprint, parked_at, cleared, expires_at)
+            SELECT scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                   lease_until, result, error, first_claimed_at, claimed_at, completed_at,
+                   fingerprint, parked_at, cleared, expires_at
+            FROM exactly_once_claim WHERE false
+            ON CONFLICT (scope, key) DO NOTHING;
+            UPDATE exactly_once_claim SET status = status WHERE false
+            """;
+
+    /** The database, its server and the search path, for people. */
+    private static final String DATABASE = """
+            SELECT format('database %s on %s (search_path %s)', current_database(),
+                          coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket'),
+                          current_setting('search_path'))
+            """;
+
+    private static final Logger log = LoggerFactory.getLogger(ClaimTable.class);
+
+    private final JdbcTemplate jdbc;
+
+    /** Claims cannot be kept, since their table is missing or is not as it has to be. */
+    public static final class ClaimSchemaException extends ExactlyOnceSetupException {
+
+        private ClaimSchemaException(String problem, String remedy, DataAccessException cause) {
+            super(problem, remedy, cause);
+        }
+    }
+
+    /** @param dataSource where claims live */
+    public ClaimTable(DataSource dataSource) {
+        this.jdbc = new JdbcTemplate(dataSource);
+    }
+
+    /** Creates the table if it is missing. One that is there stays as it is, and needs neither a lock nor the right to create it. */
+    public void create() {
+        if (Boolean.TRUE.equals(jdbc.queryForObject(FIND, Boolean.class))) {
+            return;
+        }
+        // All in one round trip, which is one transaction.
+        jdbc.execute(TAKE_TURNS + script());
+        log.info("Created table {}", NAME);
+    }
+
+    private static String script() {
+        try {
+            return new ClassPathResource(SCRIPT, ClaimTable.class.getClassLoader())
+                    .getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException lost) {
+            throw new UncheckedIOException(lost);
+        }
+    }
+
+    /**
+     * Makes sure that the table is there, with its columns and its primary key, and that this user may write it. Changes nothing.
+     *
+     * @throws ClaimSchemaException if it is missing or of another version
+     * @throws DataAccessException if it cannot be used as it is
+     */
+    public void verify() {
+        try {
+            jdbc.execute(WRITE_NOTHING);
+        } catch (DataAccessException failure) {
+            String state = NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException sql
+                    ? String.valueOf(sql.getSQLState())
+                    : "";
+            switch (state) {
+                case "42P01" ->
+                    throw unfit(
+                            "is missing from",
+                            "set exactly-once.claim.initialize-schema=always, or apply with Flyway or Liquibase: ",
+                            failure);
+                // A column, or the primary key, is not there.
+                case "42703", "42P10" ->
+                    throw unfit(
+                            "is of another version in",
+                            "nothing changes a table that is there: drop it if its claims do not count, or alter it to what this creates: ",
+                            failure);
+                default -> throw failure;
+            }
+        }
+    }
+
+    private ClaimSchemaException unfit(String what, String remedy, DataAccessException cause) {
+        String database = jdbc.queryForObject(DATABASE, String.class);
+        return new ClaimSchemaException(
+                "Table %s %s %s".formatted(NAME, what, database), remedy + "classpath:" + SCRIPT, cause);
+    }
+}

@@ -1,0 +1,37 @@
+-- Claims on idempotency keys, one row for each key of each scope.
+--
+-- Renewal, completion and release touch no indexed column, and pages are filled to 45 % only: these updates find room on the
+-- row's own page, so that they stay heap-only (HOT) updates. Rows that were claimed together are often completed together, and
+-- then their page holds each of them twice. An index on status, lease_until or completed_at would turn each of these updates
+-- into index writes.
+--
+-- Collation "C": keys are bytes, never sorted for people, and an upgrade of the system's collations cannot break the index.
+CREATE TABLE IF NOT EXISTS exactly_once_claim (
+    scope            varchar(512) COLLATE "C" NOT NULL,
+    key              varchar(512) COLLATE "C" NOT NULL,
+    status           text        NOT NULL,
+    claim_id         uuid        NOT NULL,
+    owner            text        NOT NULL,
+    attempt          integer     NOT NULL,
+    fencing_token    bigint      NOT NULL,
+    ambiguous        boolean     NOT NULL,
+    lease_until      timestamptz NOT NULL,
+    result           text,
+    error            text,
+    first_claimed_at timestamptz NOT NULL,
+    claimed_at       timestamptz NOT NULL,
+    completed_at     timestamptz,
+    fingerprint      bytea,
+    parked_at        timestamptz,
+    cleared          boolean     NOT NULL DEFAULT false,
+    expires_at       timestamptz NOT NULL,
+    CONSTRAINT exactly_once_claim_pkey PRIMARY KEY (scope, key),
+    CONSTRAINT exactly_once_claim_status_check CHECK (status IN ('HELD', 'COMPLETED', 'RELEASED', 'PARKED'))
+) WITH (fillfactor = 45);
+
+-- Only a takeover sets a new expires_at, and only parking a parked_at; both are rare.
+--
+-- parked_at is set while the status is PARKED, and only then; cleared tells, of a released key, that a person has decided on
+-- its doubt. Parked claims never expire: outside of the index, they do not stand in the way of those that do.
+CREATE INDEX IF NOT EXISTS exactly_once_claim_expires_at ON exactly_once_claim (expires_at) WHERE parked_at IS NULL;
+CREATE INDEX IF NOT EXISTS exactly_once_claim_parked_at ON exactly_once_claim (parked_at) WHERE parked_at IS NOT NULL;
