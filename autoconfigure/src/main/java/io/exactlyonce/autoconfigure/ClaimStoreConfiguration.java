@@ -17,6 +17,7 @@ import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import io.exactlyonce.primary.replica.ReplicaObserver;
+import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import java.util.List;
 import java.util.Locale;
@@ -91,12 +92,14 @@ class ClaimStoreConfiguration {
     @Bean
     ReplicaLagMonitor exactlyOnceReplicaLagMonitor(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            Clockwork clockwork,
             ExactlyOnceProperties properties,
             ObjectProvider<ReplicaObserver> observers) {
         // Found now: a look that is under way while the context closes can make no bean any more.
         List<ReplicaObserver> found = observers.orderedStream().toList();
         return new ReplicaLagMonitor(
                 dataSource,
+                clockwork,
                 properties.datasource().replicaLagInterval(),
                 replicas -> found.forEach(observer -> observer.observed(replicas)));
     }
