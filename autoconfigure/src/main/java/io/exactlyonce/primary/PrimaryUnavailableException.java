@@ -2,7 +2,6 @@ package io.exactlyonce.primary;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 import java.sql.SQLException;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** There is no connection to a primary, so no claim can be kept. */
@@ -15,9 +14,7 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
     static PrimaryUnavailableException unreachable(
             PrimaryPinnedDataSource claims, String observation, Throwable cause) {
         return new PrimaryUnavailableException(
-                "No connection to %s for claims (%s)".formatted(name(claims), observation),
-                reach(claims),
-                cause);
+                "No connection to %s for claims (%s)".formatted(name(claims), observation), reach(claims), cause);
     }
 
     private static String reach(PrimaryPinnedDataSource claims) {
@@ -93,10 +90,5 @@ public final class PrimaryUnavailableException extends ExactlyOnceSetupException
         return claims.url()
                 .map(JdbcUrl::withoutSecrets)
                 .orElseGet(() -> claims.source().setting());
-    }
-
-    /** Returns address and port of the server that answered, by its own account; empty if none did. */
-    public Optional<String> server() {
-        return getCause() instanceof NotPrimaryException refused ? Optional.of(refused.server()) : Optional.empty();
     }
 }

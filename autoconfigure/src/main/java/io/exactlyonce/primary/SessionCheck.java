@@ -20,10 +20,6 @@ final class SessionCheck {
     /** From the fifth run on the driver gives a statement a name, by its default of {@code prepareThreshold}. */
     private static final int RUNS = 6;
 
-    /** One is left to renewals. */
-    private static final int LEAST_CONNECTIONS = 2;
-
-    private static final String SETTINGS = "SELECT current_setting('server_encoding'), current_setting('transaction_isolation')";
     private static final String SIMPLE_MODE = "preferQueryMode=simple";
 
     private SessionCheck() {}
@@ -60,58 +56,59 @@ final class SessionCheck {
      * @param connection given by the DataSource, and in no transaction
      */
     static void require(PrimaryPinnedDataSource claims, Connection connection) throws SQLException {
-        if (sendsStatementsApart(claims, connection)) {
-            throw PrimaryUnavailableException.unfit(
-                    claims,
-                    "runs statements that are sent together in transactions of their own (" + SIMPLE_MODE
-                            + "), so that what a claim's commit waits for would not be set for it",
-                    "remove %s from %s; behind a pooler of transactions prepareThreshold=0 does what it is set for. If the"
-                                    .formatted(SIMPLE_MODE, claims.source().urlSetting())
-                            + " application itself needs it, give claims a URL of their own with"
-                            + " exactly-once.datasource.url");
+        String url = claims.source().urlSetting();
+        require(
+                !sendsStatementsApart(claims, connection),
+                claims,
+                "runs statements that are sent together in transactions of their own (" + SIMPLE_MODE
+                        + "), so that what a claim's commit waits for would not be set for it",
+                "remove " + SIMPLE_MODE + " from " + url
+                        + "; behind a pooler of transactions prepareThreshold=0 does what it"
+                        + " is set for. If the application itself needs it, give claims a URL of their own with"
+                        + " exactly-once.datasource.url");
+        String encoding = setting(connection, "server_encoding");
+        require(
+                "UTF8".equals(encoding),
+                claims,
+                "keeps text in " + encoding + " (server_encoding), but claims need UTF8",
+                "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and let " + url
+                        + " lead there");
+        if (claims.source() == ConnectionTarget.Source.MARKED_BEAN) {
+            requireFitPool(claims, connection);
         }
-        boolean isMarked = claims.source() == ConnectionTarget.Source.MARKED_BEAN;
-        if (isMarked && claims.maximumPoolSize() < LEAST_CONNECTIONS) {
-            throw PrimaryUnavailableException.unfit(
-                    claims,
-                    "gives %d connection, but claims need %d at least, one of them for renewals"
-                            .formatted(claims.maximumPoolSize(), LEAST_CONNECTIONS),
-                    "raise the maximumPoolSize of its pool");
+    }
+
+    /** The pool of our own making is as claims need it. */
+    private static void requireFitPool(PrimaryPinnedDataSource claims, Connection connection) throws SQLException {
+        require(
+                claims.maximumPoolSize() > 1,
+                claims,
+                "gives 1 connection, but claims need 2 at least, one of them for renewals",
+                "raise the maximumPoolSize of its pool");
+        require(
+                connection.getAutoCommit(),
+                claims,
+                "has autocommit off, but each statement of claims is a transaction by itself",
+                "set autoCommit of its pool to true");
+        String isolation = setting(connection, "transaction_isolation").toUpperCase(Locale.ROOT);
+        require(
+                "READ COMMITTED".equals(isolation),
+                claims,
+                "begins transactions in isolation level " + isolation + ", but claims need READ COMMITTED",
+                "set transactionIsolation of its pool to TRANSACTION_READ_COMMITTED");
+    }
+
+    private static void require(boolean fit, PrimaryPinnedDataSource claims, String problem, String remedy) {
+        if (!fit) {
+            throw PrimaryUnavailableException.unfit(claims, problem, remedy);
         }
-        if (isMarked && !connection.getAutoCommit()) {
-            throw PrimaryUnavailableException.unfit(
-                    claims,
-                    "has autocommit off, but each statement of claims is a transaction by itself",
-                    "set autoCommit of its pool to true");
-        }
+    }
+
+    private static String setting(Connection connection, String name) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet settings = statement.executeQuery(SETTINGS)) {
-            settings.next();
-            requireUtf8(claims, settings.getString(1));
-            if (isMarked) {
-                requireReadCommitted(claims, settings.getString(2));
-            }
-        }
-    }
-
-    private static void requireUtf8(PrimaryPinnedDataSource claims, String encoding) {
-        if (!"UTF8".equals(encoding)) {
-            throw PrimaryUnavailableException.unfit(
-                    claims,
-                    "keeps text in %s (server_encoding), but claims need UTF8".formatted(encoding),
-                    "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and let %s lead there"
-                            .formatted(claims.source().urlSetting()));
-        }
-    }
-
-    /** A stricter one would not see what other transactions committed meanwhile. */
-    private static void requireReadCommitted(PrimaryPinnedDataSource claims, String isolation) {
-        if (!"read committed".equals(isolation)) {
-            throw PrimaryUnavailableException.unfit(
-                    claims,
-                    "begins transactions in isolation level %s, but claims need READ COMMITTED"
-                            .formatted(isolation.toUpperCase(Locale.ROOT)),
-                    "set transactionIsolation of its pool to TRANSACTION_READ_COMMITTED");
+                ResultSet setting = statement.executeQuery("SHOW " + name)) {
+            setting.next();
+            return setting.getString(1);
         }
     }
 

@@ -251,17 +251,12 @@ class StartUpIT {
 
     @Test
     void claimsDatabaseThatIsNotUtf8IsRefused(CapturedOutput output) {
-        EmbeddedDatabase server = EmbeddedDatabase.shared();
-        String name = "latin_" + queue.substring(queue.lastIndexOf('/') + 1).replaceAll("\\W", "");
-        JdbcClient.create(server.dataSource(database))
-                .sql("CREATE DATABASE %s TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'".formatted(name))
-                .update();
-        String latin = database.substring(0, database.lastIndexOf('/') + 1) + name;
+        String latin = EmbeddedDatabase.shared().createLatin1Database();
 
         assertStopped(
                 output,
                 Good.class,
-                Map.of("exactly-once.datasource.url", latin, "exactly-once.datasource.username", server.username()),
+                Map.of("exactly-once.datasource.url", latin, "exactly-once.datasource.username", "postgres"),
                 latin + " keeps text in LATIN1 (server_encoding), but claims need UTF8",
                 "and let exactly-once.datasource.url lead there");
     }

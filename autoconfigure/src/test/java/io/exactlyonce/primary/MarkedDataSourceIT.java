@@ -150,7 +150,8 @@ class MarkedDataSourceIT {
                 pool.addDataSourceProperty("preferQueryMode", "simple");
             }
 
-            assertRefused(pool, "preferQueryMode=simple", "remove preferQueryMode=simple from the URL of the DataSource");
+            assertRefused(
+                    pool, "preferQueryMode=simple", "remove preferQueryMode=simple from the URL of the DataSource");
         }
     }
 

@@ -82,7 +82,7 @@ class PgpoolIT {
             assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
                     .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
                         assertThat(refused.problem()).contains("does not lead to one server");
-                        assertThat(refused.server()).hasValue("127.0.0.1:" + replica.port());
+                        assertThat(refused.problem()).contains("127.0.0.1:" + replica.port());
                         assertThat(refused.problem())
                                 .contains("a proxy sends plain reads there", "127.0.0.1:" + SERVER.port());
                         assertThat(refused.remedy()).contains("exactly-once.datasource.url", "past the proxy");

@@ -81,8 +81,8 @@ class PrimaryPinnedDataSourceIT {
     void connectionThatEndsWhileItsStatementsAreCheckedIsToldWithItsReason() {
         String url = SERVER.createDatabase();
         var others = new JdbcTemplate(SERVER.dataSource(url));
-        DataSource ending = new InterruptedDataSource(
-                SERVER.dataSource(url), "SELECT 1", 1, () -> others.queryForList("""
+        DataSource ending =
+                new InterruptedDataSource(SERVER.dataSource(url), "SELECT 1", 1, () -> others.queryForList("""
                         SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                         WHERE datname = current_database() AND pid <> pg_backend_pid()
                         """));
@@ -129,7 +129,7 @@ class PrimaryPinnedDataSourceIT {
             assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
                     .isInstanceOfSatisfying(PrimaryUnavailableException.class, unavailable -> {
                         assertThat(unavailable.problem()).contains("which is a replica or read-only");
-                        assertThat(unavailable.server()).hasValue("127.0.0.1:" + replica.port());
+                        assertThat(unavailable.problem()).contains("127.0.0.1:" + replica.port());
                     })
                     .hasMessageContaining("targetServerType=primary");
         }
@@ -169,7 +169,8 @@ class PrimaryPinnedDataSourceIT {
             assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
                     .isInstanceOfSatisfying(
                             PrimaryUnavailableException.class,
-                            unavailable -> assertThat(unavailable.problem()).contains("which is a replica or read-only"))
+                            unavailable ->
+                                    assertThat(unavailable.problem()).contains("which is a replica or read-only"))
                     .rootCause()
                     .hasMessageContaining("default_transaction_read_only");
         }

@@ -124,7 +124,7 @@ class RoutingIT {
             assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
                     .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
                         assertThat(refused.problem()).contains("does not lead to one server");
-                        assertThat(refused.server()).hasValue("127.0.0.1:" + server.port());
+                        assertThat(refused.problem()).contains("127.0.0.1:" + server.port());
                         assertThat(refused.remedy()).contains("exactly-once.datasource.url");
                     });
         }
@@ -173,7 +173,7 @@ class RoutingIT {
             assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
                     .isInstanceOfSatisfying(
                             PrimaryUnavailableException.class,
-                            refused -> assertThat(refused.server()).hasValue("127.0.0.1:" + server.port()));
+                            refused -> assertThat(refused.problem()).contains("127.0.0.1:" + server.port()));
         }
     }
 
@@ -220,7 +220,7 @@ class RoutingIT {
             assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
                     .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
                         assertThat(refused.problem()).contains("does not lead to one server");
-                        assertThat(refused.server()).hasValue(server);
+                        assertThat(refused.problem()).contains(server);
                         assertThat(refused.problem()).contains(server, observation);
                         assertThat(refused.remedy()).contains("mark the DataSource of the primary itself");
                     });

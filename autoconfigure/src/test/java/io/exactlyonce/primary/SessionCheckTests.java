@@ -12,8 +12,7 @@ class SessionCheckTests {
     @ParameterizedTest
     @CsvSource({"42P05, true", "26000, true", "42P01, false", "08006, false"})
     void sqlStateTellsAMixUp(String sqlState, boolean mixUp) {
-        assertThat(SessionCheck.isMixUp(new SQLException("refused", sqlState)))
-                .isEqualTo(mixUp);
+        assertThat(SessionCheck.isMixUp(new SQLException("refused", sqlState))).isEqualTo(mixUp);
     }
 
     @Test

@@ -187,7 +187,8 @@ class ClaimGrantsIT {
 
     private void lookAtReplicas() {
         AtomicInteger looks = new AtomicInteger();
-        try (var monitor = new ReplicaLagMonitor(pool, new SystemClockwork(), Duration.ofSeconds(1), all -> looks.incrementAndGet())) {
+        try (var monitor = new ReplicaLagMonitor(
+                pool, new SystemClockwork(), Duration.ofSeconds(1), all -> looks.incrementAndGet())) {
             monitor.start();
             await().until(() -> looks.get() > 0);
         }

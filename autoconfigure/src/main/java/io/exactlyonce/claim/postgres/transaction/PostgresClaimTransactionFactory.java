@@ -27,11 +27,12 @@ public final class PostgresClaimTransactionFactory {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
 
-    private static final String REMEDY = "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
-            + " if there are several, whose DataSource leads to the primary, and whose user has GRANT SELECT, INSERT, UPDATE ON "
-            + ClaimSchema.TABLE
-            + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
-            + " @ExactlyOnceDataSource; or effects = EXTERNAL";
+    private static final String REMEDY =
+            "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
+                    + " if there are several, whose DataSource leads to the primary, and whose user has GRANT SELECT, INSERT, UPDATE ON "
+                    + ClaimSchema.TABLE
+                    + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
+                    + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
     private final DatabaseIdentity database;
     private final BeanFactory beans;

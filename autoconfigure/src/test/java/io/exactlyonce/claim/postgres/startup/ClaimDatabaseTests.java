@@ -154,6 +154,8 @@ class ClaimDatabaseTests {
                 2,
                 SynchronousCommit.ON);
         return new ClaimDatabase(
-                claims, DatabaseInitializationMode.NEVER, new ReplicaLagMonitor(claims, new SystemClockwork(), Duration.ZERO, replicas -> {}));
+                claims,
+                DatabaseInitializationMode.NEVER,
+                new ReplicaLagMonitor(claims, new SystemClockwork(), Duration.ZERO, replicas -> {}));
     }
 }
