@@ -74,7 +74,7 @@ public final class PostgresClaimStore implements ClaimStore {
             Duration patience) {
         var jdbc = new JdbcTemplate(dataSource);
         var settings = new StatementSettings(synchronousCommit);
-        this.oneStatement = RetryingTransaction.ofOneStatement(dataSource);
+        this.oneStatement = RetryingTransaction.ofOneStatement();
         this.permits = new ConnectionLimiter(connections, patience);
         var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
         this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
