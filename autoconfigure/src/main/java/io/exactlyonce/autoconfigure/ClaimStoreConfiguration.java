@@ -10,14 +10,13 @@ import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
-import io.exactlyonce.claim.postgres.retention.RetentionLifecycle;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
 import io.exactlyonce.primary.replica.ReplicaObserver;
-import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.Clockwork;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +38,7 @@ import org.springframework.core.env.Environment;
 class ClaimStoreConfiguration {
 
     static final String DATA_SOURCE = "exactlyOnceDataSource";
+    static final String RETENTION = "exactlyOnceRetention";
 
     /** No candidate for injection: the application's own DataSource stays the only one. */
     @Bean(name = DATA_SOURCE, defaultCandidate = false)
@@ -91,12 +91,14 @@ class ClaimStoreConfiguration {
     @Bean
     ReplicaLagMonitor exactlyOnceReplicaLagMonitor(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
+            Clockwork clockwork,
             ExactlyOnceProperties properties,
             ObjectProvider<ReplicaObserver> observers) {
         // Found now: a look that is under way while the context closes can make no bean any more.
         List<ReplicaObserver> found = observers.orderedStream().toList();
         return new ReplicaLagMonitor(
                 dataSource,
+                clockwork,
                 properties.datasource().replicaLagInterval(),
                 replicas -> found.forEach(observer -> observer.observed(replicas)));
     }
@@ -120,9 +122,10 @@ class ClaimStoreConfiguration {
     }
 
     /** Deletes claims whose retention is over; a store of the application's own deletes its claims itself. */
-    @Bean
+    @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
-    RetentionLifecycle exactlyOnceRetention(
+    TickLifecycle exactlyOnceRetention(
+            Clockwork clockwork,
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource,
             ClaimDatabase database,
             ExactlyOnceProperties properties,
@@ -134,7 +137,13 @@ class ClaimStoreConfiguration {
                 observers.orderedStream().toList(),
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
-        return new RetentionLifecycle(retention, database::isReady, cleanup.interval(), Jitter.RANDOM);
+        Runnable sweep = () -> {
+            // An application that claims nothing does not connect for this either.
+            if (database.isReady()) {
+                retention.tick();
+            }
+        };
+        return new TickLifecycle(clockwork, "exactly-once-retention-1", sweep, cleanup.interval());
     }
 
     /** Claims are to be kept by a store whose module is not there. */

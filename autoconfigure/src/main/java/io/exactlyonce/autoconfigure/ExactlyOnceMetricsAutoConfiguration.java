@@ -1,6 +1,5 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.claim.postgres.retention.RetentionLifecycle;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
@@ -50,7 +49,7 @@ public final class ExactlyOnceMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    @ConditionalOnBean(RetentionLifecycle.class)
+    @ConditionalOnBean(name = ClaimStoreConfiguration.RETENTION)
     RetentionMetrics exactlyOnceRetentionMetrics(MeterRegistry registry) {
         return new RetentionMetrics(registry);
     }

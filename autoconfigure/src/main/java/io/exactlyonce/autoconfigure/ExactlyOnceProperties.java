@@ -132,8 +132,7 @@ public record ExactlyOnceProperties(
      * Deletion of claims whose retention is over.
      *
      * @param enabled Whether to delete claims whose retention is over.
-     * @param interval Time between two sweeps, from 1s to 1d. Each instance varies it by half of it, and one deletes at a
-     *     time.
+     * @param interval Time between two sweeps, from 1s to 1d. Of all instances one deletes at a time.
      * @param batchSize Most claims that one transaction deletes, from 1 to 10000.
      */
     public record Cleanup(

@@ -3,8 +3,6 @@ package io.exactlyonce.primary;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.util.Set;
-import java.util.regex.Pattern;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** Failures after which a fresh connection is likely to work at once, by SQLSTATE. */
@@ -16,14 +14,11 @@ public final class ConnectionFailure {
     private static final Set<String> SERVER_GONE =
             Set.of("57P01", "57P02", "57P03", NotPrimaryException.READ_ONLY_SQL_TRANSACTION);
 
-    /** Classes of SQLSTATEs: connection, authorization, catalog name, resources, operator's intervention, system error. */
-    private static final Set<String> REFUSALS = Set.of(CONNECTION_EXCEPTION_CLASS, "28", "3D", "53", "57", "58");
-
-    /** What the driver names. */
-    private static final Pattern TLS = Pattern.compile("SSL|sslmode|HostnameVerifier");
-
-    /** What a server ends with that does not admit who comes without TLS. It says as well if TLS was there, and quotes names. */
-    private static final Pattern WITHOUT_TLS = Pattern.compile(", (no encryption|SSL off)(?!.*, )");
+    /**
+     * Classes of SQLSTATEs: connection, authorization, catalog name, resources, operator's intervention, system error, and the
+     * driver's own for a URL that it cannot parse.
+     */
+    private static final Set<String> REFUSALS = Set.of(CONNECTION_EXCEPTION_CLASS, "28", "3D", "53", "57", "58", "99");
 
     private ConnectionFailure() {}
 
@@ -55,27 +50,6 @@ public final class ConnectionFailure {
     static boolean isRefusal(SQLException failure) {
         String sqlState = failure.getSQLState();
         return sqlState == null || sqlState.length() < 2 || REFUSALS.contains(sqlState.substring(0, 2));
-    }
-
-    /**
-     * Returns whether there was no connection because of TLS: the server has none, demands it, or could not prove who it is. The
-     * driver's messages are translated; what they name is not.
-     */
-    static boolean isOfTls(Throwable failure) {
-        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SSLException || (cause instanceof SQLException sql && namesTls(sql))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean namesTls(SQLException failure) {
-        String sqlState = failure.getSQLState();
-        boolean isServers = sqlState != null && !sqlState.startsWith(CONNECTION_EXCEPTION_CLASS);
-        return (isServers ? WITHOUT_TLS : TLS)
-                .matcher(String.valueOf(failure.getMessage()))
-                .find();
     }
 
     private static boolean isStale(String sqlState) {

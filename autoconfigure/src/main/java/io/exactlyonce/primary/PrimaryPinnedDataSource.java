@@ -42,7 +42,6 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
     private final @Nullable JdbcUrl url;
     private final SynchronousCommit synchronousCommit;
     private final DataSource unproved;
-    private final DataSource unpooled;
     private final @Nullable HikariDataSource ownPool;
     private final int maximumPoolSize;
     private final @Nullable Duration connectionTimeout;
@@ -89,10 +88,9 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         this.url = target.jdbcUrl();
         this.synchronousCommit = synchronousCommit;
         this.unproved = driver;
-        this.unpooled = new VerifyingDriverDataSource(driver);
         this.maximumPoolSize = maximumPoolSize;
         this.connectionTimeout = connectionTimeout;
-        this.ownPool = pool(unpooled, maximumPoolSize, connectionTimeout);
+        this.ownPool = pool(new VerifyingDriverDataSource(driver), maximumPoolSize, connectionTimeout);
         ownPool.setSchema(target.schema());
         ownPool.setConnectionInitSql(target.initSql());
         setTargetDataSource(ownPool);
@@ -103,14 +101,13 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         this.url = null;
         this.synchronousCommit = synchronousCommit;
         this.unproved = foreign;
-        this.unpooled = new VerifyingPoolDataSource(foreign);
         this.maximumPoolSize = maximumPoolSize;
         this.connectionTimeout = hikari(foreign)
                 .map(HikariDataSource::getConnectionTimeout)
                 .map(Duration::ofMillis)
                 .orElse(null);
         this.ownPool = null;
-        setTargetDataSource(unpooled);
+        setTargetDataSource(new VerifyingPoolDataSource(foreign));
     }
 
     /**
@@ -175,11 +172,6 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         return unproved;
     }
 
-    /** Returns a way to the primary that takes none of the connections that renewals wait for, if the pool is ours. */
-    public DataSource unpooled() {
-        return unpooled;
-    }
-
     @Override
     public void close() {
         if (ownPool != null) {
@@ -205,15 +197,6 @@ public final class PrimaryPinnedDataSource extends DelegatingDataSource implemen
         // Here and not in each transaction, where it would cost a round trip.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new FailoverEviction(pool));
-        pool.setThreadFactory(PrimaryPinnedDataSource::poolThread);
         return pool;
-    }
-
-    /** The pool makes some of its threads when a connection is asked for: they get nothing of the thread that asks. */
-    private static Thread poolThread(Runnable task) {
-        Thread thread = new Thread(null, task, POOL_NAME + "-pool", 0, false);
-        thread.setContextClassLoader(PrimaryPinnedDataSource.class.getClassLoader());
-        thread.setDaemon(true);
-        return thread;
     }
 }

@@ -29,9 +29,10 @@ public final class PrimaryProbe {
      * Takes a connection and asks its server. Needs no rights in the database.
      *
      * @return the server that keeps the claims
-     * @throws PrimaryUnavailableException if the database cannot be reached, is no PostgreSQL, is a replica or read-only,
-     *     if some statements would go elsewhere, if the URL permits replicas, if a pooler mixes up prepared statements, or
-     *     if what is sent together is not run in one transaction
+     * @throws PrimaryUnavailableException if the database cannot be reached, is no PostgreSQL, is not in UTF8, is a replica
+     *     or read-only, if some statements would go elsewhere, if the URL permits replicas, if a pooler mixes up prepared
+     *     statements, if what is sent together is not run in one transaction, or if a pool of the application's is not set
+     *     as claims need it
      */
     public DatabaseServer verify() {
         dataSource.url().flatMap(JdbcUrl::permittedReplicas).ifPresent(type -> {
@@ -74,11 +75,8 @@ public final class PrimaryProbe {
 
     private DatabaseServer askOneConnection() throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            DatabaseServer server = RoutingCheck.requireOneServer(connection);
-            if (!StatementCheck.isSettingKept(connection)) {
-                throw PrimaryUnavailableException.statementsApart(dataSource);
-            }
-            return server;
+            SessionCheck.require(dataSource, connection);
+            return RoutingCheck.requireOneServer(connection);
         }
     }
 
@@ -94,7 +92,7 @@ public final class PrimaryProbe {
                     throw NotPrimaryException.routed(
                             server, "it answers some connections and %s others".formatted(primary.address()));
                 }
-                StatementCheck.prepareOften(fresh);
+                SessionCheck.prepareOften(fresh);
             }
         }
         openingTime = Duration.ofNanos(shortest);
@@ -106,7 +104,7 @@ public final class PrimaryProbe {
             if (cause instanceof NotPrimaryException notPrimary) {
                 return PrimaryUnavailableException.notPrimary(dataSource, notPrimary);
             }
-            if (cause instanceof SQLException unknown && StatementCheck.isMixUp(unknown)) {
+            if (cause instanceof SQLException unknown && SessionCheck.isMixUp(unknown)) {
                 return PrimaryUnavailableException.sessionsMixedUp(dataSource, unknown);
             }
             if (cause instanceof SQLException deeper) {
@@ -114,23 +112,8 @@ public final class PrimaryProbe {
             }
         }
         // The pool says only that it timed out; what the driver said is the cause that helps.
-        return ConnectionFailure.isRefusal(deepest) ? unreachable(deepest, failure) : unfit(deepest, failure);
-    }
-
-    private PrimaryUnavailableException unreachable(SQLException deepest, SQLException failure) {
-        return PrimaryUnavailableException.unreachable(dataSource, String.valueOf(deepest.getMessage()), failure);
-    }
-
-    /** It answered, so it can be asked what it is. */
-    private PrimaryUnavailableException unfit(SQLException answer, SQLException failure) {
-        try (Connection connection = dataSource.unproved().getConnection()) {
-            DatabaseProduct product = DatabaseProduct.of(connection);
-            return product.isPostgresql()
-                    ? PrimaryUnavailableException.refused(dataSource, product.toString(), answer)
-                    : PrimaryUnavailableException.notPostgresql(dataSource, product.toString(), failure);
-        } catch (SQLException gone) {
-            failure.addSuppressed(gone);
-            return unreachable(answer, failure);
-        }
+        return ConnectionFailure.isRefusal(deepest)
+                ? PrimaryUnavailableException.unreachable(dataSource, String.valueOf(deepest.getMessage()), failure)
+                : PrimaryUnavailableException.refused(dataSource, deepest);
     }
 }

@@ -26,11 +26,6 @@ final class VerifyingDriverDataSource extends DelegatingDataSource {
         }
     }
 
-    @Override
-    public Connection getConnection(String username, String password) {
-        throw new UnsupportedOperationException("The credentials are part of this DataSource");
-    }
-
     /** Only remembered: the limit that counts is among the driver's properties. */
     @Override
     public void setLoginTimeout(int seconds) {

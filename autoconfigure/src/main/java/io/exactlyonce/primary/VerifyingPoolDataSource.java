@@ -28,7 +28,7 @@ final class VerifyingPoolDataSource extends DelegatingDataSource {
         for (int attempt = 1; ; attempt++) {
             Connection connection = super.getConnection();
             try {
-                prepare(connection);
+                PrimaryCheck.requirePrimary(connection);
                 return connection;
             } catch (SQLException | RuntimeException refused) {
                 evict(connection, refused);
@@ -42,17 +42,6 @@ final class VerifyingPoolDataSource extends DelegatingDataSource {
     @Override
     public Connection getConnection(String username, String password) {
         throw new UnsupportedOperationException("The credentials are part of the DataSource that was given");
-    }
-
-    private void prepare(Connection connection) throws SQLException {
-        PrimaryCheck.requirePrimary(connection);
-        if (!connection.getAutoCommit()) {
-            // The questions have begun a transaction.
-            connection.commit();
-        }
-        if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
-            connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-        }
     }
 
     /** A pool that offers no eviction finds the connection broken when it looks at it next. */

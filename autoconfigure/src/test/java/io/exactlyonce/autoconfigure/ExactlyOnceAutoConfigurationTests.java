@@ -14,7 +14,6 @@ import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
-import io.exactlyonce.claim.postgres.retention.RetentionLifecycle;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
@@ -82,13 +81,13 @@ class ExactlyOnceAutoConfigurationTests {
     void expiredClaimsAreDeletedUnlessThatIsSwitchedOff() {
         runner.withBean(SimpleMeterRegistry.class)
                 .run(context -> assertThat(context)
-                        .hasSingleBean(RetentionLifecycle.class)
+                        .hasBean(ClaimStoreConfiguration.RETENTION)
                         .hasSingleBean(RetentionMetrics.class));
         runner.withBean(SimpleMeterRegistry.class)
                 .withPropertyValues("exactly-once.claim.cleanup.enabled=false")
                 .run(context -> assertThat(context)
                         .hasNotFailed()
-                        .doesNotHaveBean(RetentionLifecycle.class)
+                        .doesNotHaveBean(ClaimStoreConfiguration.RETENTION)
                         .doesNotHaveBean(RetentionMetrics.class));
     }
 
@@ -122,7 +121,7 @@ class ExactlyOnceAutoConfigurationTests {
                             .doesNotHaveBean(DataSource.class)
                             .doesNotHaveBean(ParkedClaims.class)
                             .doesNotHaveBean(ExactlyOnceOperations.class)
-                            .doesNotHaveBean(RetentionLifecycle.class)
+                            .doesNotHaveBean(ClaimStoreConfiguration.RETENTION)
                             .doesNotHaveBean(RetentionMetrics.class)
                             .hasSingleBean(DeliveryMetrics.class);
                     assertThat(context.getBean(ClaimStore.class)).isInstanceOf(ScriptedStore.class);

@@ -3,9 +3,11 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.StreamingReplica;
@@ -20,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -234,6 +237,52 @@ class StartUpIT {
                 Map.of("test.timeout", "5ms"),
                 "its timeout '5ms' must be from 1s to 12h",
                 "such as 90s or 5m");
+    }
+
+    @Test
+    void claimsDatabaseThatIsNotUtf8IsRefused(CapturedOutput output) {
+        String latin = EmbeddedDatabase.shared().createLatin1Database();
+
+        assertStopped(
+                output,
+                Good.class,
+                Map.of("exactly-once.datasource.url", latin, "exactly-once.datasource.username", "postgres"),
+                latin + " keeps text in LATIN1 (server_encoding), but claims need UTF8",
+                "and let exactly-once.datasource.url lead there");
+    }
+
+    @Test
+    void driverThatSendsStatementsApart(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of("spring.datasource.url", database + "?preferQueryMode=simple"),
+                "in transactions of their own (preferQueryMode=simple)",
+                "remove preferQueryMode=simple from spring.datasource.url");
+    }
+
+    static class OneConnection extends Good {
+        @Bean(defaultCandidate = false)
+        @ExactlyOnceDataSource
+        HikariDataSource claims(DataSourceProperties application) {
+            HikariDataSource pool = application
+                    .initializeDataSourceBuilder()
+                    .type(HikariDataSource.class)
+                    .build();
+            pool.setMaximumPoolSize(1);
+            return pool;
+        }
+    }
+
+    /** Trap: renewals were promised a second one, which was not there. */
+    @Test
+    void markedPoolOfOneConnection(CapturedOutput output) {
+        assertStopped(
+                output,
+                OneConnection.class,
+                Map.of(),
+                "the DataSource marked @ExactlyOnceDataSource gives 1 connection, but claims need 2 at least",
+                "raise the maximumPoolSize of its pool");
     }
 
     @Test

@@ -61,11 +61,10 @@ enum Guard {
     /** No renewal past the local end of the window, for the same reason. */
     WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.RenewedWindow#attempt"),
     /** With {@code DATABASE} the row's primary key, and the key's advisory lock before it, admit one transaction. */
-    ONE_TRANSACTION_PER_KEY(
-            Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalClaimStatements#run"),
+    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalClaim#run"),
     /** With {@code DATABASE} the handler's writes and the completion are committed together. */
     EFFECT_COMMITS_WITH_THE_COMPLETION(
-            Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalCompletion#update");
+            Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalCompletion#complete");
 
     private final Mode mode;
     private final String enforcer;

@@ -7,7 +7,6 @@ import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ConnectionFailureTests {
@@ -45,31 +44,6 @@ class ConnectionFailureTests {
     @Test
     void failureOfAnotherKindIsNone() {
         assertThat(ConnectionFailure.isStale(new IllegalStateException("no SQL")))
-                .isFalse();
-    }
-
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-        08004 | The server does not support SSL.
-        08006 | SSL error: PKIX path building failed
-        28000 | FATAL: no pg_hba.conf entry for host "10.0.0.9", user "shop", database "shop", no encryption
-        28000 | FATAL: no pg_hba.conf entry for host "10.0.0.9", user "shop", database "shop", SSL off
-        """)
-    void tlsIsWhatToMend(String sqlState, String message) {
-        assertThat(ConnectionFailure.isOfTls(new SQLException(message, sqlState)))
-                .isTrue();
-    }
-
-    /** Over TLS, so that there is nothing to mend of it; or with names that the server repeats. */
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-        28000 | FATAL: no pg_hba.conf entry for host "10.0.0.9", user "shop", database "shop", SSL encryption
-        28000 | FATAL: no pg_hba.conf entry for host "10.0.0.9", user "shop", database "shop", SSL on
-        28P01 | FATAL: password authentication failed for user "SSL_APP"
-        3D000 | FATAL: database "NOSSL" does not exist
-        """)
-    void serverThatRefusesWhoComesOverTlsIsNoMatterOfTls(String sqlState, String message) {
-        assertThat(ConnectionFailure.isOfTls(new SQLException(message, sqlState)))
                 .isFalse();
     }
 }

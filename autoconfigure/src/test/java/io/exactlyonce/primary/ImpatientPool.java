@@ -18,7 +18,7 @@ public final class ImpatientPool {
         return of(target, DriverSettings.of(target, PrimaryPinnedDataSource.CONNECTION_TIMEOUT));
     }
 
-    static PrimaryPinnedDataSource of(ConnectionTarget target, DataSource driver) {
+    public static PrimaryPinnedDataSource of(ConnectionTarget target, DataSource driver) {
         return new PrimaryPinnedDataSource(target, driver, 2, CONNECTION_TIMEOUT, SynchronousCommit.ON);
     }
 }

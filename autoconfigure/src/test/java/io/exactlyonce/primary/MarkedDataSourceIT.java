@@ -113,13 +113,57 @@ class MarkedDataSourceIT {
     }
 
     @Test
-    void stricterIsolationGivesWay() throws SQLException {
+    void poolInAStricterIsolationLevelIsRefused() {
         try (HikariDataSource pool = pool(url)) {
             pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
-            try (var claims = marked(pool);
-                    Connection connection = claims.getConnection()) {
-                assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_READ_COMMITTED);
+
+            assertRefused(
+                    pool,
+                    "begins transactions in isolation level SERIALIZABLE, but claims need READ COMMITTED",
+                    "TRANSACTION_READ_COMMITTED");
+        }
+    }
+
+    @Test
+    void poolWithoutAutocommitIsRefused() {
+        try (HikariDataSource pool = pool(url)) {
+            pool.setAutoCommit(false);
+
+            assertRefused(pool, "has autocommit off", "set autoCommit of its pool to true");
+        }
+    }
+
+    @Test
+    void poolOfOneConnectionIsRefused() {
+        try (HikariDataSource pool = pool(url)) {
+            pool.setMaximumPoolSize(1);
+
+            assertRefused(pool, "gives 1 connection, but claims need 2 at least", "raise the maximumPoolSize");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void poolWhoseDriverSendsStatementsApartIsRefused(boolean byUrl) {
+        try (HikariDataSource pool = pool(byUrl ? url + "?preferQueryMode=simple" : url)) {
+            if (!byUrl) {
+                pool.addDataSourceProperty("preferQueryMode", "simple");
             }
+
+            assertRefused(
+                    pool, "preferQueryMode=simple", "remove preferQueryMode=simple from the URL of the DataSource");
+        }
+    }
+
+    private static void assertRefused(HikariDataSource pool, String problem, String remedy) {
+        try (var claims = marked(pool)) {
+            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+                        assertThat(refused.problem())
+                                .startsWith("the DataSource marked @ExactlyOnceDataSource ")
+                                .contains(problem);
+                        assertThat(refused.remedy()).contains(remedy);
+                    });
         }
     }
 

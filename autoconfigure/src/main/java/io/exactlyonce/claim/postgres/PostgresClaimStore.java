@@ -21,10 +21,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -41,6 +39,9 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /** As long as our own pool waits for a connection, where nothing else is said. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    /** Each key may take an advisory lock; the server has some thousands for all of its applications. */
+    private static final int LOOKED_AT_ONCE = 500;
 
     private final ConnectionLimiter permits;
     private final LeaseRenewals renewals;
@@ -73,7 +74,7 @@ public final class PostgresClaimStore implements ClaimStore {
             Duration patience) {
         var jdbc = new JdbcTemplate(dataSource);
         var settings = new StatementSettings(synchronousCommit);
-        this.oneStatement = RetryingTransaction.ofOneStatement(dataSource);
+        this.oneStatement = RetryingTransaction.ofOneStatement();
         this.permits = new ConnectionLimiter(connections, patience);
         var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
         this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
@@ -120,21 +121,11 @@ public final class PostgresClaimStore implements ClaimStore {
     @Override
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         List<ClaimKey> asked = List.copyOf(keys);
-        try {
-            return permits.execute(() -> oneStatement.execute(() -> states.read(asked)));
-        } catch (DataIntegrityViolationException unstorable) {
-            return lookApart(asked);
+        Map<ClaimKey, KeyState> found = new HashMap<>();
+        for (int from = 0; from < asked.size(); from += LOOKED_AT_ONCE) {
+            List<ClaimKey> portion = asked.subList(from, Math.min(from + LOOKED_AT_ONCE, asked.size()));
+            found.putAll(permits.execute(() -> oneStatement.execute(() -> states.read(portion))));
         }
-    }
-
-    /** One key with a character that the database's encoding has not must not fail the look at the others: it has no row. */
-    private Map<ClaimKey, KeyState> lookApart(List<ClaimKey> keys) {
-        if (keys.size() < 2) {
-            return keys.stream().collect(Collectors.toMap(key -> key, key -> KeyState.FREE));
-        }
-        int half = keys.size() / 2;
-        Map<ClaimKey, KeyState> states = new HashMap<>(look(keys.subList(0, half)));
-        states.putAll(look(keys.subList(half, keys.size())));
-        return states;
+        return found;
     }
 }

@@ -10,7 +10,6 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 
 /** The requests of a batch, and what they have been answered so far. Used by one thread. */
 final class UndecidedClaims {
@@ -32,17 +31,12 @@ final class UndecidedClaims {
         return open.size();
     }
 
-    /**
-     * Returns what the next run may claim, in key order: one request for each key and for each claim's id, by which the
-     * statement tells them apart, and none for a key that ends.
-     */
+    /** Returns what the next run may claim, in key order: one request for each key, and none for a key that ends. */
     List<ClaimRequest> next(Set<ClaimKey> ending) {
         Set<ClaimKey> keys = new HashSet<>(ending);
-        Set<UUID> ids = new HashSet<>();
         List<ClaimRequest> next = new ArrayList<>();
         for (RequestedRow entry : open) {
-            if (!ids.contains(entry.request().claimId()) && keys.add(entry.key())) {
-                ids.add(entry.request().claimId());
+            if (keys.add(entry.key())) {
                 next.add(entry.request());
             }
         }

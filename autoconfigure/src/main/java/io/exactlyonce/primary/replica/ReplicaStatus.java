@@ -57,7 +57,9 @@ record ReplicaStatus(
                 row.getLong("replayed"));
     }
 
-    long behind() {
-        return Math.max(0, written - replayed);
+    /** A replica that has replayed all is not behind, however long its last commit took to get there. */
+    ReplicaLag lag() {
+        long behind = Math.max(0, written - replayed);
+        return new ReplicaLag(replica, behind == 0 ? Duration.ZERO : reportedLag.orElse(Duration.ZERO), behind);
     }
 }

@@ -21,6 +21,7 @@ import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
+import io.exactlyonce.time.SystemClockwork;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -183,7 +184,8 @@ class ClaimGrantsIT {
 
     private void lookAtReplicas() {
         AtomicInteger looks = new AtomicInteger();
-        try (var monitor = new ReplicaLagMonitor(pool, Duration.ofSeconds(1), all -> looks.incrementAndGet())) {
+        try (var monitor = new ReplicaLagMonitor(
+                pool, new SystemClockwork(), Duration.ofSeconds(1), all -> looks.incrementAndGet())) {
             monitor.start();
             await().until(() -> looks.get() > 0);
         }

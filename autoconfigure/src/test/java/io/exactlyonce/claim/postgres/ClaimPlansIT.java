@@ -11,7 +11,6 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.retention.ClaimTableStats;
 import io.exactlyonce.claim.postgres.retention.ExpiredClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction;
@@ -125,7 +124,6 @@ class ClaimPlansIT {
         private final JdbcTemplate jdbc;
         private final PostgresClaimStore store;
         private final ExpiredClaims expired;
-        private final ClaimTableStats survey;
         private final JdbcTransactionManager manager;
         private final PostgresClaimTransaction transaction;
 
@@ -138,7 +136,6 @@ class ClaimPlansIT {
             jdbc = new JdbcTemplate(connection);
             store = new PostgresClaimStore(connection, 2, TestDatabase.RETENTION);
             expired = new ExpiredClaims(connection);
-            survey = new ClaimTableStats(connection);
             manager = new JdbcTransactionManager(connection);
             transaction =
                     new PostgresClaimTransaction(manager, connection, TestDatabase.RETENTION, SynchronousCommit.ON);
@@ -166,7 +163,7 @@ class ClaimPlansIT {
             store.look(claims.stream().map(ClaimRequest::key).toList());
             fence(claims.get(5).id());
             assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
-            survey.look();
+            expired.look();
             workOn(request());
         }
 

@@ -3,7 +3,6 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.entry;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
@@ -11,14 +10,13 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.RoundTrips;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -155,23 +153,17 @@ class KeyStateQueryIT {
         assertThat(look()).isEqualTo(KeyState.PARKED);
     }
 
-    /** Trap: the look at all that waits failed, so that nothing of it ended before its window's ceiling, 12 hours later. */
+    /** Trap: one statement took thousands of advisory locks, of the few that all applications of a server share. */
     @Test
-    void keyThatTheDatabasesEncodingHasNotIsFreeAndTheOthersAreAsTheyStand() {
-        EmbeddedDatabase server = EmbeddedDatabase.shared();
-        ClaimKey unstorable = new ClaimKey("orders", "\u0416");
-        ClaimKey unclaimed = new ClaimKey("orders", "A-2");
-        try (var pool =
-                new PrimaryPinnedDataSource(server.createLatin1Database(), server.username(), server.password(), 4)) {
-            new ClaimTable(pool).create();
-            PostgresClaimStore latin1 = new PostgresClaimStore(pool, 4, TestDatabase.RETENTION);
-            latin1.claim(List.of(claim));
+    void manyKeysAreLookedAtInPortions() {
+        List<ClaimKey> keys = IntStream.range(0, 1_001)
+                .mapToObj(number -> new ClaimKey("orders", "many-" + number))
+                .toList();
+        look();
 
-            assertThat(latin1.look(List.of(unstorable, claim.key(), unclaimed)))
-                    .containsOnly(
-                            entry(unstorable, KeyState.FREE),
-                            entry(claim.key(), KeyState.HELD),
-                            entry(unclaimed, KeyState.FREE));
+        try (RoundTrips trips = RoundTrips.count()) {
+            assertThat(store.look(keys)).hasSize(1_001).containsValue(KeyState.FREE);
+            assertThat(trips.total()).isEqualTo(3);
         }
     }
 

@@ -9,10 +9,13 @@ import io.exactlyonce.primary.ImpatientPool;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
+import io.exactlyonce.time.SystemClockwork;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ReplicaLagMonitorIT {
@@ -62,7 +66,7 @@ class ReplicaLagMonitorIT {
 
     @Test
     void delayedReplicaLagsInSecondsAndBytesUntilItHasCaughtUp() {
-        try (var monitor = new ReplicaLagMonitor(claims, SOON, looks::add)) {
+        try (var monitor = new ReplicaLagMonitor(claims, new SystemClockwork(), SOON, looks::add)) {
             monitor.start();
 
             await().until(() -> {
@@ -81,7 +85,7 @@ class ReplicaLagMonitorIT {
 
     @Test
     void asynchronousReplicaIsWarnedOfAtTheStart(CapturedOutput output) {
-        try (var monitor = new ReplicaLagMonitor(claims, Duration.ofHours(1), looks::add)) {
+        try (var monitor = new ReplicaLagMonitor(claims, new SystemClockwork(), Duration.ofHours(1), looks::add)) {
             monitor.start();
 
             await().until(() -> looks.size() == 1);
@@ -92,7 +96,7 @@ class ReplicaLagMonitorIT {
     @Test
     void userWithBareGrantsIsToldWhichOneIsMissing(CapturedOutput output) {
         try (PrimaryPinnedDataSource bare = ImpatientPool.of(target("bare"))) {
-            var monitor = new ReplicaLagMonitor(bare, SOON, looks::add);
+            var monitor = new ReplicaLagMonitor(bare, new SystemClockwork(), SOON, looks::add);
             monitor.look();
             monitor.look();
 
@@ -110,7 +114,7 @@ class ReplicaLagMonitorIT {
         String url = SERVER.createDatabase();
         try (PrimaryPinnedDataSource pool = ImpatientPool.of(new ConnectionTarget(
                         ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
-                var monitor = new ReplicaLagMonitor(pool, SOON, replicas -> {
+                var monitor = new ReplicaLagMonitor(pool, new SystemClockwork(), SOON, replicas -> {
                     looks.add(replicas);
                     throw new IllegalStateException("as if");
                 })) {
@@ -126,21 +130,31 @@ class ReplicaLagMonitorIT {
         }
     }
 
+    /** Trap: each look opened a connection of its own, authenticated, and closed it. */
     @Test
-    void noConnectionIsTakenFromThePool() throws SQLException {
-        try (var first = claims.getConnection();
-                var second = claims.getConnection()) {
-            assertThat(List.of(first, second)).hasSize(claims.maximumPoolSize());
-
-            new ReplicaLagMonitor(claims, SOON, looks::add).look();
+    void looksShareAConnectionOfThePool() {
+        var opened = new AtomicInteger();
+        var driver = new DelegatingDataSource(SERVER.dataSource(URL)) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                opened.incrementAndGet();
+                return super.getConnection();
+            }
+        };
+        try (PrimaryPinnedDataSource pool = ImpatientPool.of(target(SERVER.username()), driver)) {
+            var monitor = new ReplicaLagMonitor(pool, new SystemClockwork(), SOON, looks::add);
+            for (int look = 0; look < 5; look++) {
+                monitor.look();
+            }
 
             assertThat(latest()).isNotEmpty();
+            assertThat(opened).hasValue(1);
         }
     }
 
     @Test
     void zeroSwitchesItOff() {
-        try (var monitor = new ReplicaLagMonitor(claims, Duration.ZERO, looks::add)) {
+        try (var monitor = new ReplicaLagMonitor(claims, new SystemClockwork(), Duration.ZERO, looks::add)) {
             assertThatCode(monitor::start).doesNotThrowAnyException();
 
             await().during(Duration.ofMillis(300)).until(looks::isEmpty);
@@ -150,7 +164,7 @@ class ReplicaLagMonitorIT {
     /** The start-up's check may end after the application was closed. */
     @Test
     void startedAfterItWasClosedItDoesNotLook() {
-        var monitor = new ReplicaLagMonitor(claims, SOON, looks::add);
+        var monitor = new ReplicaLagMonitor(claims, new SystemClockwork(), SOON, looks::add);
         monitor.close();
 
         monitor.start();
@@ -162,7 +176,7 @@ class ReplicaLagMonitorIT {
     /** A start that fails closes the pool and its observers' beans while a look may be under way. */
     @Test
     void lookThatFailsSinceTheApplicationClosesIsNoError(CapturedOutput output) {
-        var monitor = new ReplicaLagMonitor(claims, SOON, replicas -> {
+        var monitor = new ReplicaLagMonitor(claims, new SystemClockwork(), SOON, replicas -> {
             throw new IllegalStateException("as if its bean were being destroyed");
         });
         monitor.close();

@@ -6,7 +6,6 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.CannotCreateTransactionException;
@@ -41,48 +40,51 @@ public final class RetryingTransaction {
     private static final int MAX_TRIES_ROLLED_BACK = 5;
     private static final int MAX_TRIES_STALE = 2;
 
-    private final TransactionTemplate transaction;
-    private final JdbcTemplate jdbc;
-    private final @Nullable String firstStatement;
+    /** {@code null} if the work is a transaction by itself. */
+    private final @Nullable TransactionTemplate transaction;
+
+    private final Runnable firstStatement;
 
     public RetryingTransaction(DataSource dataSource) {
-        this(dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, null);
+        this(ofItsOwn(dataSource), () -> {});
     }
 
-    private RetryingTransaction(DataSource dataSource, int propagation, @Nullable String firstStatement) {
-        this.jdbc = new JdbcTemplate(dataSource);
+    private RetryingTransaction(@Nullable TransactionTemplate transaction, Runnable firstStatement) {
+        this.transaction = transaction;
         this.firstStatement = firstStatement;
-        this.transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
-        this.transaction.setPropagationBehavior(propagation);
     }
 
     /**
-     * Leaves the transaction to the work: one statement, which is a transaction by itself and costs no round trip more.
+     * Leaves the transaction to the work: one {@link SingleRoundTripQuery#transaction}, which costs no round trip more.
      */
-    public static RetryingTransaction ofOneStatement(DataSource dataSource) {
-        return new RetryingTransaction(dataSource, TransactionDefinition.PROPAGATION_NOT_SUPPORTED, null);
+    public static RetryingTransaction ofOneStatement() {
+        return new RetryingTransaction(null, () -> {});
     }
 
     /** Says what its commit waits for, and that rows are found by index, which costs a round trip: for writes that are rare. */
     public static RetryingTransaction ofWrites(DataSource dataSource, StatementSettings settings) {
-        return new RetryingTransaction(
-                dataSource, TransactionDefinition.PROPAGATION_REQUIRES_NEW, settings.writeRows());
+        var jdbc = new JdbcTemplate(dataSource);
+        return new RetryingTransaction(ofItsOwn(dataSource), () -> jdbc.execute(settings.writeRows()));
+    }
+
+    private static TransactionTemplate ofItsOwn(DataSource dataSource) {
+        var transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
+        transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        return transaction;
     }
 
     public <T> T execute(Supplier<T> work) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return CallersTransaction.setAside(() -> transaction.execute(status -> {
-                    if (firstStatement != null) {
-                        jdbc.execute(firstStatement);
-                    }
-                    return work.get();
-                }));
+                return transaction == null
+                        ? work.get()
+                        : transaction.execute(status -> {
+                            firstStatement.run();
+                            return work.get();
+                        });
             } catch (CannotCreateTransactionException noConnection) {
                 // The pool has tried for as long as it may, also if all that it reached was read-only.
                 throw noConnection;
-            } catch (CannotGetJdbcConnectionException noConnection) {
-                throw new CannotCreateTransactionException("No connection for claims", noConnection);
             } catch (DataAccessException | TransactionException thrown) {
                 RuntimeException failure = reason(thrown);
                 if (attempt >= maxTries(failure)) {

@@ -4,9 +4,13 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Objects;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.PreparedStatementSetter;
 import org.springframework.jdbc.core.RowCallbackHandler;
+import org.springframework.transaction.CannotCreateTransactionException;
 
 /**
  * Runs a statement after {@link StatementSettings}, all in one round trip. One that is a transaction by itself runs in autocommit,
@@ -25,7 +29,7 @@ public final class SingleRoundTripQuery {
     }
 
     /**
-     * A statement that is a transaction by itself: its callers have none open.
+     * A statement that is a transaction by itself, on a connection of its own in autocommit, whatever its caller has open.
      *
      * @param settings one of {@link StatementSettings}
      */
@@ -39,28 +43,30 @@ public final class SingleRoundTripQuery {
     }
 
     public void query(PreparedStatementSetter parameters, RowCallbackHandler rows) {
-        jdbc.execute(sql, (PreparedStatement statement) -> {
-            parameters.setValues(statement);
-            if (isTransaction) {
-                committing(statement, rows);
-            } else {
+        if (!isTransaction) {
+            jdbc.execute(sql, (PreparedStatement statement) -> {
+                parameters.setValues(statement);
                 read(statement, rows);
-            }
-            return true;
-        });
-    }
-
-    private static void committing(PreparedStatement statement, RowCallbackHandler rows) throws SQLException {
-        Connection connection = statement.getConnection();
-        if (connection.getAutoCommit()) {
-            read(statement, rows);
+                return true;
+            });
             return;
         }
-        connection.setAutoCommit(true);
-        try {
+        try (Connection connection = connection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            parameters.setValues(statement);
             read(statement, rows);
-        } finally {
-            connection.setAutoCommit(false);
+        } catch (SQLException failure) {
+            DataAccessException translated = jdbc.getExceptionTranslator().translate("Claims", sql, failure);
+            throw translated == null ? new UncategorizedSQLException("Claims", sql, failure) : translated;
+        }
+    }
+
+    /** Not by Spring's utilities: within a transaction of the caller's they would keep it to that one's end. */
+    private Connection connection() {
+        try {
+            return Objects.requireNonNull(jdbc.getDataSource()).getConnection();
+        } catch (SQLException refused) {
+            throw new CannotCreateTransactionException("No connection for claims", refused);
         }
     }
 

@@ -34,8 +34,7 @@ public final class SqlStates {
         return failure instanceof DataIntegrityViolationException || of(failure).startsWith(LIMIT_EXCEEDED)
                 ? new IllegalArgumentException(
                         "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
-                                + " UTF-8, or one of them has a character that the database's encoding has not; shorten the"
-                                + " scope, or use a database in UTF8",
+                                + " UTF-8, or one of them has a NUL character; shorten the scope",
                         failure)
                 : failure;
     }

@@ -49,7 +49,6 @@ public final class ClaimSweeper {
     }
 
     private final ExpiredClaims expired;
-    private final ClaimTableStats stats;
     private final int batchSize;
     private final List<RetentionObserver> observers;
     private final NanoClock nanoClock;
@@ -69,11 +68,19 @@ public final class ClaimSweeper {
             throw new IllegalArgumentException("batchSize (%d) must be at least 1".formatted(batchSize));
         }
         this.expired = new ExpiredClaims(dataSource);
-        this.stats = new ClaimTableStats(dataSource);
         this.batchSize = batchSize;
         this.observers = List.copyOf(observers);
         this.nanoClock = nanoClock;
         this.pause = pause;
+    }
+
+    /** Sweeps, on a thread that is interrupted when it has to stop. */
+    public void tick() {
+        try {
+            sweep();
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /**
@@ -85,7 +92,7 @@ public final class ClaimSweeper {
     public void sweep() throws InterruptedException {
         try {
             deleteAll();
-            ClaimTableStats.Findings findings = stats.look();
+            ExpiredClaims.Findings findings = expired.look();
             tell(observer -> observer.surveyed(findings.oldest(), findings.parked()));
             recovered();
         } catch (DataAccessException | TransactionException failure) {

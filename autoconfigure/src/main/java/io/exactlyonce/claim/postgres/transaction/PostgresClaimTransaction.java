@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -38,6 +40,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * doubt, and not a completion that never happened.
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
+
+    private static final Logger log = LoggerFactory.getLogger(PostgresClaimTransaction.class);
 
     private final PlatformTransactionManager transactions;
     private final DataSource dataSource;
@@ -66,12 +70,13 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     @Override
     public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
         TransactionStatus status = begin(requests);
-        List<ClaimOutcome> outcomes;
+        List<ClaimOutcome> outcomes = null;
         try {
             outcomes = claimAndWork(requests, work, status);
-        } catch (Throwable failure) {
-            rollback(status, failure);
-            throw failure;
+        } finally {
+            if (outcomes == null) {
+                rollback(status);
+            }
         }
         // A key that was parked is to stay so.
         if (outcomes.stream().anyMatch(outcome -> outcome instanceof Acquired || outcome instanceof Parked)) {
@@ -155,11 +160,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    private void rollback(TransactionStatus status, Throwable failure) {
+    /** What made it necessary tells more than a connection that is lost. */
+    private void rollback(TransactionStatus status) {
         try {
             transactions.rollback(status);
-        } catch (RuntimeException | Error connectionLost) {
-            failure.addSuppressed(connectionLost);
+        } catch (RuntimeException connectionLost) {
+            log.debug("The transaction of a claim could not be rolled back", connectionLost);
         }
     }
 }

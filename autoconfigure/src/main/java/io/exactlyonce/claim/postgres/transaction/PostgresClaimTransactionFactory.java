@@ -4,7 +4,6 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.DatabaseIdentity;
 import io.exactlyonce.claim.postgres.schema.ClaimTable;
-import io.exactlyonce.primary.DatabaseProduct;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
@@ -12,7 +11,6 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -28,8 +26,14 @@ public final class PostgresClaimTransactionFactory {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
 
+    private static final String REMEDY =
+            "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
+                    + " if there are several, whose DataSource leads to the primary, and whose user has GRANT SELECT, INSERT, UPDATE ON "
+                    + ClaimTable.NAME
+                    + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
+                    + " @ExactlyOnceDataSource; or effects = EXTERNAL";
+
     private final DatabaseIdentity database;
-    private final TransactionRemedies remedies;
     private final BeanFactory beans;
     private final Duration retention;
     private final SynchronousCommit synchronousCommit;
@@ -43,7 +47,6 @@ public final class PostgresClaimTransactionFactory {
     public PostgresClaimTransactionFactory(
             DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
         this.database = new DatabaseIdentity(claims);
-        this.remedies = new TransactionRemedies(claims);
         this.beans = beans;
         this.retention = retention;
         this.synchronousCommit = synchronousCommit;
@@ -78,7 +81,7 @@ public final class PostgresClaimTransactionFactory {
                             .formatted(
                                     name(transactions),
                                     failure.getMostSpecificCause().getMessage()),
-                    remedies.forFailure(failure),
+                    REMEDY,
                     failure);
         }
     }
@@ -92,7 +95,6 @@ public final class PostgresClaimTransactionFactory {
         }
         DataSource dataSource = bound.get(0);
         JdbcTemplate transaction = new JdbcTemplate(dataSource);
-        requirePostgresql(transactions, transaction);
         if (!database.isSame(transaction)) {
             throw refused(
                     "transactions of %s are of %s, but claims are kept in %s"
@@ -100,22 +102,11 @@ public final class PostgresClaimTransactionFactory {
                                     name(transactions),
                                     DatabaseIdentity.describe(transaction),
                                     database.describeClaims()),
-                    remedies.forAnotherDatabase());
+                    REMEDY);
         }
         requireTable(transactions, transaction, dataSource);
         requireJoined(transactions, transaction, application);
         return dataSource;
-    }
-
-    /** Another database would understand none of the questions that follow. */
-    private void requirePostgresql(PlatformTransactionManager transactions, JdbcTemplate transaction) {
-        DatabaseProduct product = transaction.execute((ConnectionCallback<DatabaseProduct>) DatabaseProduct::of);
-        if (product != null && !product.isPostgresql()) {
-            throw refused(
-                    "transactions of %s are of %s, but claims are kept in PostgreSQL: %s"
-                            .formatted(name(transactions), product, database.describeClaims()),
-                    remedies.forAnotherProduct());
-        }
     }
 
     private void requireTable(

@@ -4,22 +4,17 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
 import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
 import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Savepoint;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
-import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Completes claims in the transaction that made them, and thereby proves that this is still the same transaction. */
@@ -37,9 +32,9 @@ final class TransactionalCompletion {
 
     private static final String COMPLETE = """
             WITH held AS (
-                SELECT found.place, wanted.result, wanted.position
-                FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[])) WITH ORDINALITY
-                     AS wanted (scope, key, claim_id, result, position)
+                SELECT found.place, wanted.result
+                FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]))
+                     AS wanted (scope, key, claim_id, result)
                 CROSS JOIN LATERAL (
                     SELECT c.ctid AS place FROM exactly_once_claim AS c
                     WHERE c.scope = wanted.scope AND c.key = wanted.key AND c.claim_id = wanted.claim_id
@@ -51,7 +46,7 @@ final class TransactionalCompletion {
             SET status = 'COMPLETED', result = held.result, completed_at = clock_timestamp()
             FROM held
             WHERE claim.ctid = held.place
-            """ + STILL_MARKED + "RETURNING held.position";
+            """ + STILL_MARKED + "RETURNING claim.claim_id";
 
     /**
      * The same for one claim, and the commit: one round trip. A row that is not there any more divides by zero, which aborts
@@ -68,9 +63,6 @@ final class TransactionalCompletion {
 
     private static final String DIVISION_BY_ZERO = "22012";
 
-    /** Characters; so few that those of a whole list are far below what one value may have, a gigabyte. */
-    private static final int SURELY_STORED = 1 << 16;
-
     private final JdbcTemplate jdbc;
     private final SingleRoundTripQuery complete;
 
@@ -80,40 +72,33 @@ final class TransactionalCompletion {
     }
 
     /**
-     * Completes claims, in one round trip but for results of which it is not known that PostgreSQL stores them.
+     * Completes claims, in one round trip.
      *
      * @param results of the claims that have one
      * @param mark of the transaction
      * @throws IllegalStateException if the transaction that made the claims is over
      */
     void complete(List<ClaimId> claims, Map<ClaimId, String> results, String mark) {
-        List<ClaimId> plain = new ArrayList<>();
+        Set<UUID> completed = new HashSet<>();
+        complete.query(
+                parameters -> bind(parameters, claims, results, mark),
+                row -> completed.add(row.getObject("claim_id", UUID.class)));
         for (ClaimId claim : claims) {
-            String result = results.get(claim);
-            if (result == null || isStorable(result) || !isStored(claim, result, mark)) {
-                plain.add(claim);
+            if (!completed.contains(claim.value())) {
+                throw ended(claim, null);
             }
         }
-        update(plain, claim -> storable(results.get(claim)), mark);
     }
 
     /**
-     * Completes a claim, and commits as well if that takes no round trip more; else the commit is still to come.
+     * Completes a claim, and commits as well, in the same round trip.
      *
      * @throws IllegalStateException if the transaction that made the claim is over
      */
     void completeAndCommit(ClaimId claim, @Nullable String result, String mark) {
-        if (result == null || isStorable(result)) {
-            updateAndCommit(claim, result, mark);
-        } else {
-            complete(List.of(claim), Map.of(claim, result), mark);
-        }
-    }
-
-    private void updateAndCommit(ClaimId claim, @Nullable String result, String mark) {
         try {
             jdbc.execute(COMPLETE_AND_COMMIT, (PreparedStatement statement) -> {
-                statement.setString(1, result);
+                statement.setString(1, storable(claim, result));
                 statement.setString(2, claim.key().scope());
                 statement.setString(3, claim.key().key());
                 statement.setObject(4, claim.value());
@@ -130,77 +115,26 @@ final class TransactionalCompletion {
     }
 
     /**
-     * Returns whether PostgreSQL surely stores a result, whatever the database's encoding: ASCII is a part of each. For
-     * anything else it has to be asked.
+     * The effect is worth more than its result. With NUL, a driver that sends values within the statement
+     * ({@code preferQueryMode=simple}) breaks the protocol, and pools take the connection for broken.
      */
-    private static boolean isStorable(String result) {
-        return result.length() <= SURELY_STORED && result.chars().allMatch(unit -> unit > 0 && unit < 0x80);
-    }
-
-    private static @Nullable String storable(@Nullable String result) {
-        return result == null || isStorable(result) ? result : null;
-    }
-
-    /**
-     * The effect is worth more than its result: one that PostgreSQL refuses must not abort the transaction. The
-     * savepoint costs two round trips. Not asked for NUL: a driver that sends values within the statement
-     * ({@code preferQueryMode=simple}) breaks the protocol with it, and pools take the connection for broken.
-     */
-    private boolean isStored(ClaimId claim, String result, String mark) {
-        if (result.indexOf('\0') >= 0) {
-            var unstorable = new IllegalArgumentException("It contains a NUL character, which PostgreSQL cannot store");
-            log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
-            return false;
+    private static @Nullable String storable(ClaimId claim, @Nullable String result) {
+        if (result == null || result.indexOf('\0') < 0) {
+            return result;
         }
-        return Boolean.TRUE.equals(jdbc.execute((ConnectionCallback<Boolean>) connection -> {
-            Savepoint before = connection.setSavepoint();
-            try {
-                update(List.of(claim), any -> result, mark);
-            } catch (DataAccessException unstorable) {
-                rollback(connection, before, unstorable);
-                log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
-                return false;
-            }
-            connection.releaseSavepoint(before);
-            return true;
-        }));
-    }
-
-    private static void rollback(Connection connection, Savepoint savepoint, DataAccessException unstorable) {
-        try {
-            connection.rollback(savepoint);
-        } catch (SQLException connectionLost) {
-            unstorable.addSuppressed(connectionLost);
-            throw unstorable;
-        }
-    }
-
-    private void update(List<ClaimId> claims, Function<ClaimId, @Nullable String> results, String mark) {
-        if (claims.isEmpty()) {
-            return;
-        }
-        Set<ClaimId> completed = new HashSet<>();
-        complete.query(
-                parameters -> bind(parameters, claims, results, mark),
-                row -> completed.add(claims.get(row.getInt("position") - 1)));
-        for (ClaimId claim : claims) {
-            if (!completed.contains(claim)) {
-                throw ended(claim, null);
-            }
-        }
+        var unstorable = new IllegalArgumentException("It contains a NUL character, which PostgreSQL cannot store");
+        log.warn("The result for {} cannot be stored; completing without it", claim.key(), unstorable);
+        return null;
     }
 
     private static void bind(
-            PreparedStatement parameters,
-            List<ClaimId> claims,
-            Function<ClaimId, @Nullable String> results,
-            String mark)
+            PreparedStatement parameters, List<ClaimId> claims, Map<ClaimId, String> results, String mark)
             throws SQLException {
         new ArrayParameters<>(parameters, 1, claims)
                 .text(claim -> claim.key().scope())
                 .text(claim -> claim.key().key())
                 .uuid(ClaimId::value)
-                .text(results);
+                .text(claim -> storable(claim, results.get(claim)));
         parameters.setString(5, mark);
     }
 

@@ -9,6 +9,7 @@ import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryUnavailableException;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.primary.replica.ReplicaLagMonitor;
+import io.exactlyonce.time.SystemClockwork;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -197,6 +198,8 @@ class ClaimDatabaseTests {
                 2,
                 SynchronousCommit.ON);
         return new ClaimDatabase(
-                claims, DatabaseInitializationMode.NEVER, new ReplicaLagMonitor(claims, Duration.ZERO, replicas -> {}));
+                claims,
+                DatabaseInitializationMode.NEVER,
+                new ReplicaLagMonitor(claims, new SystemClockwork(), Duration.ZERO, replicas -> {}));
     }
 }

@@ -21,13 +21,11 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsLockedException;
-import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.InterruptedDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
@@ -673,58 +671,6 @@ class PostgresClaimTransactionIT {
                         .isEqualTo(new AlreadyCompleted("1"));
             }
         }
-    }
-
-    /** Keys of one delivery may have been claimed under one id: what was completed is told apart by its key. */
-    @Test
-    void keyWhoseRowIsGoneIsNotTakenForAnotherThatIsCompletedUnderItsId() throws Throwable {
-        ClaimRequest same = new ClaimRequest(request().key(), request.claimId(), "worker", Duration.ofMinutes(1));
-
-        assertThatThrownBy(() -> transaction.execute(List.of(request, same), claimed -> {
-                    charge();
-                    new JdbcTemplate(DATABASE.application())
-                            .update("DELETE FROM exactly_once_claim WHERE key = ?", key.key());
-                    return Map.of();
-                }))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("ended before its handler did");
-
-        assertNothingHappened();
-    }
-
-    @Test
-    void keyThatIsHeldIsNotTakenForAnotherThatIsClaimedUnderItsId() throws Throwable {
-        ClaimRequest held = request();
-        external.claim(List.of(held));
-        ClaimRequest first = new ClaimRequest(held.key(), request.claimId(), "worker", Duration.ofMinutes(1));
-
-        List<ClaimOutcome> outcomes = transaction.execute(List.of(first, request), claimed -> Map.of());
-
-        assertThat(outcomes).extracting(Object::getClass).containsExactly(HeldElsewhere.class, Acquired.class);
-    }
-
-    /** Trap: EUC_JP gives {@code U+00A6} back as {@code U+FFE4}, so that a key is not found among those that were read. */
-    @Test
-    void keyThatTheDatabaseGivesBackChangedIsClaimed() throws Throwable {
-        String name = "euc_jp_" + UUID.randomUUID().toString().substring(0, 8);
-        DATABASE.jdbc().execute("CREATE DATABASE " + name + " TEMPLATE template0 ENCODING 'EUC_JP' LOCALE 'C'");
-        PGSimpleDataSource application = new PGSimpleDataSource();
-        application.setUrl(DATABASE.url());
-        application.setDatabaseName(name);
-        application.setUser("postgres");
-        new ClaimTable(application).create();
-        var japanese = new PostgresClaimTransaction(
-                new JdbcTransactionManager(application), application, TestDatabase.RETENTION, SynchronousCommit.ON);
-        ClaimKey changed = new ClaimKey("orders", "order\u00a61");
-
-        assertThat(new PostgresClaimStore(application, 2, TestDatabase.RETENTION).look(List.of(changed)))
-                .isEqualTo(Map.of(changed, KeyState.FREE));
-        assertThat(japanese.execute(List.of(request(changed), request()), claimed -> Map.of()))
-                .hasOnlyElementsOfType(Acquired.class);
-        assertThat(japanese.execute(request(changed), claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
-                .isInstanceOf(AlreadyCompleted.class);
     }
 
     /**

@@ -7,17 +7,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class StatementCheckTests {
+class SessionCheckTests {
 
     @ParameterizedTest
     @CsvSource({"42P05, true", "26000, true", "42P01, false", "08006, false"})
     void sqlStateTellsAMixUp(String sqlState, boolean mixUp) {
-        assertThat(StatementCheck.isMixUp(new SQLException("refused", sqlState)))
-                .isEqualTo(mixUp);
+        assertThat(SessionCheck.isMixUp(new SQLException("refused", sqlState))).isEqualTo(mixUp);
     }
 
     @Test
     void failureWithoutASqlStateIsNone() {
-        assertThat(StatementCheck.isMixUp(new SQLException("no connection"))).isFalse();
+        assertThat(SessionCheck.isMixUp(new SQLException("no connection"))).isFalse();
     }
 }
