@@ -73,13 +73,10 @@ class ClaimStoreConfiguration {
                 properties.claim().synchronousCommit(),
                 properties.datasource().connectionTimeout());
         ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
-        if (!coalescing.enabled()) {
-            return store;
-        }
         int flushers = Math.min(coalescing.flushers(), connections - 1);
         return new CoalescingClaimStore(
                 store,
-                new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
+                new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.patience()),
                 System::nanoTime);
     }
 

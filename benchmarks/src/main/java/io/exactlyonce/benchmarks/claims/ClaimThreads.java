@@ -43,7 +43,7 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int th
     public Result run(Duration length) throws Exception {
         ClaimStore postgres = new PostgresClaimStore(pool, connections, RETENTION);
         CoalescingSettings terms =
-                new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, 10_000, Duration.ofSeconds(3));
+                new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();
         try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime)) {
             long pairs = runThreads(store, startNanos + length.toNanos());
