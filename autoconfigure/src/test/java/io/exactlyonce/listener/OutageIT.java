@@ -175,33 +175,6 @@ class OutageIT {
         }
     }
 
-    /** Trap: each look at what waited failed for that key, so that nothing was polled any more, and nothing came again. */
-    @Test
-    void keyThatTheDatabasesEncodingHasNotKeepsNothingWaitingAfterAnOutage() {
-        String latin1 = DATABASE.createLatin1Database();
-        String deadLetters = SQS.addDeadLetterQueue(queue, 3);
-        try (TestApplication application = TestApplication.start(
-                latin1,
-                Map.of(
-                        "test.queue", queue,
-                        "exactly-once.retry.initial-delay", "1s",
-                        "exactly-once.retry.max-delay", "2s"),
-                BlockingListener.class,
-                Impatience.class)) {
-            BlockingListener listener = application.bean(BlockingListener.class);
-            listener.finish();
-            DATABASE.disconnect(latin1);
-            List.of("o1", "\u0416", "o2").forEach(order -> SQS.send(queue, order));
-            await().atMost(Duration.ofSeconds(20)).until(() -> waiting(application) == 3);
-            DATABASE.reconnect(latin1);
-
-            await().atMost(Duration.ofSeconds(40)).until(() -> SQS.size(queue) == 0);
-            assertThat(listener.orders()).containsExactlyInAnyOrder("o1", "o2");
-            assertThat(SQS.size(deadLetters)).isOne();
-            assertThat(isPaused(application)).isFalse();
-        }
-    }
-
     /** The watch holds no message for ever: R11. */
     @Test
     void listenerThatStopsDuringAnOutageReturnsWhatWaits() {
