@@ -166,19 +166,6 @@ class RedeliveryIT {
         }
     }
 
-    /** Trap: the release was refused for its text, so that the key was held until its lease was over, and then in doubt. */
-    @Test
-    void failureWhoseTextTheDatabasesEncodingHasNotLeavesNoDoubt() {
-        try (TestApplication application = start(EmbeddedDatabase.shared().createLatin1Database(), Failing.class)) {
-            SQS.send(queue, "{\"orderId\":\"o1\"}");
-
-            awaitEmptyQueue();
-            assertThat(application.bean(Failing.class).calls())
-                    .extracting(Call::ambiguous)
-                    .containsExactly(false, false);
-        }
-    }
-
     private static double claims(TestApplication application, String outcome) {
         return application.count("exactly.once.claims", "listener", "orders", "outcome", outcome);
     }
