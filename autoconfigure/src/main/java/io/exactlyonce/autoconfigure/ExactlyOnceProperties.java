@@ -149,8 +149,8 @@ public record ExactlyOnceProperties(
     /**
      * Sharing of transactions by claims that come at the same time. No claim waits for another one to come.
      *
-     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 2. At most one less than the
-     *     connections of the pool.
+     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 2. At most two less
+     *     than the connections of the pool, and at least 1.
      * @param maxBatch Most claims, completions and releases of one transaction, from 1 to 256.
      * @param patience Longest wait for a transaction to begin, from 100ms to 60s. After that the delivery is returned.
      */

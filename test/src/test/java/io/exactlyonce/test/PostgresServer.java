@@ -33,7 +33,7 @@ public final class PostgresServer {
         pool.setMaximumPoolSize(CONNECTIONS);
         new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
         this.jdbc = new JdbcTemplate(pool);
-        this.store = new PostgresClaimStore(pool, CONNECTIONS, RETENTION);
+        this.store = new PostgresClaimStore(pool, RETENTION);
         this.parked = new PostgresParkedClaims(pool, RETENTION);
     }
 

@@ -33,7 +33,7 @@ class KeyStateQueryIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), 4, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ClaimRequest claim = request();
     private Connection other;
 
@@ -165,7 +165,7 @@ class KeyStateQueryIT {
         try (var pool =
                 new PrimaryPinnedDataSource(server.createLatin1Database(), server.username(), server.password(), 4)) {
             new ClaimSchemaInitializer(pool, DatabaseInitializationMode.ALWAYS).initializeDatabase();
-            PostgresClaimStore latin1 = new PostgresClaimStore(pool, 4, TestDatabase.RETENTION);
+            PostgresClaimStore latin1 = new PostgresClaimStore(pool, TestDatabase.RETENTION);
             latin1.claim(List.of(claim));
 
             assertThat(latin1.look(List.of(unstorable, claim.key(), unclaimed)))

@@ -116,7 +116,7 @@ class ClaimSchemaInitializerIT {
                 .containsExactly("completed", "held", "parked");
         assertThat(jdbc.queryForList("SELECT key FROM exactly_once_claim WHERE parked_at IS NOT NULL", String.class))
                 .containsExactly("parked");
-        var store = new PostgresClaimStore(dataSource, 2, TestDatabase.RETENTION);
+        var store = new PostgresClaimStore(dataSource, TestDatabase.RETENTION);
         assertThat(store.claim(Stream.of("completed", "held", "parked")
                         .map(key -> TestDatabase.request(new ClaimKey("orders", key)))
                         .toList()))

@@ -82,8 +82,7 @@ class PostgresClaimTransactionIT {
     private final ClaimTransaction transaction = new PostgresClaimTransactionFactory(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .of(manager, null);
-    private final PostgresClaimStore external =
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
@@ -718,7 +717,7 @@ class PostgresClaimTransactionIT {
                 new JdbcTransactionManager(application), application, TestDatabase.RETENTION, SynchronousCommit.ON);
         ClaimKey changed = new ClaimKey("orders", "order\u00a61");
 
-        assertThat(new PostgresClaimStore(application, 2, TestDatabase.RETENTION).look(List.of(changed)))
+        assertThat(new PostgresClaimStore(application, TestDatabase.RETENTION).look(List.of(changed)))
                 .isEqualTo(Map.of(changed, KeyState.FREE));
         assertThat(japanese.execute(List.of(request(changed), request()), claimed -> Map.of()))
                 .hasOnlyElementsOfType(Acquired.class);
