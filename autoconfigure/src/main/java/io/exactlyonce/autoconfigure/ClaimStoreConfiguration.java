@@ -65,21 +65,15 @@ class ClaimStoreConfiguration {
     @Bean
     ClaimStore exactlyOnceClaimStore(
             @Qualifier(DATA_SOURCE) PrimaryPinnedDataSource dataSource, ExactlyOnceProperties properties) {
-        int connections = Math.max(2, dataSource.maximumPoolSize() - ClaimPool.forCleanup(properties));
+        int connections = dataSource.maximumPoolSize() - ClaimPool.forCleanup(properties);
         ClaimStore store = new PostgresClaimStore(
-                dataSource,
-                connections,
-                properties.claim().retention(),
-                properties.claim().synchronousCommit(),
-                properties.datasource().connectionTimeout());
+                dataSource, properties.claim().retention(), properties.claim().synchronousCommit());
         ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
-        if (!coalescing.enabled()) {
-            return store;
-        }
-        int flushers = Math.min(coalescing.flushers(), connections - 1);
+        // One connection is left to renewals, and one to looks.
+        int flushers = Math.max(1, Math.min(coalescing.flushers(), connections - 2));
         return new CoalescingClaimStore(
                 store,
-                new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.maxWaiting(), coalescing.patience()),
+                new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.patience()),
                 System::nanoTime);
     }
 

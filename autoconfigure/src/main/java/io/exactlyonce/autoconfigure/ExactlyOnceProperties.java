@@ -149,24 +149,19 @@ public record ExactlyOnceProperties(
     /**
      * Sharing of transactions by claims that come at the same time. No claim waits for another one to come.
      *
-     * @param enabled Whether claims, renewals and completions of many threads share transactions.
-     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 2. At most one less than the
-     *     connections of the pool.
+     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 2. At most two less
+     *     than the connections of the pool, and at least 1.
      * @param maxBatch Most claims, completions and releases of one transaction, from 1 to 256.
-     * @param maxWaiting Most claims that wait for a transaction, from 1 to 1000000. Further ones wait for room.
      * @param patience Longest wait for a transaction to begin, from 100ms to 60s. After that the delivery is returned.
      */
     public record Coalescing(
-            @DefaultValue("true") boolean enabled,
             @DefaultValue("2") int flushers,
             @DefaultValue("256") int maxBatch,
-            @DefaultValue("10000") int maxWaiting,
             @DefaultValue("3s") Duration patience) {
 
         public Coalescing {
             Bounds.require("exactly-once.claim.coalescing.flushers", flushers, 1, 2);
             Bounds.require("exactly-once.claim.coalescing.max-batch", maxBatch, 1, CoalescingSettings.LARGEST_BATCH);
-            Bounds.require("exactly-once.claim.coalescing.max-waiting", maxWaiting, 1, 1_000_000);
             Bounds.require(
                     "exactly-once.claim.coalescing.patience", patience, Duration.ofMillis(100), Duration.ofMinutes(1));
         }

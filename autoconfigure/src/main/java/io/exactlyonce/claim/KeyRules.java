@@ -2,7 +2,6 @@ package io.exactlyonce.claim;
 
 import io.exactlyonce.InvalidKeyException;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -69,25 +68,12 @@ public final class KeyRules {
     /** Types whose text is meant to be read: that of an arbitrary object may name its address, another in each JVM. */
     private static String text(String source, Object value) {
         if (value instanceof CharSequence || value instanceof Number || value instanceof UUID) {
-            return written(source, value);
+            return value.toString();
         }
         if (value instanceof Enum<?> constant) {
             return constant.name();
         }
         throw new InvalidKeyException("%s is a %s; it must be text, a number, a UUID or an enum constant"
                 .formatted(source, value.getClass().getName()));
-    }
-
-    /** An application's own type may fail on what a sender has put into it, which must not cost the messages polled with it. */
-    private static String written(String source, Object value) {
-        try {
-            return Objects.requireNonNull(value.toString());
-        } catch (RuntimeException | StackOverflowError | LinkageError unwritable) {
-            throw new InvalidKeyException("%s is a %s whose toString() failed with %s; send a value that it takes"
-                    .formatted(
-                            source,
-                            value.getClass().getName(),
-                            unwritable.getClass().getName()));
-        }
     }
 }

@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.time.Timer;
 import java.time.Duration;
@@ -20,7 +21,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOff;
@@ -61,7 +61,7 @@ public final class ClaimWriter {
     /**
      * Claims keys. A lost reply does no harm: the requests are repeated with the same claim ids, and find their own claims.
      * When there is no answer at all, the claims that may stand nevertheless are given up, so that the next attempt neither
-     * waits for their leases nor takes them for a crash.
+     * waits for their leases nor takes them for a crash. Of a call that never reached the store none can stand.
      *
      * @param requests at least one
      * @return fails if the store did not answer
@@ -89,24 +89,21 @@ public final class ClaimWriter {
             List<ClaimRequest> requests, BackOff pauses, BooleanSupplier wanted) {
         return calls.untilAnswered(
                         "Claiming", keys(requests, ClaimRequest::key), pauses, wanted, () -> async.claimAsync(requests))
-                .exceptionallyCompose(unanswered -> async.endAsync(unclaimed(requests))
-                        .handle((released, failure) -> {
-                            if (failure != null) {
-                                StoreCalls.suppress(StoreCalls.unwrap(unanswered), StoreCalls.unwrap(failure));
-                            }
+                .exceptionallyCompose(unanswered -> StoreCalls.unwrap(unanswered) instanceof ClaimStoreBusyException
+                        ? CompletableFuture.failedFuture(unanswered)
+                        : async.endAsync(unclaimed(requests)).handle((released, failure) -> {
                             throw new CompletionException(StoreCalls.unwrap(unanswered));
                         }));
     }
 
-    /** Completes after a pause; fails at once where the system refuses what it takes to wait for its end. */
+    /** Completes after a pause. */
     public CompletableFuture<Void> pause(Duration length) {
         return calls.pause(length);
     }
 
     /** Pauses on the caller's thread; returns whether the time has passed, and no interrupt has come. */
     public boolean awaitPause(Duration length) {
-        CompletableFuture<Void> over = pause(length);
-        return isAnswered(over) && !over.isCompletedExceptionally();
+        return isAnswered(pause(length));
     }
 
     /** What may have been claimed although the answer was lost. */
@@ -154,19 +151,15 @@ public final class ClaimWriter {
         if (releases.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        return tell(
-                        "Releasing",
-                        releases,
-                        release -> new ClaimEnd.Released(release.claim(), ascii(release.error()), release.ambiguous()))
-                .handle((released, failure) -> {
-                    if (failure != null) {
-                        log.warn(
-                                "Releasing {} failed; it can be claimed again when its lease ends",
-                                keys(releases),
-                                failure);
-                    }
-                    return null;
-                });
+        return end("Releasing", releases, FEW_PAUSES, () -> true).handle((released, failure) -> {
+            if (failure != null) {
+                log.warn(
+                        "Releasing {} failed; it can be claimed again when its lease ends: {}",
+                        keys(releases),
+                        StoreCalls.why(failure));
+            }
+            return null;
+        });
     }
 
     /**
@@ -178,40 +171,28 @@ public final class ClaimWriter {
         if (parkings.isEmpty()) {
             return CompletableFuture.completedFuture(Set.of());
         }
-        return tell(
-                        "Parking",
-                        parkings,
-                        parking -> new ClaimEnd.Parked(parking.claim(), ascii(parking.reason()), parking.ambiguous()))
-                .handle((parked, failure) -> {
-                    if (failure != null) {
-                        log.error("Parking {} failed; it is in doubt when its lease ends", keys(parkings), failure);
-                    } else {
-                        parkings.stream()
-                                .map(ClaimEnd.Parked::claim)
-                                .filter(claim -> !parked.contains(claim))
-                                .forEach(lost ->
-                                        log.warn("{} is not parked: another worker took the key over", lost.key()));
-                    }
-                    return failure == null ? parked : Set.of();
-                });
-    }
-
-    /** What a handler has thrown may have letters that the encoding of the database has not: that must leave no doubt. */
-    private <E extends ClaimEnd> CompletableFuture<Set<ClaimId>> tell(
-            String what, List<E> ends, UnaryOperator<E> inAscii) {
-        return end(what, ends, FEW_PAUSES, () -> true)
-                .exceptionallyCompose(failure -> StoreCalls.unwrap(failure) instanceof IllegalArgumentException
-                        ? end(what, ends.stream().map(inAscii).toList(), FEW_PAUSES, () -> true)
-                        : CompletableFuture.failedFuture(failure));
+        return end("Parking", parkings, FEW_PAUSES, () -> true).handle((parked, failure) -> {
+            if (failure != null) {
+                log.error(
+                        "Parking {} failed; it is in doubt when its lease ends: {}",
+                        keys(parkings),
+                        StoreCalls.why(failure));
+                return Set.of();
+            }
+            for (ClaimEnd.Parked parking : parkings) {
+                if (!parked.contains(parking.claim())) {
+                    log.warn(
+                            "{} is not parked: another worker took the key over",
+                            parking.claim().key());
+                }
+            }
+            return parked;
+        });
     }
 
     private CompletableFuture<Set<ClaimId>> end(
             String what, List<? extends ClaimEnd> ends, BackOff pauses, BooleanSupplier wanted) {
         return calls.untilAnswered(what, keys(ends), pauses, wanted, () -> async.endAsync(ends));
-    }
-
-    private static String ascii(String text) {
-        return text.replaceAll("[^\\x20-\\x7E]", "?");
     }
 
     /**

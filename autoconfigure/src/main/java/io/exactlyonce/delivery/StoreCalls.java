@@ -1,20 +1,29 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.time.Timer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.backoff.BackOff;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * Calls a store again while it does not answer. Every call of a store can be repeated as it is. No thread waits, but for a store
  * that makes its callers wait.
+ *
+ * <p>Of an outage the first failure is logged with its stack trace, and each further one in one line. It is over when a call is
+ * answered while no other is being repeated.
  */
 public final class StoreCalls {
 
@@ -23,6 +32,8 @@ public final class StoreCalls {
     private final Timer timer;
     private final Executor thread;
     private final boolean tells;
+    private final AtomicInteger repeating = new AtomicInteger();
+    private final AtomicBoolean isTold = new AtomicBoolean();
 
     private StoreCalls(Timer timer, Executor thread, boolean tells) {
         this.timer = timer;
@@ -48,98 +59,104 @@ public final class StoreCalls {
      * Calls until there is an answer, the attempts are used up, or it is not wanted any more.
      *
      * @param keys what the call is about, for logs
-     * @return the answer; fails with what the last call failed with, {@link IllegalArgumentException} at once, since repeating
-     *     the call cannot help
+     * @return the answer; fails with what the last call failed with that reached the store, {@link IllegalArgumentException} at
+     *     once, since repeating the call cannot help
      */
     public <T> CompletableFuture<T> untilAnswered(
             String what, Object keys, BackOff backOff, BooleanSupplier wanted, Supplier<CompletableFuture<T>> call) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        repeat(answer, what, keys, backOff.start(), wanted, call);
-        return answer;
+        Repeated<T> repeated = new Repeated<>(what, keys, backOff.start(), wanted, call);
+        repeated.attempt();
+        return repeated.answer;
     }
 
-    private <T> void repeat(
-            CompletableFuture<T> answer,
-            String what,
-            Object keys,
-            BackOffExecution pauses,
-            BooleanSupplier wanted,
-            Supplier<CompletableFuture<T>> call) {
-        // A timer that refused may have kept this nevertheless, as the JDK's does where it gets no thread.
-        if (answer.isDone()) {
-            return;
+    /** One call, with its repeats. */
+    private final class Repeated<T> {
+
+        private final String what;
+        private final Object keys;
+        private final BackOffExecution pauses;
+        private final BooleanSupplier wanted;
+        private final Supplier<CompletableFuture<T>> call;
+        private final CompletableFuture<T> answer = new CompletableFuture<>();
+        private @Nullable Throwable failure;
+
+        Repeated(
+                String what,
+                Object keys,
+                BackOffExecution pauses,
+                BooleanSupplier wanted,
+                Supplier<CompletableFuture<T>> call) {
+            this.what = what;
+            this.keys = keys;
+            this.pauses = pauses;
+            this.wanted = wanted;
+            this.call = call;
         }
-        // What depends on a future that failed wraps the failure, and throws if that does not tell what it is.
-        var unused = begun(call).handle((given, failed) -> {
-            if (failed == null) {
-                answer.complete(given);
-                return answer.isDone();
+
+        void attempt() {
+            var unused = call.get().whenComplete((given, failed) -> {
+                if (failed == null) {
+                    answered(given);
+                } else {
+                    failed(unwrap(failed));
+                }
+            });
+        }
+
+        private void answered(T given) {
+            int others = failure == null ? repeating.get() : repeating.decrementAndGet();
+            if (others == 0 && isTold.get()) {
+                isTold.set(false);
             }
-            Throwable failure = unwrap(failed);
-            long pause = failure instanceof IllegalArgumentException ? BackOffExecution.STOP : pauses.nextBackOff();
+            answer.complete(given);
+        }
+
+        private void failed(Throwable failed) {
+            boolean isFirst = failure == null;
+            // An earlier one may have reached the store.
+            failure = isFirst || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
+            long pause = failed instanceof IllegalArgumentException ? BackOffExecution.STOP : pauses.nextBackOff();
             if (pause == BackOffExecution.STOP || !wanted.getAsBoolean()) {
+                repeating.addAndGet(isFirst ? 0 : -1);
                 answer.completeExceptionally(failure);
-                return answer.isDone();
+                return;
             }
-            tell(what, keys, failure);
-            Runnable again = () -> repeat(answer, what, keys, pauses, wanted, call);
-            unlessRefused(
-                    answer,
-                    failure,
-                    () -> timer.after(
-                            Duration.ofMillis(pause),
-                            () -> unlessRefused(answer, failure, () -> thread.execute(again))));
-            return answer.isDone();
-        });
-    }
+            repeating.addAndGet(isFirst ? 1 : 0);
+            tell(failed);
+            timer.after(
+                    Duration.ofMillis(pause),
+                    () -> Boundary.guard(
+                            "A call of the claim store",
+                            () -> thread.execute(this::attempt),
+                            answer::completeExceptionally));
+        }
 
-    /** As when the system refuses a thread: what waits for the answer must not do so for ever. */
-    private static void unlessRefused(CompletableFuture<?> answer, Throwable failure, Runnable repetition) {
-        try {
-            repetition.run();
-        } catch (Throwable refused) {
-            suppress(failure, refused);
-            answer.completeExceptionally(failure);
+        private void tell(Throwable failed) {
+            if (!tells) {
+                return;
+            }
+            if (isTold.compareAndSet(false, true)) {
+                log.warn("{} {} failed; trying again", what, keys, failed);
+            } else {
+                log.warn("{} {} failed; trying again: {}", what, keys, why(failed));
+            }
         }
     }
 
-    /** What cannot be told must not end the repeats: a store's exception may fail when it is read, or memory be used up. */
-    private void tell(String what, Object keys, Throwable failure) {
-        if (!tells) {
-            return;
-        }
-        try {
-            log.warn("{} {} failed; trying again", what, keys, failure);
-        } catch (Throwable untold) {
-            // The answer tells the failure, if it is the last one.
-        }
-    }
-
-    /** A call that cannot even begin, as when the system refuses a thread, has failed like any other. */
-    public static <T> CompletableFuture<T> begun(Supplier<CompletableFuture<T>> call) {
-        try {
-            return call.get();
-        } catch (Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
-    }
-
-    /** Completes when the time is over; fails at once where it cannot be waited for, as when the system refuses a thread. */
+    /** Completes when the time is over. */
     CompletableFuture<Void> pause(Duration length) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        try {
-            timer.after(length, () -> over.complete(null));
-        } catch (Throwable untimed) {
-            over.completeExceptionally(untimed);
-        }
+        timer.after(length, () -> over.complete(null));
         return over;
     }
 
-    /** Notes another failure with one, unless they are the same, as where memory is used up: Java refuses that. */
-    static void suppress(Throwable failure, Throwable another) {
-        if (another != failure) {
-            failure.addSuppressed(another);
-        }
+    /** Returns why a call failed, in one line. */
+    public static String why(Throwable failure) {
+        return NestedExceptionUtils.getMostSpecificCause(failure)
+                .toString()
+                .lines()
+                .findFirst()
+                .orElse("");
     }
 
     /** Returns the failure of a call itself. */

@@ -7,7 +7,11 @@ import io.exactlyonce.ParkedException;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -65,21 +69,19 @@ public final class ActionExecutor {
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long begun = clock.nanoTime();
-        Next<T, X> next = keeper.awaitClaim(List.of(request))
-                .get(0)
-                .<Next<T, X>>match(
-                        acquired -> () -> run(request, wanted.doubt(), begun, acquired, action),
-                        completed -> () -> results.read(key, completed.result(), type),
-                        mismatch -> {
-                            throw new KeyReusedException(key.scope(), key.hash());
-                        },
-                        held -> {
-                            throw new ClaimHeldException(key.scope(), key.hash(), held.leaseRemaining());
-                        },
-                        parked -> {
-                            throw new ParkedException(key.scope(), key.hash());
-                        });
-        return next.go();
+        ClaimOutcome outcome = keeper.awaitClaim(List.of(request)).get(0);
+        if (outcome instanceof Acquired acquired) {
+            return run(request, wanted.doubt(), begun, acquired, action);
+        }
+        if (outcome instanceof AlreadyCompleted completed) {
+            return results.read(key, completed.result(), type);
+        }
+        if (outcome instanceof HeldElsewhere held) {
+            throw new ClaimHeldException(key.scope(), key.hash(), held.leaseRemaining());
+        }
+        throw outcome instanceof Mismatch
+                ? new KeyReusedException(key.scope(), key.hash())
+                : new ParkedException(key.scope(), key.hash());
     }
 
     /** What the action writes there would be committed, or rolled back, after its key is completed. */
@@ -113,7 +115,7 @@ public final class ActionExecutor {
             claim.ensureHeld();
             called = true;
             return action.run(claim);
-        } catch (Throwable failure) {
+        } catch (Exception failure) {
             lease.letGo();
             if (called) {
                 new FailedAttempt(id, failure, run.wasStopped()).settle(keeper, doubt);
@@ -133,11 +135,5 @@ public final class ActionExecutor {
                 .isEmpty()) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
-    }
-
-    /** What follows from the claim's outcome. */
-    @FunctionalInterface
-    private interface Next<T, X extends Throwable> {
-        @Nullable T go() throws X;
     }
 }

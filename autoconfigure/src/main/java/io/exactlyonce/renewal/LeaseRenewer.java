@@ -20,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 
 /** Renews the leases that are due in one call of the store, and gives up those that end in doubt. */
 final class LeaseRenewer {
@@ -31,6 +32,9 @@ final class LeaseRenewer {
     private final Executor executor;
     private final NanoClock clock;
     private final Jitter random;
+
+    /** Whether the failure of an outage is told, so that its further ones take a line each. */
+    private volatile boolean isTold;
 
     LeaseRenewer(ClaimStore store, RenewalObserver observer, Executor executor, NanoClock clock, Jitter random) {
         this.store = store;
@@ -78,6 +82,7 @@ final class LeaseRenewer {
         long askedAt = clock.nanoTime();
         try {
             Set<ClaimId> held = store.renew(renewals);
+            isTold = false;
             answer(due, lease -> lease.answered(held, askedAt));
         } catch (ClaimsPartlyAnsweredException some) {
             answer(due, lease -> answered(lease, some, askedAt));
@@ -89,7 +94,15 @@ final class LeaseRenewer {
         } catch (Throwable failure) {
             // Before it is logged, which may fail, too, as where memory is used up.
             answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
-            log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
+            if (isTold) {
+                log.warn(
+                        "Renewing {} leases failed; they are tried again while they last: {}",
+                        due.size(),
+                        NestedExceptionUtils.getMostSpecificCause(failure).toString());
+            } else {
+                log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
+            }
+            isTold = true;
         }
     }
 

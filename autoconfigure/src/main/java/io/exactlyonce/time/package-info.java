@@ -1,4 +1,4 @@
-/** The clock and the chance that the engine is given, so that tests can decide both. It uses no other package of ours. */
+/** The clock and the chance that the engine is given, so that tests can decide both. It uses the boundary, and no other package of ours. */
 @NullMarked
 package io.exactlyonce.time;
 

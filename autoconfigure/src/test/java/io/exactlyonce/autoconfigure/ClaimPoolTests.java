@@ -1,14 +1,12 @@
 package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.audit.Finding;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.Claims;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
@@ -17,14 +15,9 @@ import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.assertj.core.api.Assertions;
@@ -38,7 +31,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.mock.env.MockEnvironment;
 
 /** Which database is asked, told by the failure to reach it. */
@@ -146,63 +138,6 @@ class ClaimPoolTests {
                         + " exactly-once.datasource.url, .username and .password for claims"));
         ofDriver.withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
                 .run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/own"));
-    }
-
-    /** A pool whose connections take long to open. */
-    static final class SlowPool extends AbstractDataSource {
-
-        private final CountDownLatch asked = new CountDownLatch(1);
-        private final CountDownLatch over = new CountDownLatch(1);
-
-        @Override
-        public Connection getConnection() throws SQLException {
-            asked.countDown();
-            try {
-                over.await();
-            } catch (InterruptedException stopping) {
-                Thread.currentThread().interrupt();
-            }
-            throw new SQLException("too late", "08001");
-        }
-
-        @Override
-        public Connection getConnection(String username, String password) throws SQLException {
-            return getConnection();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class MarkedSlow {
-        @Bean(defaultCandidate = false)
-        @ExactlyOnceDataSource
-        SlowPool claims() {
-            return new SlowPool();
-        }
-    }
-
-    /** They waited for 3 s, whatever was set: where connections take longer to open, for none. */
-    @Test
-    void claimsWaitBehindOthersForAsLongAsForAConnection() {
-        runner.withUserConfiguration(MarkedSlow.class)
-                .withPropertyValues(
-                        "exactly-once.claim.coalescing.enabled=false",
-                        "exactly-once.claim.cleanup.enabled=false",
-                        "exactly-once.datasource.replica-lag-interval=0",
-                        "exactly-once.datasource.maximum-pool-size=2",
-                        "exactly-once.datasource.connection-timeout=1s")
-                .run(context -> {
-                    ClaimStore store = context.getBean(ClaimStore.class);
-                    SlowPool pool = context.getBean(SlowPool.class);
-                    CompletableFuture<?> first =
-                            CompletableFuture.supplyAsync(() -> store.claim(List.of(Claims.request(Claims.newKey()))));
-                    assertThat(pool.asked.await(10, TimeUnit.SECONDS)).isTrue();
-
-                    assertThatThrownBy(() -> store.claim(List.of(Claims.request(Claims.newKey()))))
-                            .hasMessageContaining("busy for 1000 ms");
-
-                    pool.over.countDown();
-                    assertThat(first).failsWithin(Duration.ofSeconds(10));
-                });
     }
 
     @Test

@@ -13,7 +13,6 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
-import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
@@ -100,12 +99,6 @@ class ExactlyOnceAutoConfigurationTests {
         ClaimEnd.Completed completion =
                 new ClaimEnd.Completed(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
         assertThatThrownBy(() -> store.get().end(List.of(completion))).isInstanceOf(ClaimStoreBusyException.class);
-    }
-
-    @Test
-    void claimsAreNotCoalescedIfSwitchedOff() {
-        runner.withPropertyValues("exactly-once.claim.coalescing.enabled=false")
-                .run(context -> assertThat(context).hasSingleBean(PostgresClaimStore.class));
     }
 
     @Test

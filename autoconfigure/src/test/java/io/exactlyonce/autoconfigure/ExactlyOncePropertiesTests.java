@@ -42,7 +42,7 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.claim().maxResultSize()).isEqualTo(DataSize.ofKilobytes(64));
             assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
             assertThat(properties.claim().coalescing())
-                    .isEqualTo(new ExactlyOnceProperties.Coalescing(true, 2, 256, 10_000, Duration.ofSeconds(3)));
+                    .isEqualTo(new ExactlyOnceProperties.Coalescing(2, 256, Duration.ofSeconds(3)));
             assertThat(properties.claim().synchronousCommit()).isEqualTo(SynchronousCommit.ON);
             assertThat(properties.claim().cleanup())
                     .isEqualTo(new ExactlyOnceProperties.Cleanup(true, Duration.ofMinutes(1), 500));
@@ -72,10 +72,8 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.claim.cleanup.batch-size=1000",
                         "exactly-once.claim.on-mismatch=warn",
                         "exactly-once.claim.max-result-size=1KB",
-                        "exactly-once.claim.coalescing.enabled=false",
                         "exactly-once.claim.coalescing.flushers=1",
                         "exactly-once.claim.coalescing.max-batch=64",
-                        "exactly-once.claim.coalescing.max-waiting=500",
                         "exactly-once.claim.coalescing.patience=1s",
                         "exactly-once.datasource.maximum-pool-size=2",
                         "exactly-once.datasource.connection-timeout=8s",
@@ -105,7 +103,7 @@ class ExactlyOncePropertiesTests {
                                         DatabaseInitializationMode.NEVER,
                                         SynchronousCommit.REMOTE_APPLY,
                                         new ExactlyOnceProperties.Cleanup(false, Duration.ofMinutes(5), 1000),
-                                        new ExactlyOnceProperties.Coalescing(false, 1, 64, 500, Duration.ofSeconds(1))),
+                                        new ExactlyOnceProperties.Coalescing(1, 64, Duration.ofSeconds(1))),
                                 new ExactlyOnceProperties.Datasource(
                                         "jdbc:postgresql://db/shop",
                                         "claims",
@@ -137,8 +135,6 @@ class ExactlyOncePropertiesTests {
         "claim.coalescing.flushers, 3, 3, 1, 2",
         "claim.coalescing.max-batch, 0, 0, 1, 256",
         "claim.coalescing.max-batch, 257, 257, 1, 256",
-        "claim.coalescing.max-waiting, 0, 0, 1, 1000000",
-        "claim.coalescing.max-waiting, 1000001, 1000001, 1, 1000000",
         "claim.coalescing.patience, 99ms, 99ms, 100ms, 60s",
         "claim.coalescing.patience, 61s, 61s, 100ms, 60s",
         "datasource.maximum-pool-size, 1, 1, 2, 1000",

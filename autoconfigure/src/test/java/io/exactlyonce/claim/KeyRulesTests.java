@@ -10,11 +10,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class KeyRulesTests {
@@ -99,42 +97,6 @@ class KeyRulesTests {
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining(value.getClass().getName())
                 .hasMessageContaining("must be text, a number, a UUID or an enum constant");
-    }
-
-    /** An application's own type for keys, made of what a sender has sent. */
-    private record OrderId(@Nullable String text) implements CharSequence {
-        @Override
-        public int length() {
-            return toString().length();
-        }
-
-        @Override
-        public char charAt(int index) {
-            return toString().charAt(index);
-        }
-
-        @Override
-        public CharSequence subSequence(int start, int end) {
-            return toString().subSequence(start, end);
-        }
-
-        @Override
-        public String toString() {
-            if ("secret".equals(text)) {
-                throw new IllegalStateException(text);
-            }
-            return text;
-        }
-    }
-
-    @ParameterizedTest
-    @NullSource
-    @ValueSource(strings = "secret")
-    void valueWhoseTextCannotBeMadeIsRefused(@Nullable String text) {
-        assertThatThrownBy(() -> KeyRules.toKey("The key", new OrderId(text)))
-                .isInstanceOf(InvalidKeyException.class)
-                .hasMessageContaining("OrderId whose toString() failed with java.lang.")
-                .hasMessageNotContaining("secret");
     }
 
     @Test

@@ -8,7 +8,11 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -20,6 +24,7 @@ class ClaimWriterTests {
 
     private final DeliveryRig rig = new DeliveryRig();
     private final ClaimWriter writer = rig.writer();
+    private CompletableFuture<List<ClaimOutcome>> claimed = new CompletableFuture<>();
 
     /** A parking ends what has failed already: it must not hide why. */
     @Test
@@ -52,27 +57,45 @@ class ClaimWriterTests {
                 .hasMessageContaining("no space left on device");
     }
 
-    /** Trap: no failure can be suppressed in itself, and what says so was taken for a key that can never be stored. */
-    @Test
-    void claimFailsWithAnExceptionWithWhichItsReleaseFailsToo() {
-        IllegalStateException closed = new IllegalStateException("closed (simulated), and made once");
-        AsyncClaimStore ended = new AsyncClaimStore() {
+    private List<ClaimEnd> ended(RuntimeException... failures) {
+        Deque<RuntimeException> next = new ArrayDeque<>(List.of(failures));
+        List<ClaimEnd> ended = new ArrayList<>();
+        AsyncClaimStore busy = new AsyncClaimStore() {
             @Override
             public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-                return CompletableFuture.failedFuture(closed);
+                return CompletableFuture.failedFuture(next.remove());
             }
 
             @Override
             public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
-                return CompletableFuture.failedFuture(closed);
+                ended.addAll(ends);
+                return new CompletableFuture<>();
             }
         };
         ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(20));
+        claimed = new ClaimWriter(rig.store, busy, rig.timer).claim(List.of(request));
+        return ended;
+    }
 
-        CompletableFuture<List<ClaimOutcome>> claimed =
-                new ClaimWriter(rig.store, ended, rig.timer).claim(List.of(request));
+    /** Under overload a release more for each claim that was refused, and 3 s for that to be refused, too. */
+    @Test
+    void claimThatNeverReachedTheStoreGivesNothingUpAndFailsAtOnce() {
+        ClaimStoreBusyException busy = new ClaimStoreBusyException("busy for 3000 ms");
 
-        assertThatThrownBy(() -> ClaimWriter.await(claimed)).isSameAs(closed);
+        assertThat(ended(busy, busy, busy)).isEmpty();
+
+        assertThat(claimed).isCompletedExceptionally();
+        assertThatThrownBy(() -> ClaimWriter.await(claimed)).isSameAs(busy);
+    }
+
+    @Test
+    void claimThatReachedTheStoreOnceIsGivenUpAlthoughItsRepeatsDidNot() {
+        ClaimStoreBusyException busy = new ClaimStoreBusyException("busy for 3000 ms");
+
+        assertThat(ended(busy, new IllegalStateException("connection reset"), busy))
+                .hasSize(1);
+
+        assertThat(claimed).as("before its release is answered").isNotDone();
     }
 
     @Test

@@ -106,23 +106,6 @@ class DeliveryLossesTests {
     }
 
     @Test
-    void failureToGiveAnUnansweredClaimUpIsToldWithTheFirst() {
-        for (int attempt = 0; attempt < 3; attempt++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException("connection reset");
-            });
-        }
-        rig.store.onRelease(requested -> {
-            throw new IllegalStateException("connection refused");
-        });
-
-        ClaimRequest request = new ClaimRequest(DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
-        assertThatThrownBy(() -> ClaimWriter.await(rig.writer().claim(List.of(request))))
-                .hasMessage("connection reset")
-                .satisfies(failure -> assertThat(failure.getSuppressed()[0]).hasMessage("connection refused"));
-    }
-
-    @Test
     void handlerThatIsStoppedJustBeforeItBeginsIsInterrupted() {
         delivery.stopHandler();
 

@@ -2,149 +2,128 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.time.Timer;
-import java.util.ArrayList;
-import java.util.List;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.visibility.FakeTimer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** Trap: a repetition that cannot be timed leaves its delivery without an end, renewed for ever. */
+@ExtendWith(OutputCaptureExtension.class)
 class StoreCallsTests {
 
+    private static final int MESSAGES = 50;
+    private static final int RETRIES = 20;
+
+    private final FakeTimer timer = new FakeTimer();
+    private final StoreCalls calls = new StoreCalls(timer);
+    private final AtomicBoolean away = new AtomicBoolean();
+
+    private CompletableFuture<Object> complete() {
+        return calls.untilAnswered(
+                "Completing",
+                "orders/1",
+                new FixedBackOff(1, Long.MAX_VALUE),
+                () -> true,
+                () -> away.get()
+                        ? CompletableFuture.failedFuture(new IllegalStateException(
+                                "no connection", new IllegalStateException("refused\n  Hint: is the server running?")))
+                        : CompletableFuture.completedFuture("recorded"));
+    }
+
+    private void outage() {
+        away.set(true);
+        for (int message = 0; message < MESSAGES; message++) {
+            complete();
+        }
+        for (int retry = 1; retry < RETRIES; retry++) {
+            timer.run();
+        }
+        away.set(false);
+        timer.run();
+    }
+
+    private static long traces(CapturedOutput output) {
+        return output.getOut()
+                .lines()
+                .filter(line -> line.startsWith(IllegalStateException.class.getName()))
+                .count();
+    }
+
+    /** 50 messages in hand had logged 4,566 lines in 30 s. */
     @Test
-    void callFailsWithItsOwnFailureWhereNoRepetitionCanBeTimed() {
-        IllegalStateException outage = new IllegalStateException("the store is away");
-        RejectedExecutionException noThread = new RejectedExecutionException("no thread");
-        Timer broken = (delay, task) -> {
-            throw noThread;
-        };
+    void outageIsLoggedWithOneStackTraceAndOneLineForEachRetry(CapturedOutput output) {
+        timer.hold();
 
-        CompletableFuture<Object> answer = new StoreCalls(broken)
-                .untilAnswered(
-                        "Completing",
-                        "orders/1",
-                        new FixedBackOff(1, 3),
-                        () -> true,
-                        () -> CompletableFuture.failedFuture(outage));
+        outage();
 
-        assertThat(answer.handle((given, failure) -> failure).getNow(null))
-                .isSameAs(outage)
-                .hasSuppressedException(noThread);
+        assertThat(traces(output)).isOne();
+        assertThat(output.getOut().lines().filter(line -> line.contains("Completing orders/1 failed; trying again")))
+                .hasSize(MESSAGES * RETRIES);
+        assertThat(output.getOut().lines().filter(line -> line.contains("Hint")))
+                .as("in the trace")
+                .hasSize(1);
+        assertThat(output).contains("trying again: java.lang.IllegalStateException: refused");
     }
 
     @Test
-    void failureThatCannotBeToldIsAnsweredAndNotThrown() {
-        RuntimeException unreadable = new RuntimeException() {
-            @Override
-            public String getMessage() {
-                throw new IllegalStateException("no message can be read");
-            }
-        };
+    void nextOutageHasAStackTraceOfItsOwn(CapturedOutput output) {
+        timer.hold();
 
-        CompletableFuture<Object> answer = new StoreCalls((delay, task) -> task.run())
-                .untilAnswered(
-                        "Completing",
-                        "orders/1",
-                        new FixedBackOff(1, 3),
-                        () -> true,
-                        () -> CompletableFuture.failedFuture(unreadable));
+        outage();
+        complete();
+        outage();
 
-        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(unreadable);
+        assertThat(traces(output)).isEqualTo(2);
     }
 
-    /** As where memory is used up: the JVM throws one and the same error then. Trap: no failure can be suppressed in itself. */
+    /** As of a key that is throttled. */
     @Test
-    void callEndsThatFailsWithTheErrorForWhichItCannotBeRepeated() {
-        OutOfMemoryError usedUp = new OutOfMemoryError("Java heap space (simulated)");
-        Timer broken = (delay, task) -> {
-            throw usedUp;
-        };
+    void answersOfOtherCallsBringNoStackTraceMoreWhileOneIsRepeated(CapturedOutput output) {
+        timer.hold();
+        away.set(true);
+        complete();
+        for (int retry = 1; retry < RETRIES; retry++) {
+            away.set(false);
+            assertThat(complete()).isCompleted();
+            away.set(true);
+            timer.run();
+        }
 
-        CompletableFuture<Object> answer = new StoreCalls(broken)
-                .untilAnswered("Completing", "orders/1", new FixedBackOff(1, 3), () -> true, () -> {
-                    throw usedUp;
-                });
-
-        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(usedUp);
-    }
-
-    /**
-     * The JDK's timer keeps a task for which it gets no thread, and runs it with the next one for which it does: a claim would be
-     * made that no handler knows of, and be held until its lease is over, and then in doubt.
-     */
-    @Test
-    void callThatHasFailedIsNotRepeatedByATimerThatKeptItAlthoughItRefusedTo() {
-        List<Runnable> kept = new ArrayList<>();
-        Timer refused = (delay, task) -> {
-            kept.add(task);
-            throw new OutOfMemoryError("unable to create native thread");
-        };
-        AtomicInteger calls = new AtomicInteger();
-        CompletableFuture<Object> answer = new StoreCalls(refused)
-                .untilAnswered("Claiming", "orders/1", new FixedBackOff(1, 3), () -> true, () -> {
-                    calls.incrementAndGet();
-                    return CompletableFuture.failedFuture(new IllegalStateException("the store is away"));
-                });
-        assertThat(answer).isCompletedExceptionally();
-
-        List.copyOf(kept).forEach(Runnable::run);
-
-        assertThat(kept).hasSize(1);
-        assertThat(calls).hasValue(1);
-    }
-
-    /** As where memory is used up while it is logged. */
-    @Test
-    void callIsRepeatedAndEndsAlthoughItsFailureCannotBeLogged() {
-        IllegalStateException outage = new IllegalStateException("the store is away") {
-            @Override
-            public StackTraceElement[] getStackTrace() {
-                throw new UnsupportedOperationException("nothing can be logged");
-            }
-        };
-        AtomicInteger calls = new AtomicInteger();
-
-        CompletableFuture<Object> answer = untilAnswered(() -> {
-            calls.incrementAndGet();
-            return CompletableFuture.failedFuture(outage);
-        });
-
-        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage);
-        assertThat(calls).hasValue(4);
-    }
-
-    @Test
-    void callThatCannotBeginIsRepeatedLikeOneThatFails() {
-        AtomicInteger calls = new AtomicInteger();
-
-        CompletableFuture<Object> answer = untilAnswered(() -> {
-            if (calls.incrementAndGet() == 1) {
-                throw new OutOfMemoryError("unable to create native thread");
-            }
-            return CompletableFuture.completedFuture("recorded");
-        });
-
-        assertThat(answer).isCompletedWithValue("recorded");
+        assertThat(traces(output)).isOne();
     }
 
     /** An outage has causes of all kinds: only a call that is itself wrong is not repeated. */
     @Test
     void failureIsJudgedByItselfAndNotByItsCause() {
         IllegalStateException outage = new IllegalStateException("away", new IllegalArgumentException("no such host"));
-        AtomicInteger calls = new AtomicInteger();
+        AtomicInteger made = new AtomicInteger();
 
-        CompletableFuture<Object> answer = untilAnswered(() -> {
-            calls.incrementAndGet();
+        CompletableFuture<Object> answer = threeTimesMore(() -> {
+            made.incrementAndGet();
             return CompletableFuture.failedFuture(outage);
         });
 
         assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage);
-        assertThat(calls).hasValue(4);
+        assertThat(made).hasValue(4);
+    }
+
+    /** What it asked for may have happened, although its last attempt never reached the store. */
+    @Test
+    void callFailsWithWhatItFailedWithWhenItReachedTheStore() {
+        IllegalStateException outage = new IllegalStateException("connection reset");
+        AtomicInteger made = new AtomicInteger();
+
+        CompletableFuture<Object> answer = threeTimesMore(() -> CompletableFuture.failedFuture(
+                made.incrementAndGet() == 2 ? outage : new ClaimStoreBusyException("busy")));
+
+        assertThat(answer.handle((given, failure) -> failure).getNow(null)).isSameAs(outage);
     }
 
     @Test
@@ -154,9 +133,7 @@ class StoreCallsTests {
         assertThat(StoreCalls.unwrap(bare)).isSameAs(bare);
     }
 
-    /** Three repetitions, each at once. */
-    private static CompletableFuture<Object> untilAnswered(Supplier<CompletableFuture<Object>> call) {
-        return new StoreCalls((delay, task) -> task.run())
-                .untilAnswered("Completing", "orders/1", new FixedBackOff(1, 3), () -> true, call);
+    private CompletableFuture<Object> threeTimesMore(Supplier<CompletableFuture<Object>> call) {
+        return calls.untilAnswered("Completing", "orders/1", new FixedBackOff(1, 3), () -> true, call);
     }
 }

@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -23,7 +22,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -101,45 +99,6 @@ class StoreOutageTests {
         assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 
-    /** As where the system refuses the claims' own threads: each message would use its receives up, untried. */
-    @Test
-    void claimsThatCannotEvenBeginForAnErrorAreAnOutage() {
-        OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread (simulated)");
-        AsyncClaimStore refused = rig.breaker.guard(new ExecutorClaimStore(rig.store, task -> {
-            throw noThread;
-        }));
-        for (int failure = 0; failure < 3; failure++) {
-            assertThatThrownBy(() -> ClaimWriter.await(refused.claimAsync(List.of())))
-                    .isSameAs(noThread);
-        }
-
-        assertThat(rig.breaker.permitsPolling()).isFalse();
-    }
-
-    @Test
-    void claimsWhoseFailureCannotBeToldAreAnsweredAndAnOutage() {
-        AsyncClaimStore answering = rig.breaker.guard(new ExecutorClaimStore(rig.store, task -> {
-            try {
-                task.run();
-            } catch (UnsupportedOperationException endsAThread) {
-                // As one of a pool.
-            }
-        }));
-        for (int failure = 0; failure < 3; failure++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException() {
-                    @Override
-                    public String getMessage() {
-                        throw new UnsupportedOperationException("no message can be read");
-                    }
-                };
-            });
-            assertThat(answering.claimAsync(List.of())).isCompletedExceptionally();
-        }
-
-        assertThat(rig.breaker.permitsPolling()).isFalse();
-    }
-
     @Test
     void callsThatDoNotWaitForTheirAnswersCountLikeThoseThatDo() {
         AsyncClaimStore answering = rig.breaker.guard(new ExecutorClaimStore(rig.store, Runnable::run));
@@ -194,34 +153,6 @@ class StoreOutageTests {
 
         assertThat(rig.store.looks()).hasSizeBetween(seconds / 4, seconds / 4 + 5);
         assertThat(rig.breaker.permitsPolling()).isFalse();
-    }
-
-    /** As of a driver whose class is missing: the watch goes on, and asks less and less often. */
-    @Test
-    void looksAndTrialsThatFailWithAnErrorAreNoAnswers() throws Throwable {
-        waitForStore();
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        Supplier<NoClassDefFoundError> missing = () -> new NoClassDefFoundError("org/postgresql/util/PSQLState");
-        rig.store.onClaim(() -> {
-            throw missing.get();
-        });
-        rig.store.duringLook(() -> {
-            throw missing.get();
-        });
-
-        assertThatCode(rig.watch::tick).as("the look").doesNotThrowAnyException();
-        rig.clock.advance(KeyWatcher.INTERVAL.multipliedBy(2));
-        assertThatCode(rig.watch::tick).as("the trial").doesNotThrowAnyException();
-        assertThat(rig.store.looks()).hasSize(2);
-        assertThat(rig.breaker.permitsPolling()).isFalse();
-        assertThat(rig.queue.changes()).isEmpty();
-
-        for (int look = 0; look < 20; look++) {
-            rig.clock.advance(KeyWatcher.INTERVAL);
-            rig.watch.tick();
-        }
-        assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
-        assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 
     @Test
@@ -423,22 +354,6 @@ class StoreOutageTests {
         tickFor(Duration.ofMinutes(5));
 
         assertThat(rig.supervisor.inFlight()).isZero();
-        assertThat(rig.breaker.permitsPolling()).isTrue();
-    }
-
-    /** Trap: while no message came whose claim was answered it waited on, and all of its group behind it. */
-    @Test
-    void deliveryWhoseKeyCanNeverBeClaimedComesAgainWithoutAnotherClaimsAnswer() throws Throwable {
-        waitForStore();
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        answerClaims(key -> {
-            throw new IllegalArgumentException("PostgreSQL cannot store this key");
-        });
-
-        tickFor(Duration.ofMinutes(5));
-
-        assertThat(rig.supervisor.inFlight()).isZero();
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
         assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 

@@ -142,46 +142,6 @@ class ObservedClaimsTests {
         assertThat(store.ends).hasSize(1);
     }
 
-    /** Trap: each of them would count as under way for ever, until nothing is observed any more. */
-    @Test
-    void observationEndsAlthoughNoRepetitionCanBeTimed() {
-        ObservedClaims untimed = claims(
-                store,
-                Runnable::run,
-                (delay, task) -> {
-                    throw new RejectedExecutionException("no thread");
-                },
-                10);
-        Observation run = untimed.begin(ORDERS, message("o1"));
-
-        store.claims.get(0).answer().completeExceptionally(new IllegalStateException("the store is away"));
-        run.ended(null);
-        store.ends.get(0).answer().completeExceptionally(new IllegalStateException("the store is away"));
-
-        assertThat(untimed.underWay()).isZero();
-        assertThat(seen).containsExactly("unobserved store", "unobserved outcome");
-    }
-
-    /** As the JDK's timer does: a claim would be made of an observation that has ended, and be in doubt when its lease is over. */
-    @Test
-    void claimIsNotRepeatedByATimerThatKeptItAlthoughItRefusedTo() {
-        List<Runnable> kept = new ArrayList<>();
-        ObservedClaims untimed = claims(
-                store,
-                Runnable::run,
-                (delay, task) -> {
-                    kept.add(task);
-                    throw new OutOfMemoryError("unable to create native thread");
-                },
-                10);
-        var unused = untimed.begin(ORDERS, message("o1"));
-        store.claims.get(0).answer().completeExceptionally(new IllegalStateException("the store is away"));
-
-        List.copyOf(kept).forEach(Runnable::run);
-
-        assertThat(store.claims).hasSize(1);
-    }
-
     @Test
     void endThatIsToldTwiceCountsOnce() {
         Observation run = begin("o1");
@@ -422,50 +382,6 @@ class ObservedClaimsTests {
 
         assertThat(store.claims).hasSize(1);
         assertThat(seen).containsExactly("unobserved store");
-    }
-
-    @Test
-    void failureThatCannotBeToldIsAnOutageLikeAnyOther() {
-        RuntimeException unreadable = new RuntimeException() {
-            @Override
-            public String getMessage() {
-                throw new IllegalStateException("no message can be read");
-            }
-        };
-        Observation run = begin("o1");
-        for (int call = 0; call < store.claims.size(); call++) {
-            store.claims.get(call).answer().completeExceptionally(unreadable);
-        }
-        run.ended(null);
-        for (int call = 0; call < store.ends.size(); call++) {
-            store.ends.get(call).answer().completeExceptionally(unreadable);
-        }
-
-        assertThat(seen).containsExactly("unobserved store", "unobserved outcome");
-        assertNothingIsUnderWay();
-    }
-
-    @Test
-    void storeThatThrowsAtOnceIsAnOutageLikeAnyOther() {
-        ObservedClaims throwing = claims(
-                new AsyncClaimStore() {
-                    @Override
-                    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-                        throw new NoClassDefFoundError();
-                    }
-
-                    @Override
-                    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
-                        throw new NoClassDefFoundError();
-                    }
-                },
-                Runnable::run,
-                10);
-
-        throwing.begin(ORDERS, message("o1")).ended(null);
-
-        assertThat(seen).containsExactly("unobserved store", "unobserved outcome");
-        assertThat(throwing.underWay()).isZero();
     }
 
     @Test

@@ -6,7 +6,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 
 /** A timer on which all delays are over at once, unless a test holds it. */
 public final class FakeTimer implements Timer {
@@ -15,16 +14,10 @@ public final class FakeTimer implements Timer {
     private final List<Duration> delays = new ArrayList<>();
     private boolean held;
     private boolean running;
-    private boolean refused;
 
     /** Runs nothing any more before {@link #run()}. */
     public synchronized void hold() {
         held = true;
-    }
-
-    /** Takes nothing any more, as when the system refuses a thread. */
-    public synchronized void refuse() {
-        refused = true;
     }
 
     /** Returns the delays that were asked for. */
@@ -45,9 +38,6 @@ public final class FakeTimer implements Timer {
     @Override
     public void after(Duration delay, Runnable task) {
         synchronized (this) {
-            if (refused) {
-                throw new RejectedExecutionException("no thread (simulated)");
-            }
             delays.add(delay);
             due.add(task);
             if (held || running) {

@@ -31,9 +31,7 @@ class CoalescedCostIT {
     private final StoreOnTable table =
             StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
     private final CoalescingClaimStore store = new CoalescingClaimStore(
-            table.store(),
-            new CoalescingSettings(2, DynamoDbClaimStore.LARGEST_BATCH, 1_000, PATIENCE),
-            System::nanoTime);
+            table.store(), new CoalescingSettings(2, DynamoDbClaimStore.LARGEST_BATCH, PATIENCE), System::nanoTime);
     private int requests;
     private int writes;
 

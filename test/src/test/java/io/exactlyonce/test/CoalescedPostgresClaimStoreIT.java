@@ -15,7 +15,7 @@ class CoalescedPostgresClaimStoreIT extends ClaimStoreContract {
 
     private static final PostgresServer SERVER = PostgresServer.shared();
     private static final CoalescingClaimStore COALESCER = new CoalescingClaimStore(
-            SERVER.store(), new CoalescingSettings(2, 256, 10_000, Duration.ofSeconds(3)), System::nanoTime);
+            SERVER.store(), new CoalescingSettings(2, 256, Duration.ofSeconds(3)), System::nanoTime);
 
     @Override
     public ClaimStore store() {

@@ -32,7 +32,7 @@ public final class PostgresServer {
         pool.setMaximumPoolSize(CONNECTIONS);
         new ClaimTable(pool).create();
         this.jdbc = new JdbcTemplate(pool);
-        this.store = new PostgresClaimStore(pool, CONNECTIONS, RETENTION);
+        this.store = new PostgresClaimStore(pool, RETENTION);
         this.parked = new PostgresParkedClaims(pool, RETENTION);
     }
 

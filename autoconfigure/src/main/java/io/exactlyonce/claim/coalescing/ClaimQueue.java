@@ -15,9 +15,8 @@ import java.util.function.Predicate;
 
 /**
  * What waits for the store, and the rule which entries share a batch: whatever waits when a flusher is free. Only completions
- * wait for more of their kind, half a millisecond at most, only if no thread waits for one of them, and only while handlers whose claims
- * were made in the latest batches are at work: the handlers of one poll, if they are quick, end together. Anything else
- * that comes takes them along at once.
+ * wait for more of their kind, half a millisecond at most, and only while handlers whose claims were made in the latest batches
+ * are at work: the handlers of one poll, if they are quick, end together. Anything else that comes takes them along at once.
  *
  * <p>Of one key there is one entry on its way to the store at a time, or several claims in one batch. So a release cannot
  * overtake the claim that it gives up, two flushers do not wait for each other's rows, and no batch ends a claim twice.
@@ -38,7 +37,6 @@ final class ClaimQueue {
     private final long gatherNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
-    private final Condition room = lock.newCondition();
     private final WaitingCalls waiting;
     private final Set<ClaimKey> onTheirWay = new HashSet<>();
     private int flushing;
@@ -48,9 +46,6 @@ final class ClaimQueue {
 
     /** Claims that were made lately and have not ended since, so that completions may come soon. */
     private int companions;
-
-    /** Whether a thread may wait for a completion that waits here: one whose key is on its way stays when a batch goes. */
-    private boolean isAwaited;
 
     private boolean closed;
 
@@ -65,65 +60,24 @@ final class ClaimQueue {
         this.waiting = new WaitingCalls(settings.maxBatch());
     }
 
-    /**
-     * Lets a call's entries, all claims or all ends, wait for their batch as soon as there is room.
-     *
-     * @throws ClaimStoreBusyException if there is no room until their deadline, if the thread was interrupted meanwhile, or
-     *     if the queue is closed; then none of them waits
-     */
-    void add(List<? extends PendingCall<?>> entries) {
+    /** Lets a call's entries, all claims or all ends, wait for their batch; returns false if the queue is closed, and none waits. */
+    boolean add(List<? extends PendingCall<?>> entries) {
         lock.lock();
         try {
-            awaitRoom(entries.get(0).kind(), entries.get(0).deadline());
-            isAwaited = true;
-            addAll(entries);
+            if (closed) {
+                return false;
+            }
+            waiting.add(entries);
+            if (entries.get(0).kind() != Kind.CLAIM) {
+                companions = Math.max(0, companions - entries.size());
+            }
+            boolean isGathered = isGathering() && gathering > 0;
+            if ((flushing == 0 && !isGathered) || isMuch() || watching == 0) {
+                work.signal();
+            }
+            return true;
         } finally {
             lock.unlock();
-        }
-    }
-
-    /**
-     * Lets a call's entries wait for their batch, whether or not there is room. Their caller waits for none, and bounds by itself
-     * how many it has under way.
-     *
-     * @throws ClaimStoreBusyException if the queue is closed; then none of them waits
-     */
-    void addAnyway(List<? extends PendingCall<?>> entries) {
-        lock.lock();
-        try {
-            addAll(entries);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void addAll(List<? extends PendingCall<?>> entries) {
-        if (closed) {
-            throw closed();
-        }
-        waiting.add(entries);
-        if (entries.get(0).kind() != Kind.CLAIM) {
-            companions = Math.max(0, companions - entries.size());
-        }
-        boolean isGathered = isGathering() && gathering > 0;
-        if ((flushing == 0 && !isGathered) || isMuch() || watching == 0) {
-            work.signal();
-        }
-    }
-
-    /** Claims and ends have room of their own: claims must not hold ends up. */
-    private void awaitRoom(Kind kind, long deadline) {
-        long left = deadline - clock.nanoTime();
-        while (!closed && countLike(kind) >= settings.maxWaiting()) {
-            if (left <= 0) {
-                throw busy();
-            }
-            try {
-                left = room.awaitNanos(left);
-            } catch (InterruptedException stopping) {
-                Thread.currentThread().interrupt();
-                throw new ClaimStoreBusyException("Interrupted while it waited for room among waiting entries");
-            }
         }
     }
 
@@ -131,9 +85,7 @@ final class ClaimQueue {
     List<PendingCall<?>> withdraw(Predicate<PendingCall<?>> which) {
         lock.lock();
         try {
-            List<PendingCall<?>> withdrawn = waiting.remove(which);
-            room.signalAll();
-            return withdrawn;
+            return waiting.remove(which);
         } finally {
             lock.unlock();
         }
@@ -176,9 +128,9 @@ final class ClaimQueue {
         return (flushing == 0 && !isGathering()) || stuck || closed || isMuch();
     }
 
-    /** Returns whether all that waits are completions, no thread waits for any of them, and others may come soon. */
+    /** Returns whether all that waits are completions, and others may come soon. */
     private boolean isGathering() {
-        return companions > 0 && !isAwaited && waiting.count() == waiting.count(Kind.COMPLETION);
+        return companions > 0 && waiting.count() == waiting.count(Kind.COMPLETION);
     }
 
     /**
@@ -216,8 +168,6 @@ final class ClaimQueue {
         if (!batch.isEmpty()) {
             flushing++;
             taken++;
-            isAwaited = isAwaited && waiting.count() > 0;
-            room.signalAll();
             if (isMuch()) {
                 work.signal();
             }
@@ -225,16 +175,12 @@ final class ClaimQueue {
         return batch;
     }
 
-    /**
-     * A batch is back from the store: the next entries of its keys may go. Its answers are still to be shown, so this takes no memory,
-     * not even for an iterator: it must not fail for want of it.
-     */
+    /** A batch is back from the store: the next entries of its keys may go. */
     void returned(List<PendingCall<?>> batch) {
         lock.lock();
         try {
             flushing--;
-            for (int index = 0; index < batch.size(); index++) {
-                PendingCall<?> entry = batch.get(index);
+            for (PendingCall<?> entry : batch) {
                 onTheirWay.remove(entry.key());
                 companions += entry.isAcquired() ? 1 : 0;
             }
@@ -249,20 +195,9 @@ final class ClaimQueue {
         try {
             closed = true;
             work.signalAll();
-            room.signalAll();
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Refuses what still waits. */
-    void refuseAll() {
-        withdraw(entry -> true).forEach(entry -> entry.refuse(closed()));
-    }
-
-    private int countLike(Kind kind) {
-        int claims = waiting.count(Kind.CLAIM);
-        return kind == Kind.CLAIM ? claims : waiting.count() - claims;
     }
 
     private boolean isMuch() {
@@ -271,13 +206,12 @@ final class ClaimQueue {
 
     ClaimStoreBusyException busy() {
         return new ClaimStoreBusyException(
-                ("Nothing was asked of the store, for it was busy for %d ms, the longest wait in the queue of at most %d"
-                                + " claims: find out what slows the database down, lower the concurrency of listeners, or"
-                                + " raise exactly-once.claim.coalescing.patience")
-                        .formatted(settings.patience().toMillis(), settings.maxWaiting()));
+                ("Nothing was asked of the store, for it was busy for %d ms: find out what slows the database down, lower"
+                                + " the concurrency of listeners, or raise exactly-once.claim.coalescing.patience")
+                        .formatted(settings.patience().toMillis()));
     }
 
-    private static ClaimStoreBusyException closed() {
+    static ClaimStoreBusyException closed() {
         return new ClaimStoreBusyException("Nothing was asked of the store: claims have stopped with the application");
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.coalescing;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
@@ -17,22 +18,27 @@ import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.coalescing.PendingCall.Kind;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts calls of many threads together, so that they share the store's transactions: one queue, a few flushers, a future
  * per entry. Callers wait for their own answers, or are called back. A batch is what waits when a flusher is free, so batches grow
- * with the load; only completions, which no thread waits for, wait for others that may come within half a millisecond.
+ * with the load; only completions wait for others that may come within half a millisecond.
  *
  * <p>Guaranteed, besides what the store guarantees:
  *
@@ -49,12 +55,13 @@ import java.util.function.Function;
  */
 public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, AutoCloseable {
 
+    private static final long SHORTEST_WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final ClaimStore store;
     private final CoalescingSettings settings;
     private final NanoClock clock;
     private final ClaimQueue queue;
-    private final QueuePatience patience;
-    private final ThreadFactory threads;
+    private final AtomicBoolean isWatched = new AtomicBoolean();
     private volatile List<Thread> flushers = List.of();
 
     /**
@@ -63,58 +70,51 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
      * @param clock monotonic, in nanoseconds
      */
     public CoalescingClaimStore(ClaimStore store, CoalescingSettings settings, NanoClock clock) {
-        this(store, settings, clock, flusher -> new Thread(null, flusher, "exactly-once-claims", 0, false));
-    }
-
-    /** @param threads makes the flushers' threads */
-    CoalescingClaimStore(ClaimStore store, CoalescingSettings settings, NanoClock clock, ThreadFactory threads) {
         this.store = store;
         this.settings = settings;
         this.clock = clock;
         this.queue = new ClaimQueue(settings, clock);
-        this.patience = new QueuePatience(queue, Timer.SYSTEM);
-        this.threads = threads;
     }
 
     /**
-     * Claims keys.
+     * Claims keys. An interrupt does not end the wait, since the claims may be made already.
      *
-     * @throws ClaimStoreBusyException if the store was too busy to be asked in time, if the thread was interrupted before
-     *     it was asked, or after {@link #close()}
+     * @throws ClaimStoreBusyException if the store was too busy to be asked in time, or after {@link #close()}
      * @throws ClaimStoreUnavailableException if the store failed
      */
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return ask(claims(requests));
+        return join(claimAsync(requests));
     }
 
-    /** Does the same without waiting, neither for room nor for the answer. */
     @Override
     public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return askAsync(claims(requests), Function.identity());
+        long deadline = deadline();
+        return ask(
+                requests.stream()
+                        .map(request -> PendingCall.of(request, deadline))
+                        .toList(),
+                Function.identity());
     }
 
     @Override
     public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        return recorded(ends, ask(ends(ends)));
+        return join(endAsync(ends));
     }
 
-    /** Does the same without waiting, neither for room nor for the answer. */
     @Override
     public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
-        return askAsync(ends(ends), answers -> recorded(ends, answers));
+        long deadline = deadline();
+        return ask(
+                ends.stream().map(end -> PendingCall.of(end, deadline)).toList(), answers -> recorded(ends, answers));
     }
 
-    private List<PendingCall<ClaimOutcome>> claims(List<ClaimRequest> requests) {
-        long deadline = deadline();
-        return requests.stream()
-                .map(request -> PendingCall.of(request, deadline))
-                .toList();
-    }
-
-    private List<PendingCall<ClaimBatch.Result>> ends(List<? extends ClaimEnd> ends) {
-        long deadline = deadline();
-        return ends.stream().map(end -> PendingCall.of(end, deadline)).toList();
+    private static <T> T join(CompletableFuture<T> answer) {
+        try {
+            return answer.join();
+        } catch (CompletionException failed) {
+            throw failed.getCause() instanceof RuntimeException failure ? failure : failed;
+        }
     }
 
     private long deadline() {
@@ -147,15 +147,42 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> leases) {
         long deadline = deadline();
-        RenewalChunks chunks = new RenewalChunks();
+        Set<ClaimId> granted = new HashSet<>();
+        Set<ClaimId> unanswered = new HashSet<>();
+        RuntimeException failure = null;
         for (int start = 0; start < leases.size(); start += settings.maxBatch()) {
-            if (start > 0 && deadline - clock.nanoTime() <= 0) {
-                chunks.fail(leases.subList(start, leases.size()), queue.busy());
-                break;
+            List<LeaseRenewal> chunk = leases.subList(start, Math.min(start + settings.maxBatch(), leases.size()));
+            try {
+                if (start > 0 && deadline - clock.nanoTime() <= 0) {
+                    throw queue.busy();
+                }
+                granted.addAll(store.renew(chunk));
+            } catch (ClaimsPartlyAnsweredException some) {
+                granted.addAll(some.granted());
+                unanswered.addAll(some.unanswered());
+            } catch (RuntimeException none) {
+                chunk.forEach(lease -> unanswered.add(lease.claim()));
+                failure = failure == null ? none : failure;
             }
-            chunks.renew(store, leases.subList(start, Math.min(start + settings.maxBatch(), leases.size())));
         }
-        return chunks.held(leases.size());
+        return held(leases.size(), granted, unanswered, failure);
+    }
+
+    private static Set<ClaimId> held(
+            int asked, Set<ClaimId> granted, Set<ClaimId> unanswered, @Nullable RuntimeException failure) {
+        // Of two renewals of one claim, one that was answered is enough.
+        unanswered.removeAll(granted);
+        if (failure == null) {
+            return ClaimsLockedException.requireNone(unanswered, granted);
+        }
+        if (unanswered.size() == asked) {
+            throw failure;
+        }
+        throw new ClaimsPartlyAnsweredException(
+                "%d of %d leases got no answer: %s".formatted(unanswered.size(), asked, failure.getMessage()),
+                unanswered,
+                granted,
+                failure);
     }
 
     /** One caller looks for all that wait. */
@@ -170,70 +197,72 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
         return store.fence(claim);
     }
 
-    /**
-     * Waits until each entry is answered. Returns and throws only when no entry is on its way to the store any more.
-     *
-     * @throws RuntimeException the first one that an entry ended with
-     */
-    private <A> List<A> ask(List<PendingCall<A>> entries) {
-        if (entries.isEmpty()) {
-            return List.of();
-        }
-        CompletableFuture<Void> shown = shown(entries);
-        startFlushers();
-        queue.add(entries);
-        patience.watch();
-        await(shown, entries);
-        return answers(entries);
-    }
-
-    /**
-     * A claim that waits in the queue leaves it when its caller is interrupted. An entry that is on its way to the store is waited
-     * for, as if its caller had called the store itself: the claim may be made already.
-     */
-    private void await(CompletableFuture<Void> shown, List<? extends PendingCall<?>> entries) {
-        try {
-            shown.get();
-        } catch (InterruptedException stopping) {
-            if (entries.get(0).kind() == Kind.CLAIM) {
-                queue.withdraw(entries::contains)
-                        .forEach(claim ->
-                                claim.refuse(new ClaimStoreBusyException("Interrupted while it waited to claim")));
-            }
-            shown.join();
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException impossible) {
-            throw new IllegalStateException("What is shown fails with nothing", impossible);
-        }
-    }
-
-    private <A, R> CompletableFuture<R> askAsync(List<PendingCall<A>> entries, Function<List<A>, R> reply) {
-        CompletableFuture<R> replied = new CompletableFuture<>();
-        var unused = shown(entries).thenRun(() -> {
-            try {
-                replied.complete(reply.apply(answers(entries)));
-            } catch (Throwable failure) {
-                replied.completeExceptionally(failure);
-            }
-        });
-        try {
+    /** The answer comes, also as a failure, only when no entry is on its way to the store any more. */
+    private <A, R> CompletableFuture<R> ask(List<PendingCall<A>> entries, Function<List<A>, R> reply) {
+        CompletableFuture<R> answer = CompletableFuture.allOf(
+                        entries.stream().map(PendingCall::shown).toArray(CompletableFuture[]::new))
+                .thenApply(shown -> reply.apply(answers(entries)));
+        if (!entries.isEmpty()) {
             startFlushers();
-            queue.addAnyway(entries);
-            patience.watch();
-        } catch (RuntimeException refused) {
-            replied.completeExceptionally(refused);
+            if (queue.add(entries)) {
+                watch();
+            } else {
+                refuse(entries, ClaimQueue::closed);
+            }
         }
-        return replied;
+        return answer;
     }
 
-    /** Completes when all are shown; made before they wait, since memory that is missing then must not keep their caller from them. */
-    private static CompletableFuture<Void> shown(List<? extends PendingCall<?>> entries) {
-        return CompletableFuture.allOf(entries.stream().map(PendingCall::shown).toArray(CompletableFuture[]::new));
-    }
-
-    /** @throws RuntimeException the first one that an entry ended with */
+    /**
+     * @throws ClaimStoreBusyException if nothing of the call was asked of the store
+     * @throws RuntimeException otherwise the first one that an entry ended with
+     */
     private static <A> List<A> answers(List<PendingCall<A>> entries) {
+        RuntimeException failure = null;
+        boolean isAsked = false;
+        for (PendingCall<A> entry : entries) {
+            RuntimeException failed = entry.failure();
+            boolean isRefused = failed instanceof ClaimStoreBusyException;
+            failure = failure == null || (failure instanceof ClaimStoreBusyException && failed != null)
+                    ? failed
+                    : failure;
+            isAsked |= !isRefused;
+        }
+        if (isAsked && failure instanceof ClaimStoreBusyException) {
+            throw new ClaimStoreUnavailableException("The store was not asked for all that a call wanted", failure);
+        }
+        if (failure != null) {
+            throw failure;
+        }
         return entries.stream().map(PendingCall::answer).toList();
+    }
+
+    private static void refuse(List<? extends PendingCall<?>> entries, Supplier<ClaimStoreBusyException> why) {
+        for (PendingCall<?> entry : entries) {
+            entry.fail(why.get());
+            show(entry);
+        }
+    }
+
+    /**
+     * Has what waits for too long refused, by a timer, since flushers may be stuck just then. One is set at a time, and none while
+     * nothing waits.
+     */
+    private void watch() {
+        if (isWatched.get()) {
+            return;
+        }
+        OptionalLong left = queue.untilFirstDeadline();
+        if (left.isPresent() && isWatched.compareAndSet(false, true)) {
+            Timer.SYSTEM.after(Duration.ofNanos(Math.max(SHORTEST_WATCH_NANOS, left.getAsLong())), this::refuseOverdue);
+        }
+    }
+
+    private void refuseOverdue() {
+        isWatched.set(false);
+        List<PendingCall<?>> overdue = queue.withdrawOverdue();
+        watch();
+        refuse(overdue, queue::busy);
     }
 
     /** Not before the first call: an application without listeners needs none. */
@@ -243,24 +272,85 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
         }
     }
 
-    /** One alone flushes all, if more slowly: where the system refuses a thread for another, the next call asks for it again. */
+    /**
+     * On platform threads of their own: an interrupt of a caller's virtual thread would close the connection, and fail all of a
+     * batch.
+     */
     private synchronized void startMissing() {
-        List<Thread> started = new ArrayList<>(flushers);
-        try {
-            while (started.size() < settings.flushers()) {
-                Thread flusher = threads.newThread(new Flusher(queue, store));
-                flusher.setName("exactly-once-claims-" + (started.size() + 1));
-                flusher.setDaemon(true);
-                flusher.start();
-                started.add(flusher);
-            }
-        } catch (Throwable refused) {
-            if (started.isEmpty()) {
-                throw refused;
-            }
-        } finally {
-            flushers = List.copyOf(started);
+        while (flushers.size() < settings.flushers()) {
+            String name = "exactly-once-claims-" + (flushers.size() + 1);
+            Thread flusher = new Thread(null, this::flushUntilClosed, name, 0, false);
+            flusher.setDaemon(true);
+            flusher.start();
+            List<Thread> started = new ArrayList<>(flushers);
+            started.add(flusher);
+            flushers = started;
         }
+    }
+
+    /** A crash ends no flusher. */
+    private void flushUntilClosed() {
+        AtomicBoolean goesOn = new AtomicBoolean(true);
+        while (goesOn.get()) {
+            Boundary.guard("A flusher of claims", () -> {
+                List<PendingCall<?>> batch = queue.take();
+                goesOn.set(!batch.isEmpty() && flush(batch));
+            });
+        }
+    }
+
+    /**
+     * The batch's callers get an answer, and its keys can go on: before the answers are shown, since what depends on them runs
+     * here.
+     */
+    private boolean flush(List<PendingCall<?>> batch) {
+        try {
+            write(batch);
+        } finally {
+            queue.returned(batch);
+            batch.forEach(CoalescingClaimStore::show);
+        }
+        return true;
+    }
+
+    /** What crashes in one caller must not keep the others from their answers. */
+    private static void show(PendingCall<?> entry) {
+        Boundary.guard("What goes on with the answer of a claim store", entry::show);
+    }
+
+    /** One entry that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
+    private void write(List<PendingCall<?>> batch) {
+        try {
+            answer(batch, apply(batch));
+        } catch (IllegalArgumentException poison) {
+            int half = batch.size() / 2;
+            if (half == 0) {
+                batch.get(0).fail(new IllegalArgumentException(poison.getMessage(), poison));
+            } else {
+                write(batch.subList(0, half));
+                write(batch.subList(half, batch.size()));
+            }
+        } catch (RuntimeException failure) {
+            batch.forEach(entry -> entry.fail(unanswered(batch.size(), failure)));
+        }
+    }
+
+    private ClaimBatch.Result apply(List<PendingCall<?>> batch) {
+        return store.apply(new ClaimBatch(
+                PendingCall.requests(batch, ClaimEnd.class), PendingCall.requests(batch, ClaimRequest.class)));
+    }
+
+    private static void answer(List<PendingCall<?>> batch, ClaimBatch.Result result) {
+        Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
+        for (PendingCall<?> entry : batch) {
+            entry.note(entry.kind() == Kind.CLAIM ? outcomes.next() : result);
+        }
+    }
+
+    /** To each caller its own: callers add to what they catch. */
+    private static RuntimeException unanswered(int size, RuntimeException failure) {
+        return new ClaimStoreUnavailableException(
+                "The store did not answer a batch of %d: %s".formatted(size, failure.getMessage()), failure);
     }
 
     /** Flushes what waits, for as long as a caller would wait for it, refuses the rest, and ends the flushers. */
@@ -275,6 +365,6 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         }
-        queue.refuseAll();
+        refuse(queue.withdraw(entry -> true), ClaimQueue::closed);
     }
 }

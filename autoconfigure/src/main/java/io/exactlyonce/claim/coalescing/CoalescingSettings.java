@@ -7,12 +7,10 @@ import java.time.Duration;
  *
  * @param flushers most batches on their way to the store at a time, besides renewals, 1 or 2: a third does not pay
  * @param maxBatch most entries of a batch, from 1 to 256
- * @param maxWaiting most claims that wait for their batch at any time, at least 1, and as many ends of claims; further
- *     callers wait for room
  * @param patience longest wait of an entry for its batch, and of a chunk of renewals for those before it, positive; what is on
  *     its way to the store is waited for in any case
  */
-public record CoalescingSettings(int flushers, int maxBatch, int maxWaiting, Duration patience) {
+public record CoalescingSettings(int flushers, int maxBatch, Duration patience) {
 
     /** Most entries of a batch. */
     public static final int LARGEST_BATCH = 256;
@@ -20,7 +18,6 @@ public record CoalescingSettings(int flushers, int maxBatch, int maxWaiting, Dur
     public CoalescingSettings {
         requireWithin("flushers", flushers, 2);
         requireWithin("maxBatch", maxBatch, LARGEST_BATCH);
-        requireWithin("maxWaiting", maxWaiting, Integer.MAX_VALUE);
         if (patience.isNegative() || patience.isZero()) {
             throw new IllegalArgumentException("patience (%s) must be positive".formatted(patience));
         }

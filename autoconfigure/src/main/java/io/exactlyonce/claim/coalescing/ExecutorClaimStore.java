@@ -40,25 +40,11 @@ public final class ExecutorClaimStore implements AsyncClaimStore {
     }
 
     private <T> CompletableFuture<T> ask(Supplier<T> call) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
         try {
-            executor.execute(() -> answer(answer, call));
+            return CompletableFuture.supplyAsync(call, executor);
         } catch (RejectedExecutionException stopped) {
-            answer.completeExceptionally(new ClaimStoreBusyException(
+            return CompletableFuture.failedFuture(new ClaimStoreBusyException(
                     "Nothing was asked of the store, for its threads take no more: " + stopped.getMessage()));
         }
-        return answer;
-    }
-
-    /** Not by the JDK's asynchronous supply, which wraps a failure, asks it for that what it is, and never answers if it does not tell. */
-    private static <T> void answer(CompletableFuture<T> answer, Supplier<T> call) {
-        T given;
-        try {
-            given = call.get();
-        } catch (Throwable failure) {
-            answer.completeExceptionally(failure);
-            return;
-        }
-        answer.complete(given);
     }
 }

@@ -8,6 +8,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -100,19 +101,16 @@ final class PendingCall<A> {
         return shown;
     }
 
-    /**
-     * Returns the answer. Only once it is shown.
-     *
-     * @throws RuntimeException why there is none
-     */
+    /** Returns why there is no answer; {@code null} if there is one. Only once it is shown. */
+    @Nullable RuntimeException failure() {
+        return given == null && failure == null
+                ? new ClaimStoreUnavailableException("The store's answer was lost in a crash", null)
+                : failure;
+    }
+
+    /** Returns the answer, of an entry that has no failure. */
     A answer() {
-        if (failure != null) {
-            throw failure;
-        }
-        if (given == null) {
-            throw new ClaimStoreUnavailableException("The store's answer was lost: out of memory or stack", null);
-        }
-        return given;
+        return Objects.requireNonNull(given);
     }
 
     void note(Object answer) {
@@ -123,22 +121,8 @@ final class PendingCall<A> {
         failure = why;
     }
 
-    /** Tells, of an entry that was taken back, why it has not been asked of the store. */
-    void refuse(RuntimeException why) {
-        fail(why);
-        show();
-    }
-
-    /**
-     * Shows what was noted. Of an entry of which nothing is, the answer is lost: to show that needs no memory, and who asks says
-     * on a stack of its own what is wrong. What depends on an answer runs here: it must neither keep other entries from their
-     * answers nor end this thread.
-     */
+    /** Shows what was noted. What depends on it runs here. */
     void show() {
-        try {
-            shown.complete(null);
-        } catch (Throwable dependent) {
-            // Not even a future could keep it, as when memory is used up. The answer itself is shown.
-        }
+        shown.complete(null);
     }
 }

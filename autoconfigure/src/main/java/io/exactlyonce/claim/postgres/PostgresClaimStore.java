@@ -30,20 +30,16 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * it meets the writes of other transactions, and never part of the caller's.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, by the database's clock, for as long as a key's row exists and
- * the DataSource leads to one primary. Renewals never wait for a connection behind claims, completions and releases.
+ * the DataSource leads to one primary.
  *
  * <p>Not guaranteed: anything across a failover that loses commits (an asynchronous replica), or when the database's
  * clock is set back. A batch with one entry that PostgreSQL cannot store (NUL in a text) fails as a whole.
  */
 public final class PostgresClaimStore implements ClaimStore {
 
-    /** As long as our own pool waits for a connection, where nothing else is said. */
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
-
     /** Each key may take an advisory lock; the server has some thousands for all of its applications. */
     private static final int LOOKED_AT_ONCE = 500;
 
-    private final ConnectionLimiter permits;
     private final LeaseRenewals renewals;
     private final BatchExecutor rounds;
     private final RetryingTransaction oneStatement;
@@ -53,29 +49,17 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /**
      * @param dataSource reaches only the primary, with READ COMMITTED as its connections' isolation level
-     * @param connections most connections that the DataSource gives at any time, at least 2: one is left to renewals
      * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later
      */
-    public PostgresClaimStore(DataSource dataSource, int connections, Duration retention) {
-        this(dataSource, connections, retention, SynchronousCommit.ON, PATIENCE);
+    public PostgresClaimStore(DataSource dataSource, Duration retention) {
+        this(dataSource, retention, SynchronousCommit.ON);
     }
 
-    /**
-     * As the other constructor.
-     *
-     * @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session
-     * @param patience longest wait behind other claims, completions and releases, which use all the connections that they may
-     */
-    public PostgresClaimStore(
-            DataSource dataSource,
-            int connections,
-            Duration retention,
-            SynchronousCommit synchronousCommit,
-            Duration patience) {
+    /** @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session */
+    public PostgresClaimStore(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         var jdbc = new JdbcTemplate(dataSource);
         var settings = new StatementSettings(synchronousCommit);
         this.oneStatement = RetryingTransaction.ofOneStatement();
-        this.permits = new ConnectionLimiter(connections, patience);
         var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
         this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
         var writing = RetryingTransaction.ofWrites(dataSource, settings);
@@ -107,7 +91,7 @@ public final class PostgresClaimStore implements ClaimStore {
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
         try {
-            return permits.execute(() -> uncommitted.passBy(batch, rounds::apply));
+            return uncommitted.passBy(batch, rounds::apply);
         } catch (DataAccessException failure) {
             throw SqlStates.unstorable(failure);
         }
@@ -124,7 +108,7 @@ public final class PostgresClaimStore implements ClaimStore {
         Map<ClaimKey, KeyState> found = new HashMap<>();
         for (int from = 0; from < asked.size(); from += LOOKED_AT_ONCE) {
             List<ClaimKey> portion = asked.subList(from, Math.min(from + LOOKED_AT_ONCE, asked.size()));
-            found.putAll(permits.execute(() -> oneStatement.execute(() -> states.read(portion))));
+            found.putAll(oneStatement.execute(() -> states.read(portion)));
         }
         return found;
     }

@@ -6,6 +6,7 @@ import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.delivery.StoredResults;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,10 +73,10 @@ final class RecordStage {
         if (completed == null) {
             log.error(
                     "{} is neither deleted nor returned: that its handler has succeeded could not be recorded before its"
-                            + " listener stopped, so that {} is in doubt when its lease ends",
+                            + " listener stopped, so that {} is in doubt when its lease ends: {}",
                     delivery,
                     attempt.id().key(),
-                    unanswered);
+                    unanswered == null ? "" : StoreCalls.why(unanswered));
         } else if (completed.contains(attempt.id())) {
             attempt.recorded();
         } else {

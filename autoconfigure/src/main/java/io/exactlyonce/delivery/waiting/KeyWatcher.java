@@ -101,7 +101,7 @@ public final class KeyWatcher {
         try {
             states = new HashMap<>(
                     store.look(waiting.stream().map(WaitingDelivery::key).collect(Collectors.toSet())));
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException failure) {
             of(breakers.claims(), waiting).forEach(WaitingDelivery::sawOutage);
             failed(waiting, failure);
             return;
@@ -156,12 +156,12 @@ public final class KeyWatcher {
         try {
             claims.ask(compared);
             pauses.reset();
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException failure) {
             failed(compared, failure);
         }
     }
 
-    private void failed(List<WaitingDelivery> waiting, Throwable failure) {
+    private void failed(List<WaitingDelivery> waiting, RuntimeException failure) {
         Duration pause = pauses.begin();
         log.debug("Asking for the keys of {} waiting deliveries failed; again in {}", waiting.size(), pause, failure);
     }

@@ -1,11 +1,18 @@
 package io.exactlyonce.delivery.waiting;
 
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.StoreCalls;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -69,9 +76,28 @@ public final class StoreCircuitBreaker {
         this.observer = observer;
     }
 
-    /** Returns a store whose claims tell this breaker whether the original answers. */
+    /**
+     * Returns a store whose claims tell this breaker whether the original answers; it learns of an answer before the caller. A
+     * request that the store refuses for good tells nothing.
+     */
     public AsyncClaimStore guard(AsyncClaimStore store) {
-        return new GuardedClaimStore(store, this);
+        return new AsyncClaimStore() {
+            @Override
+            public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+                return store.claimAsync(requests).whenComplete((outcomes, failure) -> {
+                    if (failure == null) {
+                        answered();
+                    } else if (!(StoreCalls.unwrap(failure) instanceof IllegalArgumentException)) {
+                        unanswered(failure);
+                    }
+                });
+            }
+
+            @Override
+            public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
+                return store.endAsync(ends);
+            }
+        };
     }
 
     /** A listener begins to poll as the breaker permits. */

@@ -69,10 +69,7 @@ final class StoreRecovery {
         try {
             claims.ask(List.of(tried));
             breaker.answered();
-        } catch (IllegalArgumentException unstorable) {
-            // Says nothing of other claims, and will be said again.
-            claims.giveUp(tried);
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException failure) {
             waiting.forEach(WaitingDelivery::sawOutage);
             breaker.unanswered(failure);
             log.debug("The store answers looks, but not the claim of {}", tried.key(), failure);

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.waiting;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
@@ -70,7 +71,7 @@ final class TransactionProbe {
     void next(List<WaitingDelivery> waiting) {
         if ((awaited.isDone() || isGivenUp()) && isDue(waiting)) {
             awaitedUntil = clock.nanoTime() + patience(hanging).toNanos();
-            awaited = CompletableFuture.runAsync(() -> end(waiting, probe()), threads);
+            awaited = CompletableFuture.runAsync(() -> probe(waiting), threads);
         }
     }
 
@@ -104,19 +105,22 @@ final class TransactionProbe {
         return PATIENCE.multipliedBy(1L << Math.min(hanging, MOST_DOUBLINGS_OF_PATIENCE));
     }
 
-    /** Returns why there was no answer. */
-    private @Nullable Throwable probe() {
+    private void probe(List<WaitingDelivery> waiting) {
         String unique = UUID.randomUUID().toString();
         ClaimRequest request = terms.request(new ClaimSpec(new ClaimKey(SCOPE, unique), null, InDoubtPolicy.RERUN));
+        Boundary.guard("A probe of " + transaction, () -> probe(request, waiting), crash -> end(waiting, crash));
+    }
+
+    private void probe(ClaimRequest request, List<WaitingDelivery> waiting) throws Throwable {
         try {
             transaction.execute(request, claim -> {
                 throw new Answered();
             });
-            return null;
+            end(waiting, null);
         } catch (Answered answered) {
-            return null;
-        } catch (Throwable unanswered) {
-            return unanswered;
+            end(waiting, null);
+        } catch (Exception unanswered) {
+            end(waiting, unanswered);
         }
     }
 

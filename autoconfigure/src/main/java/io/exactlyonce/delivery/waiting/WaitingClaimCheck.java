@@ -47,11 +47,6 @@ final class WaitingClaimCheck {
         }
     }
 
-    /** Its key can never be claimed: it waits no longer, comes again, and is refused. */
-    void giveUp(WaitingDelivery waiting) {
-        deliveries.end(waiting, KeyState.FREE);
-    }
-
     private void giveBack(List<ClaimRequest> requests, List<ClaimOutcome> outcomes) {
         List<ClaimEnd.Released> acquired = new ArrayList<>();
         for (int index = 0; index < requests.size(); index++) {

@@ -10,23 +10,20 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
-import java.lang.reflect.Proxy;
+import io.exactlyonce.visibility.FakeClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Calls whose callers wait neither for room nor for the answer. */
+/** Calls whose callers do not wait for the answer. */
 class AsyncCallsTests {
 
     @Test
@@ -51,40 +48,6 @@ class AsyncCallsTests {
         }
     }
 
-    /** Each call would have started a further first one. */
-    @Test
-    void oneFlusherIsEnoughWhereTheSystemRefusesAThreadForAnotherAndItIsAskedForAgain() throws Exception {
-        AtomicBoolean refuses = new AtomicBoolean(true);
-        List<Thread> flushers = new CopyOnWriteArrayList<>();
-        GatedStore store = new GatedStore();
-        store.open();
-        CoalescingClaimStore coalescer = new CoalescingClaimStore(
-                store,
-                new CoalescingSettings(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE),
-                System::nanoTime,
-                flusher -> {
-                    if (!flushers.isEmpty() && refuses.get()) {
-                        throw new InternalError("no thread (simulated)");
-                    }
-                    flushers.add(new Thread(flusher));
-                    return flushers.get(flushers.size() - 1);
-                });
-        try (coalescer) {
-            for (int call = 0; call < 3; call++) {
-                assertThat(coalescer.claimAsync(List.of(request(newKey()))).get())
-                        .hasSize(1);
-            }
-            assertThat(flushers).hasSize(1);
-
-            refuses.set(false);
-            assertThat(coalescer.claimAsync(List.of(request(newKey()))).get()).hasSize(1);
-            assertThat(flushers)
-                    .extracting(Thread::getName)
-                    .containsExactly("exactly-once-claims-1", "exactly-once-claims-2");
-        }
-        assertThat(flushers).noneMatch(Thread::isAlive);
-    }
-
     @Test
     void endThatFollowsTheAnswerOfItsClaimFindsItsKeyFreeAtOnce() throws Exception {
         try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
@@ -104,8 +67,7 @@ class AsyncCallsTests {
 
     @Test
     void futureFailsOnlyWhenNothingOfItsCallIsOnItsWayAnyMore() throws Exception {
-        try (CoalescingClaimStoreRig rig =
-                new CoalescingClaimStoreRig(2, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 1, CoalescingClaimStoreRig.PATIENCE)) {
             var claims = rig.coalescer.claimAsync(List.of(request(newKey()), request(newKey())));
             Batch failing = rig.store.next();
             Batch onItsWay = rig.store.next();
@@ -126,7 +88,7 @@ class AsyncCallsTests {
 
     @Test
     void callThatWaitsForTooLongIsRefusedThoughEachFlusherIsStuckAndNeverReachesTheStore() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 10_000, Duration.ofMillis(50))) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(50))) {
             var stuck = rig.coalescer.claimAsync(List.of(request(newKey())));
             Batch onItsWay = rig.store.next();
             var refused = rig.coalescer.claimAsync(List.of(request(newKey())));
@@ -145,9 +107,44 @@ class AsyncCallsTests {
         }
     }
 
+    /** Its claims would be held for their leases, since a caller gives nothing up of a call that never reached the store. */
+    @Test
+    void callOfWhichAPartReachedTheStoreIsNotRefusedAsOneThatNeverDid() throws Exception {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, Duration.ofMillis(50))) {
+            ClaimRequest held = request(newKey());
+            rig.coalescer.claimAsync(List.of(held));
+            Batch stuck = rig.store.next();
+            ClaimRequest free = request(newKey());
+            ClaimEnd release = new ClaimEnd.Released(held.id(), "not wanted", false);
+            var ended = rig.coalescer.endAsync(List.of(release, new ClaimEnd.Released(free.id(), "not wanted", false)));
+            rig.store.next().answer();
+
+            assertThatThrownBy(ended::get)
+                    .cause()
+                    .isInstanceOf(ClaimStoreUnavailableException.class)
+                    .hasCauseInstanceOf(ClaimStoreBusyException.class);
+            stuck.answer();
+        }
+    }
+
+    @Test
+    void onlyWhatHasWaitedUntilItsDeadlineIsRefused() {
+        FakeClock clock = new FakeClock();
+        ClaimQueue queue = new ClaimQueue(new CoalescingSettings(1, 256, Duration.ofSeconds(3)), clock);
+        PendingCall<ClaimOutcome> overdue = PendingCall.of(request(newKey()), clock.nanoTime() + 10);
+        PendingCall<ClaimOutcome> patient = PendingCall.of(request(newKey()), clock.nanoTime() + 11);
+        queue.add(List.of(overdue, patient));
+
+        clock.advance(Duration.ofNanos(9));
+        assertThat(queue.withdrawOverdue()).isEmpty();
+        clock.advance(Duration.ofNanos(1));
+        assertThat(queue.withdrawOverdue()).isEqualTo(List.of(overdue));
+        assertThat(queue.withdraw(entry -> true)).isEqualTo(List.of(patient));
+    }
+
     @Test
     void patienceIsWatchedAgainAfterTheQueueWasEmpty() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 10_000, Duration.ofMillis(50))) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(50))) {
             for (int round = 0; round < 3; round++) {
                 var onItsWay = rig.coalescer.claimAsync(List.of(request(newKey())));
                 Batch batch = rig.store.next();
@@ -156,21 +153,6 @@ class AsyncCallsTests {
                 batch.answer();
                 onItsWay.get();
             }
-        }
-    }
-
-    @Test
-    void fullQueueMakesNoCallerWaitThatCannot() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 1, CoalescingClaimStoreRig.PATIENCE)) {
-            rig.claim(request(newKey()));
-            Batch busy = rig.store.next();
-            rig.claim(request(newKey()));
-            ClaimRequest beyond = request(newKey());
-            var answer = rig.coalescer.claimAsync(List.of(beyond));
-            busy.answer();
-            rig.store.next().answer();
-
-            assertThat(answer.get()).containsExactly(GatedStore.outcome(beyond));
         }
     }
 
@@ -221,7 +203,7 @@ class AsyncCallsTests {
         GatedStore gated = new GatedStore();
         gated.open();
         try (CoalescingClaimStore store =
-                new CoalescingClaimStore(gated, new CoalescingSettings(1, 1, 1, Duration.ofSeconds(1)), () -> 0)) {
+                new CoalescingClaimStore(gated, new CoalescingSettings(1, 1, Duration.ofSeconds(1)), () -> 0)) {
             ExecutorClaimStore answering = new ExecutorClaimStore(store, Runnable::run);
             ClaimRequest claim = request(newKey());
 
@@ -250,26 +232,5 @@ class AsyncCallsTests {
                 .cause()
                 .isInstanceOf(ClaimStoreBusyException.class)
                 .hasMessageContaining("shut down");
-    }
-
-    /** As when an exception's message quotes what is not there. A future that wraps it asks what it is. */
-    @Test
-    void failureThatCannotBeToldAnswersItsCallNevertheless() {
-        ClaimStore failing = (ClaimStore) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {ClaimStore.class}, (proxy, method, arguments) -> {
-                    throw new UntoldException();
-                });
-        ExecutorClaimStore answering = new ExecutorClaimStore(failing, task -> {
-            try {
-                task.run();
-            } catch (UntoldException endsAThread) {
-                // As one of a pool.
-            }
-        });
-        ClaimRequest claim = request(newKey());
-
-        assertThat(answering.claimAsync(List.of(claim))).isCompletedExceptionally();
-        assertThat(answering.endAsync(List.of(new ClaimEnd.Completed(claim.id(), null))))
-                .isCompletedExceptionally();
     }
 }

@@ -115,7 +115,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void renewalsThatAreNotSentInTimeCostTheOthersOfTheirCallNoAnswer() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 1, 10_000, Duration.ofMillis(50))) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 1, Duration.ofMillis(50))) {
             List<LeaseRenewal> leases = leases(5);
             Caller<Set<ClaimId>> renewing = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(leases));
             rig.store.next().answer();
@@ -131,8 +131,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void batchOfRenewalsThatFailsCostsTheOthersOfItsCallNoAnswer() throws Exception {
-        try (CoalescingClaimStoreRig rig =
-                new CoalescingClaimStoreRig(1, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 1, CoalescingClaimStoreRig.PATIENCE)) {
             List<LeaseRenewal> leases = leases(3);
             Caller<Set<ClaimId>> renewing = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(leases));
             rig.store.next().answer();
@@ -204,7 +203,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void callsThatWaitForTooLongAreRefusedAndNeverReachTheStore() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 10_000, Duration.ofMillis(50))) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(50))) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             Caller<Boolean> completion = rig.complete(request(newKey()), "1");
@@ -213,7 +212,6 @@ class CoalescingClaimStoreFailureTests {
                     .cause()
                     .isInstanceOf(ClaimStoreBusyException.class)
                     .hasMessageContaining("busy for 50 ms")
-                    .hasMessageContaining("at most 10000 claims")
                     .hasMessageContaining("find out what slows the database down");
             stuck.answer();
             Awaitility.await().until(() -> rig.store.entries().size() == 1);
@@ -222,7 +220,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void callThatEndsClaimsInSeveralWaysIsRefusedAsAWhole() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 10_000, Duration.ofMillis(50))) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(50))) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             Caller<Set<ClaimId>> ends = CoalescingClaimStoreRig.call(() -> rig.coalescer.end(List.of(
@@ -237,45 +235,8 @@ class CoalescingClaimStoreFailureTests {
     }
 
     @Test
-    void fullQueueRefusesClaimsButTakesEnds() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 1, Duration.ofSeconds(2))) {
-            rig.claim(request(newKey()));
-            Batch stuck = rig.store.next();
-            rig.claim(request(newKey()));
-            Caller<ClaimOutcome> tooMany = rig.claim(request(newKey()));
-            tooMany.thread().interrupt();
-
-            assertThatThrownBy(() -> tooMany.answer().get())
-                    .cause()
-                    .isInstanceOf(ClaimStoreBusyException.class)
-                    .hasMessageContaining("room");
-            Caller<Boolean> completion = rig.complete(request(newKey()), "1");
-            stuck.answer();
-            rig.store.next().answer();
-            assertThat(completion.answer().get()).isTrue();
-        }
-    }
-
-    @Test
-    void callerThatWaitsForRoomGoesOnWhenThereIsSome() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 1, CoalescingClaimStoreRig.PATIENCE)) {
-            rig.claim(request(newKey()));
-            Batch busy = rig.store.next();
-            rig.claim(request(newKey()));
-            ClaimRequest third = request(newKey());
-            Caller<ClaimOutcome> waiting = rig.claim(third);
-            busy.answer();
-            rig.store.next().answer();
-            rig.store.next().answer();
-
-            assertThat(waiting.answer().get()).isEqualTo(GatedStore.outcome(third));
-        }
-    }
-
-    @Test
     void secondFlusherGoesOnWhileTheFirstIsStuck() throws Exception {
-        try (CoalescingClaimStoreRig rig =
-                new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             ClaimRequest other = request(newKey());
@@ -290,8 +251,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void noMoreAreOnTheirWayAtATimeThanThereAreFlushers() throws Exception {
-        try (CoalescingClaimStoreRig rig =
-                new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
             rig.claim(request(newKey()));
             Batch first = rig.store.next();
             rig.claim(request(newKey()));
@@ -306,50 +266,6 @@ class CoalescingClaimStoreFailureTests {
             rig.store.next().answer();
             assertThat(third.answer().get(10, TimeUnit.SECONDS)).isInstanceOf(ClaimOutcome.Acquired.class);
             second.answer();
-        }
-    }
-
-    /** As when memory is used up: a future cannot keep what its dependent has thrown. */
-    @Test
-    void dependentThatFailsKeepsNoOtherCallerFromItsAnswerAndEndsNoFlusher() {
-        GatedStore store = new GatedStore();
-        store.open();
-        ClaimQueue queue =
-                new ClaimQueue(new CoalescingSettings(1, 256, 100, Duration.ofSeconds(30)), System::nanoTime);
-        PendingCall<ClaimOutcome> first = PendingCall.of(request(newKey()), Long.MAX_VALUE);
-        PendingCall<ClaimOutcome> second = PendingCall.of(request(newKey()), Long.MAX_VALUE);
-        var unused = first.shown().whenComplete((answer, failure) -> {
-            throw new UntoldException();
-        });
-        queue.addAnyway(List.of(first, second));
-        queue.close();
-
-        new Flusher(queue, store).run();
-
-        assertThat(first.answer()).isInstanceOf(ClaimOutcome.Acquired.class);
-        assertThat(second.shown()).isCompleted();
-    }
-
-    @Test
-    void failureThatCannotEvenBeToldLeavesNoCallerWaiting() {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
-            rig.store.open();
-            rig.store.onBatch(entries -> {
-                throw new IllegalStateException() {
-                    @Override
-                    public String getMessage() {
-                        throw new StackOverflowError("as if");
-                    }
-                };
-            });
-            ClaimRequest claim = request(newKey());
-            assertThatThrownBy(() -> Claims.complete(rig.coalescer, claim, "1"))
-                    .isInstanceOf(ClaimStoreUnavailableException.class)
-                    .hasMessageContaining("was lost");
-
-            rig.store.onBatch(entries -> {});
-
-            assertThat(Claims.complete(rig.coalescer, claim, "1")).isTrue();
         }
     }
 
@@ -371,8 +287,7 @@ class CoalescingClaimStoreFailureTests {
     /** A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps. */
     @Test
     void eachCallIsHeardWhateverTheFlushersAreDoing() throws Exception {
-        try (CoalescingClaimStoreRig rig =
-                new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
             rig.store.open();
             rig.store.onBatch(entries -> Thread.yield());
             int calls = 5_000;
@@ -413,7 +328,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void closingRefusesWhatCannotBeFlushedAndWhatComesLater() throws Exception {
-        CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, 10_000, Duration.ofMillis(300));
+        CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(300));
         Caller<ClaimOutcome> onItsWay = rig.claim(request(newKey()));
         Batch stuck = rig.store.next();
         Caller<Boolean> waiting = rig.complete(request(newKey()), "1");
@@ -439,8 +354,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void thousandVirtualThreadsAreServed() throws Exception {
-        try (CoalescingClaimStoreRig rig =
-                new CoalescingClaimStoreRig(2, 256, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
             rig.store.open();
             ExecutorService virtual = virtualThreads();
             List<ClaimRequest> requests =

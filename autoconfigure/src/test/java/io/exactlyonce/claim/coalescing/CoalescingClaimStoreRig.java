@@ -18,13 +18,13 @@ public final class CoalescingClaimStoreRig implements AutoCloseable {
     public final GatedStore store = new GatedStore();
     public final CoalescingClaimStore coalescer;
 
-    public CoalescingClaimStoreRig(int flushers, int maxBatch, int maxWaiting, Duration patience) {
-        this.coalescer = new CoalescingClaimStore(
-                store, new CoalescingSettings(flushers, maxBatch, maxWaiting, patience), System::nanoTime);
+    public CoalescingClaimStoreRig(int flushers, int maxBatch, Duration patience) {
+        this.coalescer =
+                new CoalescingClaimStore(store, new CoalescingSettings(flushers, maxBatch, patience), System::nanoTime);
     }
 
     public CoalescingClaimStoreRig() {
-        this(1, 256, 10_000, PATIENCE);
+        this(1, 256, PATIENCE);
     }
 
     /** A call in a thread of its own. */
@@ -46,7 +46,7 @@ public final class CoalescingClaimStoreRig implements AutoCloseable {
         return call(() -> Claims.renew(coalescer, request));
     }
 
-    /** Returns once the call waits: for its batch, for room, or for its answer. */
+    /** Returns once the call waits: for its batch, or for its answer. */
     public static <T> Caller<T> call(Callable<T> work) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         Thread thread = new Thread(() -> {

@@ -3,13 +3,11 @@ package io.exactlyonce.claim.coalescing;
 import static io.exactlyonce.claim.Claims.newKey;
 import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
@@ -79,8 +77,7 @@ class CoalescingClaimStoreTests {
 
     @Test
     void completionDoesNotWaitBehindMoreClaimsThanABatchHolds() throws Exception {
-        try (CoalescingClaimStoreRig small =
-                new CoalescingClaimStoreRig(1, 2, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig small = new CoalescingClaimStoreRig(1, 2, CoalescingClaimStoreRig.PATIENCE)) {
             small.claim(request(newKey()));
             Batch busy = small.store.next();
             requests(5).forEach(small::claim);
@@ -111,8 +108,7 @@ class CoalescingClaimStoreTests {
 
     @Test
     void releaseCannotOvertakeItsClaimThatIsOnItsWay() throws Exception {
-        try (CoalescingClaimStoreRig two =
-                new CoalescingClaimStoreRig(2, 1, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig two = new CoalescingClaimStoreRig(2, 1, CoalescingClaimStoreRig.PATIENCE)) {
             ClaimRequest claim = request(newKey());
             two.claim(claim);
             Batch claiming = two.store.next();
@@ -148,23 +144,6 @@ class CoalescingClaimStoreTests {
 
         assertThat(caller.answer().get()).isEqualTo(GatedStore.outcome(claim));
         assertThat(interrupted).containsExactly(true);
-    }
-
-    @Test
-    void claimThatIsInterruptedBeforeItsBatchNeverReachesTheStore() throws Exception {
-        Batch busy = blockTheFlusher();
-        ClaimRequest claim = request(newKey());
-        Caller<ClaimOutcome> caller = rig.claim(claim);
-
-        caller.thread().interrupt();
-
-        assertThatThrownBy(() -> caller.answer().get()).hasCauseInstanceOf(ClaimStoreBusyException.class);
-        ClaimRequest last = request(newKey());
-        rig.claim(last);
-        busy.answer();
-        Batch next = rig.store.next();
-        assertThat(next.entries()).isEqualTo(List.of(last));
-        next.answer();
     }
 
     @Test
@@ -220,8 +199,7 @@ class CoalescingClaimStoreTests {
 
     @Test
     void callWithMoreEntriesThanABatchIsAnsweredInItsOrder() {
-        try (CoalescingClaimStoreRig small =
-                new CoalescingClaimStoreRig(2, 7, 10_000, CoalescingClaimStoreRig.PATIENCE)) {
+        try (CoalescingClaimStoreRig small = new CoalescingClaimStoreRig(2, 7, CoalescingClaimStoreRig.PATIENCE)) {
             small.store.open();
             List<ClaimRequest> requests = requests(100);
 

@@ -11,25 +11,23 @@ class CoalescingSettingsTests {
 
     @ParameterizedTest
     @CsvSource({
-        "0, 256, 1, PT3S, flushers (0) must be from 1 to 2",
-        "3, 256, 1, PT3S, flushers (3) must be from 1 to 2",
-        "2, 0, 1, PT3S, maxBatch (0) must be from 1 to 256",
-        "2, 257, 1, PT3S, maxBatch (257) must be from 1 to 256",
-        "2, 256, 0, PT3S, maxWaiting (0) must be from 1 to 2147483647",
-        "2, 256, 1, PT0S, patience (PT0S) must be positive",
-        "2, 256, 1, PT-1S, patience (PT-1S) must be positive"
+        "0, 256, PT3S, flushers (0) must be from 1 to 2",
+        "3, 256, PT3S, flushers (3) must be from 1 to 2",
+        "2, 0, PT3S, maxBatch (0) must be from 1 to 256",
+        "2, 257, PT3S, maxBatch (257) must be from 1 to 256",
+        "2, 256, PT0S, patience (PT0S) must be positive",
+        "2, 256, PT-1S, patience (PT-1S) must be positive"
     })
-    void termsOutOfBoundsAreRefusedWithValueAndBounds(
-            int flushers, int maxBatch, int maxWaiting, Duration patience, String message) {
-        assertThatThrownBy(() -> new CoalescingSettings(flushers, maxBatch, maxWaiting, patience))
+    void termsOutOfBoundsAreRefusedWithValueAndBounds(int flushers, int maxBatch, Duration patience, String message) {
+        assertThatThrownBy(() -> new CoalescingSettings(flushers, maxBatch, patience))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(message);
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 1, 1, PT0.1S", "2, 256, 10000, PT60S"})
-    void termsWithinBoundsAreTaken(int flushers, int maxBatch, int maxWaiting, Duration patience) {
-        assertThatCode(() -> new CoalescingSettings(flushers, maxBatch, maxWaiting, patience))
+    @CsvSource({"1, 1, PT0.1S", "2, 256, PT60S"})
+    void termsWithinBoundsAreTaken(int flushers, int maxBatch, Duration patience) {
+        assertThatCode(() -> new CoalescingSettings(flushers, maxBatch, patience))
                 .doesNotThrowAnyException();
     }
 }

@@ -4,14 +4,11 @@ import static io.exactlyonce.claim.Claims.newKey;
 import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.management.ThreadMXBean;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig.Caller;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -86,31 +83,6 @@ class CompletionsTogetherTests {
     }
 
     @Test
-    void completionThatAThreadWaitsForWaitsForNothingAndTakesOthersAlong() throws Exception {
-        acquire(claims);
-        Caller<List<PendingCall<?>>> flusher = flusher();
-        complete(claims.get(0));
-        assertThat(flusher.answer()).isNotDone();
-
-        queue.add(List.of(PendingCall.of(new ClaimEnd.Completed(claims.get(1).id(), null), Long.MAX_VALUE)));
-
-        assertThat(flusher.answer().get()).hasSize(2);
-    }
-
-    /** It cannot go with the batch that is taken meanwhile: its key is on its way already. */
-    @Test
-    void completionThatAThreadWaitsForWaitsForNothingWhenItsKeyIsBack() throws Exception {
-        acquire(claims);
-        List<PendingCall<?>> first = taken(claims.subList(0, 1), new ClaimOutcome.HeldElsewhere(Duration.ZERO));
-        queue.add(List.of(PendingCall.of(new ClaimEnd.Completed(claims.get(0).id(), null), Long.MAX_VALUE)));
-        List<PendingCall<?>> second = taken(List.of(request(newKey())), new ClaimOutcome.AlreadyCompleted(null));
-        queue.returned(second);
-        queue.returned(first);
-
-        assertThat(flusher().answer().get(10, TimeUnit.SECONDS)).hasSize(1);
-    }
-
-    @Test
     void completionOfTheOnlyClaimWaitsForNothing() throws Exception {
         acquire(claims.subList(0, 1));
         Caller<List<PendingCall<?>>> flusher = flusher();
@@ -179,24 +151,6 @@ class CompletionsTogetherTests {
         assertThat(gathering.answer().get()).hasSize(2);
     }
 
-    /** What fails between the store's answer and its callers would leave all of them waiting. */
-    @Test
-    void batchThatIsBackTakesNoMemoryBeforeItsAnswersAreShown() {
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        List<Long> taken = new ArrayList<>();
-        for (int batch = 0; batch < 20; batch++) {
-            List<PendingCall<?>> entries = taken(
-                    Stream.generate(() -> request(newKey())).limit(50).toList(),
-                    new ClaimOutcome.Acquired(1, 1, false));
-            long before = threads.getCurrentThreadAllocatedBytes();
-            queue.returned(entries);
-            taken.add(threads.getCurrentThreadAllocatedBytes() - before);
-        }
-
-        // The first ones load classes, which is over before there is an outage.
-        assertThat(taken).as("bytes, batch by batch").endsWith(0L, 0L, 0L);
-    }
-
     @Test
     void closedQueueGathersNothing() throws Exception {
         acquire(claims);
@@ -209,8 +163,7 @@ class CompletionsTogetherTests {
     }
 
     private static ClaimQueue queue(long gatherNanos) {
-        return new ClaimQueue(
-                new CoalescingSettings(2, 256, 10_000, Duration.ofSeconds(30)), System::nanoTime, gatherNanos);
+        return new ClaimQueue(new CoalescingSettings(2, 256, Duration.ofSeconds(30)), System::nanoTime, gatherNanos);
     }
 
     private void acquire(List<ClaimRequest> requests) {
@@ -243,7 +196,7 @@ class CompletionsTogetherTests {
     }
 
     private void ask(ClaimRequest request) {
-        queue.addAnyway(List.of(PendingCall.of(request, Long.MAX_VALUE)));
+        queue.add(List.of(PendingCall.of(request, Long.MAX_VALUE)));
     }
 
     private void complete(ClaimRequest request) {
@@ -251,6 +204,6 @@ class CompletionsTogetherTests {
     }
 
     private void end(ClaimEnd end) {
-        queue.addAnyway(List.of(PendingCall.of(end, Long.MAX_VALUE)));
+        queue.add(List.of(PendingCall.of(end, Long.MAX_VALUE)));
     }
 }

@@ -32,14 +32,13 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Claims that occupy every connection that they can get. */
+/** Claims that occupy every connection but one. */
 class BusyConnectionsIT {
 
     private static final int CONNECTIONS = 3;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ExecutorService handlers = Executors.newCachedThreadPool();
 
     @AfterEach
@@ -61,7 +60,7 @@ class BusyConnectionsIT {
 
         try (Connection blocker = DATABASE.newConnection()) {
             insertWithoutCommit(blocker, contended);
-            for (int i = 0; i < 2 * CONNECTIONS; i++) {
+            for (int i = 0; i < CONNECTIONS - 1; i++) {
                 claims.add(handlers.submit(() -> store.claim(List.of(request(contended)))));
             }
             Awaitility.await().during(Duration.ofMillis(300)).until(() -> blockedClaims() == CONNECTIONS - 1);

@@ -57,7 +57,7 @@ class ClaimGrantsIT {
     private final String user =
             "shop_" + database.url().substring(database.url().lastIndexOf('_') + 1);
     private final PrimaryPinnedDataSource pool = new PrimaryPinnedDataSource(database.url(), user, "", 3);
-    private final PostgresClaimStore store = new PostgresClaimStore(pool, 2, Duration.ofSeconds(0));
+    private final PostgresClaimStore store = new PostgresClaimStore(pool, Duration.ofSeconds(0));
     private final RecordedSweeps sweeps = new RecordedSweeps();
 
     /** Returns the statements of the documentation. */

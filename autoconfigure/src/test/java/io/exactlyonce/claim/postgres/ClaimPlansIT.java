@@ -134,7 +134,7 @@ class ClaimPlansIT {
                             + "?user=postgres&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
                     true);
             jdbc = new JdbcTemplate(connection);
-            store = new PostgresClaimStore(connection, 2, TestDatabase.RETENTION);
+            store = new PostgresClaimStore(connection, TestDatabase.RETENTION);
             expired = new ExpiredClaims(connection);
             manager = new JdbcTransactionManager(connection);
             transaction =
@@ -169,7 +169,7 @@ class ClaimPlansIT {
 
         /** Asked of another pool whether this connection is one of the claims' database. */
         private void fence(ClaimId claim) {
-            var claims = new PostgresClaimStore(database.pool(), 2, TestDatabase.RETENTION);
+            var claims = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
             Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));
             assertThat(held).isTrue();
         }

@@ -37,8 +37,7 @@ class ClaimRowsOnDiskIT {
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
 
     @AfterAll
     static void close() {
@@ -156,7 +155,7 @@ class ClaimRowsOnDiskIT {
     @Test
     void updatesStayHeapOnly() {
         try (TestDatabase fresh = new TestDatabase(2)) {
-            var store = new PostgresClaimStore(fresh.pool(), 2, TestDatabase.RETENTION);
+            var store = new PostgresClaimStore(fresh.pool(), TestDatabase.RETENTION);
             List<ClaimRequest> batch =
                     Stream.generate(TestDatabase::request).limit(200).toList();
             store.claim(batch);

@@ -21,8 +21,7 @@ class DiagnosisIT {
     private static final int CONNECTIONS = 2;
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(database.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
     private final ClaimRequest done = claim("dönner-1");
     private final ClaimRequest doubtful = claim("A-2");
     private final ClaimRequest held = claim("A-3");

@@ -19,8 +19,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class DurabilityLog {
 
-    private static final int CONNECTIONS = 2;
-
     private DurabilityLog() {}
 
     /** New sessions lose commits. */
@@ -45,8 +43,7 @@ final class DurabilityLog {
     /** Has claims written in every way, and returns what their commits waited for. */
     static List<String> ofEveryWrite(JdbcTemplate database, DataSource claims, SynchronousCommit configured) {
         database.execute("TRUNCATE durability");
-        var store =
-                new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION, configured, Duration.ofSeconds(3));
+        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION, configured);
         ClaimRequest first = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(first));
         store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));

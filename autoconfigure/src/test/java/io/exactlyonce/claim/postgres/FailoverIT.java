@@ -26,8 +26,7 @@ class FailoverIT {
     private static final int CONNECTIONS = 4;
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(database.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
 
     @AfterEach
     void close() {
@@ -88,7 +87,7 @@ class FailoverIT {
     }
 
     private PostgresClaimStore losingReplies() {
-        return new PostgresClaimStore(new LosesFirstCommitReply(database.pool()), CONNECTIONS, TestDatabase.RETENTION);
+        return new PostgresClaimStore(new LosesFirstCommitReply(database.pool()), TestDatabase.RETENTION);
     }
 
     @Test

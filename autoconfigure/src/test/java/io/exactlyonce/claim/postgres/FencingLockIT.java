@@ -40,8 +40,7 @@ class FencingLockIT {
         DATABASE.jdbc().execute("CREATE TABLE shipment (id text)");
     }
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final TransactionTemplate application =
             new TransactionTemplate(new JdbcTransactionManager(DATABASE.application()));
     private final ClaimRequest request = request();

@@ -23,7 +23,7 @@ class HeapOnlyUpdatesIT {
     @ValueSource(ints = {1, 10, 50})
     void renewalsCompletionsAndReleasesAreAllHeapOnly(int batchSize) {
         try (TestDatabase database = new TestDatabase(2)) {
-            var store = new PostgresClaimStore(database.pool(), 2, TestDatabase.RETENTION);
+            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
             for (int done = 0; done < CLAIMS; done += batchSize) {
                 live(
                         store,

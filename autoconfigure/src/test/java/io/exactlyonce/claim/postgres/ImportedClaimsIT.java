@@ -38,8 +38,7 @@ class ImportedClaimsIT {
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
     private final JdbcTemplate jdbc = database.jdbc();
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(database.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
 
     @AfterEach
     void close() {

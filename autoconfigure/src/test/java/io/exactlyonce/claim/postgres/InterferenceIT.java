@@ -40,8 +40,7 @@ class InterferenceIT {
     private static final String ANY = "";
     private static final String TAKE_OVER = "UPDATE exactly_once_claim\nSET status = 'HELD'";
 
-    private final PostgresClaimStore other =
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore other = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
 
     @AfterAll
     static void close() {
@@ -187,7 +186,6 @@ class InterferenceIT {
         AtomicInteger statements = new AtomicInteger();
         var store = new PostgresClaimStore(
                 new InterruptedDataSource(DATABASE.pool(), ANY, Integer.MAX_VALUE, statements::incrementAndGet),
-                CONNECTIONS,
                 TestDatabase.RETENTION);
         ClaimRequest done = request();
         ClaimRequest running = request();
@@ -252,7 +250,7 @@ class InterferenceIT {
 
     private static ClaimOutcome claimWhile(String statement, int times, Runnable event, ClaimKey key) {
         var dataSource = new InterruptedDataSource(DATABASE.pool(), statement, times, event);
-        return new PostgresClaimStore(dataSource, CONNECTIONS, TestDatabase.RETENTION)
+        return new PostgresClaimStore(dataSource, TestDatabase.RETENTION)
                 .claim(List.of(request(key)))
                 .get(0);
     }

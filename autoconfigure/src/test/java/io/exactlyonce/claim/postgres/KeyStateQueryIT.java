@@ -30,7 +30,7 @@ class KeyStateQueryIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), 4, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ClaimRequest claim = request();
     private Connection other;
 

@@ -82,7 +82,7 @@ class PooledTransactionsIT {
     /** More threads than connections, more connections than sessions: each transaction meets another's session. */
     @Test
     void eachKeyIsClaimedOnce() throws Exception {
-        var store = new PostgresClaimStore(claims, CONNECTIONS, TestDatabase.RETENTION);
+        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION);
         List<ClaimKey> keys = IntStream.range(0, KEYS)
                 .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
                 .toList();

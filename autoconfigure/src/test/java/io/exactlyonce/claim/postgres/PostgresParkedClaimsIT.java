@@ -33,7 +33,7 @@ class PostgresParkedClaimsIT {
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final ClaimStore store = new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, Duration.ofHours(1));
+    private final ClaimStore store = new PostgresClaimStore(DATABASE.pool(), Duration.ofHours(1));
     private final ParkedClaims parked = new PostgresParkedClaims(DATABASE.pool(), TestDatabase.RETENTION);
 
     @AfterAll

@@ -42,7 +42,7 @@ class RetentionContentionIT {
     @Test
     void completedKeyIsNeverAcquiredAgainWithinItsRetention() throws Exception {
         try (TestDatabase database = new TestDatabase(WORKERS + SWEEPERS)) {
-            var store = new PostgresClaimStore(database.pool(), WORKERS + SWEEPERS, RETENTION);
+            var store = new PostgresClaimStore(database.pool(), RETENTION);
 
             Threads.run(WORKERS + SWEEPERS, () -> {
                 if (workers.getAndDecrement() <= SWEEPERS) {

@@ -41,7 +41,7 @@ class RetentionUnderLoadIT {
         try (TestDatabase database = new TestDatabase(WORKERS + 2)) {
             ClaimPlansIT.fill(database, ROWS, "20 days", "6 days");
             database.jdbc().execute("VACUUM ANALYZE exactly_once_claim");
-            var store = new PostgresClaimStore(database.pool(), WORKERS + 1, TestDatabase.RETENTION);
+            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
             RecordedSweeps sweeps = new RecordedSweeps();
             var retention = new ClaimSweeper(
                     database.pool(),

@@ -28,8 +28,7 @@ class StaleClaimIT {
     private static final int CONNECTIONS = 2;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ClaimRequest stale = request();
     private final ClaimRequest successor = request(stale.key());
 

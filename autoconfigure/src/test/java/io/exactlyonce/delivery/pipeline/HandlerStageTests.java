@@ -3,18 +3,14 @@ package io.exactlyonce.delivery.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -82,40 +78,6 @@ class HandlerStageTests {
                 .isInstanceOf(IOException.class);
 
         assertThat(rig.store.releases()).hasSize(3);
-    }
-
-    @Test
-    void releaseWhoseTextTheStoreRefusesIsMadeInAscii() {
-        rig.store.onRelease(requested -> {
-            throw new IllegalArgumentException("no such letter in this database");
-        });
-
-        assertThatThrownBy(() -> rig.process(delivery, claim -> {
-                    throw new IOException("12 \u20AC are due");
-                }))
-                .isInstanceOf(IOException.class);
-
-        assertThat(rig.store.releases())
-                .extracting(ClaimEnd.Released::error)
-                .containsExactly("java.io.IOException: 12 \u20AC are due", "java.io.IOException: 12 ? are due");
-    }
-
-    @Test
-    void parkingWhoseTextTheStoreRefusesIsMadeInAscii() {
-        rig.store.onPark(requested -> {
-            throw new IllegalArgumentException("no such letter in this database");
-        });
-        InDoubtPolicy policy = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
-
-        assertThatThrownBy(() -> rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, policy), claim -> {
-                    throw new IOException("12 \u20AC are due");
-                }))
-                .isInstanceOf(IOException.class);
-
-        assertThat(rig.store.parkings())
-                .extracting(ClaimEnd.Parked::reason)
-                .containsExactly("java.io.IOException: 12 \u20AC are due", "java.io.IOException: 12 ? are due");
-        assertThat(rig.parked).containsExactly(DeliveryRig.KEY);
     }
 
     @Test

@@ -306,22 +306,6 @@ class TransactionalHandlerTests {
         assertThat(returnsAfterSettling()).isEmpty();
     }
 
-    /** Without a pause it would ask again and again. */
-    @Test
-    void claimOnTheLastReceiveWaitsForTheDatabaseWhereNoPauseCanBeTimed() throws Throwable {
-        Delivery last = rig.receive(lastReceive(), "last", 1);
-        rig.timer.refuse();
-
-        rig.process(
-                last,
-                new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, answeringFrom(3)),
-                DeliveryRig::neverCalled);
-
-        assertThat(requests).hasSize(1);
-        assertThat(rig.deliveries.settle(last)).isFalse();
-        assertThat(rig.waiting).containsExactly(1);
-    }
-
     private Subscription lastReceive() {
         return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
     }

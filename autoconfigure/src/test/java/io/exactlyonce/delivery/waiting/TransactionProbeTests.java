@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -230,20 +229,6 @@ class TransactionProbeTests {
         probes.remove();
         probes.remove().run();
         rig.watch.tick();
-        assertThat(rig.supervisor.inFlight()).isZero();
-    }
-
-    @Test
-    void probeThatGetsNoThreadIsMadeLater() throws Throwable {
-        rig.probeThreads = probe -> {
-            throw new OutOfMemoryError("unable to create native thread");
-        };
-        waitForManager();
-        assertThatThrownBy(rig.watch::tick).isInstanceOf(OutOfMemoryError.class);
-
-        rig.probeThreads = Runnable::run;
-        rig.watch.tick();
-
         assertThat(rig.supervisor.inFlight()).isZero();
     }
 

@@ -22,11 +22,10 @@ import java.util.stream.Stream;
  * The claim engine as an application has it: each thread claims new keys, then completes them.
  *
  * @param pool leads to the table
- * @param connections of the pool
  * @param threads how many
  * @param keys of each call
  */
-public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int threads, int keys) {
+public record ClaimThreads(PrimaryPinnedDataSource pool, int threads, int keys) {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration RETENTION = Duration.ofDays(14);
@@ -41,9 +40,9 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int connections, int th
 
     /** Lets them work, and checks each answer. */
     public Result run(Duration length) throws Exception {
-        ClaimStore postgres = new PostgresClaimStore(pool, connections, RETENTION);
+        ClaimStore postgres = new PostgresClaimStore(pool, RETENTION);
         CoalescingSettings terms =
-                new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, 10_000, Duration.ofSeconds(3));
+                new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();
         try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime)) {
             long pairs = runThreads(store, startNanos + length.toNanos());

@@ -89,7 +89,7 @@ final class FullTable implements Contestant, AutoCloseable {
         Thread retention = new Thread(this::deleteExpired, "retention");
         retention.start();
         try {
-            return Reading.of(new ClaimThreads(pool, CONNECTIONS, THREADS, 1)
+            return Reading.of(new ClaimThreads(pool, THREADS, 1)
                     .run(turn.length())
                     .perSecond());
         } finally {

@@ -131,15 +131,11 @@ public final class DynamoDbClaimsAutoConfiguration {
     @Bean
     ClaimStore exactlyOnceClaimStore(DynamoDbClaims claims, ExactlyOnceProperties properties) {
         ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
-        if (!coalescing.enabled()) {
-            return claims.store();
-        }
         return new CoalescingClaimStore(
                 claims.store(),
                 new CoalescingSettings(
                         coalescing.flushers(),
                         Math.min(coalescing.maxBatch(), DynamoDbClaimStore.LARGEST_BATCH),
-                        coalescing.maxWaiting(),
                         coalescing.patience()),
                 System::nanoTime);
     }

@@ -66,13 +66,6 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void storeIsUsedDirectlyWhereCoalescingIsOff() {
-        application
-                .withPropertyValues("exactly-once.claim.coalescing.enabled=false")
-                .run(context -> assertThat(context).hasSingleBean(DynamoDbClaimStore.class));
-    }
-
-    @Test
     void backsOffUnlessAskedFor() {
         application
                 .withPropertyValues("exactly-once.claim.store=postgresql")

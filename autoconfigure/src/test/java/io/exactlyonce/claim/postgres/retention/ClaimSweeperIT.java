@@ -43,8 +43,7 @@ class ClaimSweeperIT {
     /** Each test sweeps a table of its own. */
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(database.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
     private final RecordedSweeps sweeps = new RecordedSweeps();
     private final List<Duration> pauses = new ArrayList<>();
 
@@ -180,7 +179,7 @@ class ClaimSweeperIT {
 
     @Test
     void claimExpiresByTheRetentionUnderWhichItWasMade() throws Exception {
-        var shortTerm = new PostgresClaimStore(database.pool(), CONNECTIONS, Duration.ofDays(1));
+        var shortTerm = new PostgresClaimStore(database.pool(), Duration.ofDays(1));
         ClaimRequest brief = request();
         ClaimRequest kept = completed();
         shortTerm.claim(List.of(brief));

@@ -79,8 +79,7 @@ class PostgresClaimTransactionIT {
     private final ClaimTransaction transaction = new PostgresClaimTransactionFactory(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .of(manager, null);
-    private final PostgresClaimStore external =
-            new PostgresClaimStore(DATABASE.pool(), CONNECTIONS, TestDatabase.RETENTION);
+    private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
