@@ -12,14 +12,16 @@ import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,7 +39,10 @@ public final class Deliveries {
     private final Jitter random;
     private final InFlightDeliveries inFlight;
     private final WaitingDeliveries waiters;
-    private final Map<Subscription, ListenerStop> stopping = new ConcurrentHashMap<>();
+
+    /** Of the listeners that have begun to stop; each start has its own. Weak: polls are answered for as long as there is one. */
+    private final Set<QueueVisibility> stopping =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     /**
      * @param supervisor renews windows and leases
@@ -79,9 +84,12 @@ public final class Deliveries {
         }
         received.forEach(inFlight::add);
         // The answer to a poll may come later than its listener's stop.
-        stopping.forEach((listener, stop) -> stop.returnUnstarted(received.stream()
-                .filter(delivery -> delivery.subscription().equals(listener))
-                .toList()));
+        List<Delivery> late = received.stream()
+                .filter(delivery -> isStopping(delivery.subscription()))
+                .toList();
+        if (!late.isEmpty()) {
+            stop(late.get(0).subscription()).returnUnstarted(late);
+        }
     }
 
     /**
@@ -177,18 +185,13 @@ public final class Deliveries {
         return new ListenerStop(subscription, this, inFlight, waiters);
     }
 
-    /** A listener begins to stop. One that has been started again since its last stop has another subscription. */
-    void stopping(ListenerStop stop) {
-        Subscription subscription = stop.subscription();
-        stopping.keySet()
-                .removeIf(former -> !former.equals(subscription)
-                        && former.listener().equals(subscription.listener())
-                        && former.queue().equals(subscription.queue()));
-        stopping.put(subscription, stop);
+    /** A listener begins to stop. */
+    void stopping(Subscription subscription) {
+        stopping.add(subscription.visibility());
     }
 
     /** Returns whether a listener has begun to stop: none of its handlers begins any more. */
     boolean isStopping(Subscription subscription) {
-        return stopping.containsKey(subscription);
+        return stopping.contains(subscription.visibility());
     }
 }
