@@ -69,7 +69,7 @@ public final class InFlightDeliveries {
     private boolean leave(Delivery delivery) {
         boolean left = deliveries.remove(delivery);
         if (left) {
-            Telling.of(delivery, () -> observer.inFlight(delivery.subscription(), -1));
+            observer.inFlight(delivery.subscription(), -1);
         }
         return left;
     }
@@ -90,7 +90,7 @@ public final class InFlightDeliveries {
         // A delete may be confirmed after the listener has stopped.
         if (leave(delivery) && delivery.wasHandled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
-            Telling.of(delivery, () -> observer.delivered(delivery.subscription(), taken));
+            observer.delivered(delivery.subscription(), taken);
         }
         delivery.end();
     }

@@ -326,20 +326,6 @@ class DatabaseEffectsIT {
         }
     }
 
-    /** As of a letter that the database's encoding has not: all of its batch would come again with it, and end with it, untried. */
-    @Test
-    void messageOfABatchWhoseKeyCannotBeStoredEndsInTheDeadLetterQueueAlone() {
-        String deadLetters = SQS.addDeadLetterQueue(queue, 1);
-        List.of("o1", "o2", "\u0416", "o4").forEach(order -> SQS.send(queue, order));
-
-        try (TestApplication application = start(EmbeddedDatabase.shared().createLatin1Database(), Batches.class)) {
-            await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0 && SQS.size(deadLetters) > 0);
-
-            assertThat(sales(application)).containsExactlyInAnyOrder("o1", "o2", "o4");
-            assertThat(SQS.size(deadLetters)).isOne();
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(classes = {WithJdbcClient.class, WithJdbcTemplate.class, WithJpa.class, Swallowing.class})
     void failureRollsTheWritesBackAndTheMessageComesAgain(Class<? extends Shop> listener) {

@@ -7,7 +7,6 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.ReceiveBudget;
 import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.delivery.Telling;
 import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.Jitter;
@@ -78,11 +77,10 @@ public final class Deliveries {
      * are returned at once.
      */
     public void begin(Collection<Delivery> received) {
-        // All of them before the first is told of: what is thrown then must leave none that cannot be returned.
         for (Delivery delivery : received) {
             delivery.begin(supervisor.start(delivery.subscription(), delivery.receiptHandle(), delivery.receivedAt()));
+            inFlight.add(delivery);
         }
-        received.forEach(inFlight::add);
         // The answer to a poll may come later than its listener's stop.
         List<Delivery> late = received.stream()
                 .filter(delivery -> isStopping(delivery.subscription()))
@@ -118,7 +116,7 @@ public final class Deliveries {
         if (settled.isEmpty()) {
             return false;
         }
-        Telling.of(delivery, () -> observer.settled(delivery, settled.get()));
+        observer.settled(delivery, settled.get());
         switch (settled.get()) {
             case ABANDONED -> inFlight.end(delivery);
             case WAITING -> await(delivery, mayWait);
@@ -159,11 +157,8 @@ public final class Deliveries {
 
     /** The queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
-        try {
-            observer.acknowledged(delivery);
-        } finally {
-            inFlight.end(delivery);
-        }
+        observer.acknowledged(delivery);
+        inFlight.end(delivery);
     }
 
     /** The queue has refused the delete: the message will come again, as a duplicate. */

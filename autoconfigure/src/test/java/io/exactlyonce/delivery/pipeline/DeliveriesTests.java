@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.ClaimWriter;
@@ -22,7 +23,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class DeliveriesTests {
 
     private final DeliveryRig rig = new DeliveryRig();
@@ -143,6 +148,60 @@ class DeliveriesTests {
         assertThat(rig.store.renewals()).isEmpty();
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void crashBetweenClaimAndHandlerIsLoggedOnceAndLeavesAllToTheirEnds(CapturedOutput output) {
+        Delivery delivery = rig.receive();
+        rig.whenClaimed = () -> {
+            throw new OutOfMemoryError("simulated");
+        };
+
+        Boundary.guard(
+                "poll of orders", () -> claimAhead(delivery), crash -> deliveries.abandon(List.of(delivery)));
+
+        assertThat(output.getAll()).containsOnlyOnce("poll of orders crashed");
+        assertLeftToItsEnds(delivery);
+    }
+
+    @Test
+    void crashWhenAHandlerHasEndedIsLoggedOnceAndLeavesAllToTheirEnds(CapturedOutput output) {
+        Delivery delivery = rig.receive();
+        rig.whenHandled = () -> {
+            throw new StackOverflowError("simulated");
+        };
+
+        Boundary.guard(
+                "handler of orders",
+                () -> {
+                    List<Attempt> attempts = claimAhead(delivery);
+                    rig.pipeline()
+                            .process(attempts, (DeliveryRig.SingleHandler) claim -> "shipped")
+                            .join();
+                },
+                crash -> deliveries.abandon(List.of(delivery)));
+
+        assertThat(output.getAll()).containsOnlyOnce("handler of orders crashed");
+        assertLeftToItsEnds(delivery);
+    }
+
+    private List<Attempt> claimAhead(Delivery delivery) {
+        List<Attempt> attempts =
+                List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN)));
+        ClaimWriter.await(rig.pipeline().claimAhead(attempts));
+        return attempts;
+    }
+
+    private void assertLeftToItsEnds(Delivery delivery) {
+        rig.tickFor(Duration.ofSeconds(25));
+        assertThat(deliveries.settle(delivery)).isFalse();
+        assertThat(delivery.state()).isEqualTo(DeliveryState.ABANDONED);
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.renewals()).isEmpty();
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.deleted).isEmpty();
     }
 
     @Test

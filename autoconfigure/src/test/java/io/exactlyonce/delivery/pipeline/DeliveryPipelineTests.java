@@ -186,21 +186,6 @@ class DeliveryPipelineTests {
         assertThat(rig.store.claims()).hasSize(1);
     }
 
-    /** The other messages of its batch would come again, each for a receive, and its failure would tell nothing of the store's. */
-    @Test
-    void claimOnTheLastReceiveWaitsForTheStoreWhereNoRepetitionCanBeTimed() throws Throwable {
-        Delivery last = rig.receive(lastReceive(), "last", 1);
-        rig.timer.refuse();
-        loseClaims(1);
-
-        assertThat(rig.process(last, DeliveryRig::neverCalled)).isNull();
-
-        assertThat(rig.store.claims()).hasSize(1);
-        assertThat(rig.deliveries.settle(last)).isFalse();
-        assertThat(rig.returns()).isEmpty();
-        assertThat(rig.waiting).containsExactly(1);
-    }
-
     private Subscription lastReceive() {
         return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
     }

@@ -64,7 +64,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     @Override
-    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
+    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
         TransactionStatus status = begin(requests);
         List<ClaimOutcome> outcomes;
         try {
@@ -93,7 +93,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private List<ClaimOutcome> claimAndWork(List<ClaimRequest> requests, BatchWork work, TransactionStatus status)
-            throws Throwable {
+            throws Exception {
         String mark = requests.get(0).claimId().toString();
         List<ClaimOutcome> outcomes = claim(requests, mark);
         List<ClaimId> acquired = IntStream.range(0, requests.size())
