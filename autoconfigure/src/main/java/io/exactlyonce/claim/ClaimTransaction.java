@@ -47,6 +47,8 @@ public interface ClaimTransaction {
      * @param requests at least one; of several for one key the later ones are held elsewhere
      * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
      *     means that nothing was written for that key
+     * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the connection was lost.
+     *     The cause tells what the work threw, if it did
      * @throws Exception what the work threw, or why it could not be committed
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;

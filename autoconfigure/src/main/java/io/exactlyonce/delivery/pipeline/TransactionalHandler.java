@@ -65,8 +65,11 @@ final class TransactionalHandler {
         List<Attempt> open =
                 batch.attempts().stream().filter(Attempt::isToBeClaimed).toList();
         BackOffExecution pauses = ClaimWriter.endlessPauses();
+        boolean mayRepeat = true;
         while (!open.isEmpty()) {
-            open = new Work(batch, open, handler).execute(pauses);
+            Work work = new Work(batch, open, handler, mayRepeat);
+            open = work.execute(pauses);
+            mayRepeat &= !work.isRepeated;
         }
         return CompletableFuture.completedFuture(null);
     }
@@ -100,13 +103,17 @@ final class TransactionalHandler {
         private final List<Attempt> open;
         private final Handler handler;
         private final ClaimTransaction transaction;
+        private final boolean mayRepeat;
         private final HandlerRun run = new HandlerRun();
         private List<Attempt> called = List.of();
         private @Nullable Object result;
         private boolean answered;
+        private boolean isRepeated;
         private ClaimScope scope = ClaimScope.NONE;
 
-        Work(Batch batch, List<Attempt> open, Handler handler) {
+        /** @param mayRepeat whether the handler may be called again if its connection is lost */
+        Work(Batch batch, List<Attempt> open, Handler handler, boolean mayRepeat) {
+            this.mayRepeat = mayRepeat;
             this.batch = batch;
             this.open = open;
             this.handler = handler;
@@ -129,8 +136,11 @@ final class TransactionalHandler {
                 return rolledBack.rest;
             } catch (HandlerFailure failure) {
                 return failed(Objects.requireNonNull(failure.getCause()));
+            } catch (ClaimStoreUnavailableException failure) {
+                return answered ? lost(failure, pauses) : unanswered(failure, pauses);
             } catch (Exception failure) {
-                return answered ? failed(failure) : unanswered(failure, pauses);
+                scope.end(List.of(), failure);
+                return failed(failure);
             }
         }
 
@@ -214,16 +224,37 @@ final class TransactionalHandler {
         }
 
         /** The handler was not called. Where the database did not answer, the messages wait until it does. */
-        private List<Attempt> unanswered(Exception why, BackOffExecution pauses) {
+        private List<Attempt> unanswered(ClaimStoreUnavailableException why, BackOffExecution pauses) {
             scope.end(List.of(), why);
-            if (why instanceof ClaimStoreUnavailableException) {
-                if (isToBeRepeated() && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
-                    return open;
-                }
-                open.forEach(attempt -> ClaimStage.await(attempt, why));
-                return List.of();
+            if (isToBeRepeated() && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
+                return open;
             }
-            return failed(why);
+            open.forEach(attempt -> ClaimStage.await(attempt, why));
+            return List.of();
+        }
+
+        /**
+         * The transaction lost its connection, and all that it wrote, unless its commit got through, which the next claim tells. The
+         * messages wait for the database. Where one would not come again after that, the handler is called once more instead; a
+         * second time its message fails, since the handler itself may break its connections.
+         */
+        private List<Attempt> lost(ClaimStoreUnavailableException why, BackOffExecution pauses) {
+            if (why.getCause() instanceof LeftOut rolledBack) {
+                return rolledBack.rest;
+            }
+            Throwable failure = why.getCause() instanceof HandlerFailure thrown ? thrown.getCause() : why;
+            if (run.wasStopped()) {
+                return failed(failure);
+            }
+            log.warn("{} lost the connection of its transaction; it is tried again when the database answers", called);
+            called.forEach(attempt -> attempt.delivery().step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
+            isRepeated = mayRepeat && called.stream().anyMatch(Attempt::isAtStake);
+            if (isRepeated && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
+                return called;
+            }
+            batch.addHandlersFailure(failure);
+            called.forEach(attempt -> ClaimStage.await(attempt, why));
+            return List.of();
         }
 
         private boolean isToBeRepeated() {

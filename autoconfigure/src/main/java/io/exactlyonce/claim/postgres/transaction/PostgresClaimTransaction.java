@@ -39,6 +39,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
+    /** Class 08: the connection broke. */
+    private static final String CONNECTION = "08";
+
+    private static final String SERVER_SHUTS_DOWN = "57P";
+
     private final PlatformTransactionManager transactions;
     private final DataSource dataSource;
     private final JdbcTemplate jdbc;
@@ -70,12 +75,14 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         try {
             outcomes = claimAndWork(requests, work, status);
         } catch (Throwable failure) {
-            rollback(status, failure);
+            if (!isRolledBack(status, failure)) {
+                throw lost(requests, failure);
+            }
             throw failure;
         }
         // A key that was parked is to stay so.
         if (outcomes.stream().anyMatch(outcome -> outcome instanceof Acquired || outcome instanceof Parked)) {
-            transactions.commit(status);
+            commit(requests, status);
         } else {
             transactions.rollback(status);
         }
@@ -155,11 +162,28 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    private void rollback(TransactionStatus status, Throwable failure) {
+    private void commit(List<ClaimRequest> requests, TransactionStatus status) {
+        try {
+            transactions.commit(status);
+        } catch (RuntimeException failure) {
+            String state = SqlStates.of(failure);
+            throw state.startsWith(CONNECTION) || state.startsWith(SERVER_SHUTS_DOWN) ? lost(requests, failure) : failure;
+        }
+    }
+
+    private static ClaimStoreUnavailableException lost(List<ClaimRequest> requests, Throwable failure) {
+        return new ClaimStoreUnavailableException(
+                "The transaction of %s lost its connection".formatted(requests.get(0).key()), failure);
+    }
+
+    /** Returns whether there still was a connection for it: work that breaks it may throw anything. */
+    private boolean isRolledBack(TransactionStatus status, Throwable failure) {
         try {
             transactions.rollback(status);
+            return true;
         } catch (RuntimeException | Error connectionLost) {
             failure.addSuppressed(connectionLost);
+            return false;
         }
     }
 }
