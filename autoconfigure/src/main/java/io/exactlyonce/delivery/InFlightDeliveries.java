@@ -40,12 +40,7 @@ public final class InFlightDeliveries {
 
     /** Makes a delivery visible after a delay. It is not measured: a storm of quick failures would hide the slow. */
     public void returnAfter(Delivery delivery, Duration delay) {
-        log.debug("Returning {} after {}", delivery, delay);
-        delivery.renewal().returnAfter(delay).exceptionally(failure -> {
-            log.warn("Returning {} failed; it will be visible when its window ends", delivery, failure);
-            return null;
-        });
-        remove(delivery);
+        returnAll(Map.of(delivery, delay));
     }
 
     /** Makes deliveries of one listener visible together. */

@@ -1,7 +1,12 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -171,7 +176,7 @@ public final class Renewal {
      * @param delay rounded up to whole seconds
      */
     public CompletableFuture<Void> returnAfter(Duration delay) {
-        return MessageReturn.send(List.of(prepareReturn(delay)));
+        return returnAll(Map.of(this, delay));
     }
 
     /**
@@ -181,14 +186,40 @@ public final class Renewal {
      * @param delays by delivery
      */
     public static CompletableFuture<Void> returnAll(Map<Renewal, Duration> delays) {
-        return MessageReturn.send(delays.entrySet().stream()
-                .map(each -> each.getKey().prepareReturn(each.getValue()))
-                .toList());
+        Map<Subscription, List<Change>> ready = new HashMap<>();
+        List<CompletableFuture<Void>> sent = new ArrayList<>();
+        delays.forEach((renewal, delay) -> {
+            RenewedWindow window = renewal.window;
+            boolean ours = renewal.isInvisible();
+            renewal.letGo();
+            CompletableFuture<Void> stopped = renewal.supervisor.forget(window);
+            if (stopped.isDone()) {
+                window.exposure(delay, ours)
+                        .ifPresent(change -> ready.computeIfAbsent(window.subscription(), queue -> new ArrayList<>())
+                                .add(change));
+            } else {
+                sent.add(stopped.thenCompose(ignored -> expose(
+                        window.subscription(),
+                        window.exposure(delay, ours).stream().toList())));
+            }
+        });
+        ready.forEach((subscription, changes) -> sent.add(expose(subscription, changes)));
+        return CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new));
     }
 
-    private MessageReturn prepareReturn(Duration delay) {
-        boolean ours = window.isOn(supervisor.now());
-        letGo();
-        return new MessageReturn(window, supervisor.forget(window), delay, ours);
+    private static CompletableFuture<Void> expose(Subscription subscription, List<Change> changes) {
+        return changes.isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : subscription.visibility().change(changes).thenAccept(answers -> {
+                    for (Change change : changes) {
+                        QueueVisibility.Result answer = answers.get(change.receiptHandle());
+                        if (answer != QueueVisibility.Result.CHANGED) {
+                            log.warn(
+                                    "Returning a message of {} was answered with {}; it will be visible when its window ends",
+                                    subscription,
+                                    answer);
+                        }
+                    }
+                });
     }
 }
