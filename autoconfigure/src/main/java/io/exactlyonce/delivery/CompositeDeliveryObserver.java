@@ -180,7 +180,8 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
         try {
             telling.run();
         } catch (Throwable failure) {
-            // Also an error, such as a missing class, and a checked exception, which languages like Kotlin throw undeclared.
+            // Also an error, such as a missing class, and a checked exception, which languages like Kotlin throw
+            // undeclared.
             failures.increment();
             log.warn("{} failed; the delivery goes on", told.getClass().getName(), failure);
         }

@@ -66,15 +66,14 @@ final class WindowRenewer {
         long askedAt = clock.nanoTime();
         List<Change> changes = due.stream().map(Due::change).toList();
         var unused = queue.change(changes)
-                .whenComplete((answers, failure) ->
-                        Boundary.guard("A renewal of windows", () -> answered(due, failure == null ? answers : Map.of(), askedAt)));
+                .whenComplete((answers, failure) -> Boundary.guard(
+                        "A renewal of windows", () -> answered(due, failure == null ? answers : Map.of(), askedAt)));
     }
 
     private void answered(List<Due> due, Map<String, QueueVisibility.Result> answers, long askedAt) {
         for (Due each : due) {
             RenewedWindow window = each.window();
-            QueueVisibility.Result answer =
-                    answers.getOrDefault(window.receiptHandle(), QueueVisibility.Result.FAILED);
+            QueueVisibility.Result answer = answers.getOrDefault(window.receiptHandle(), QueueVisibility.Result.FAILED);
             tell(window, window.answered(answer, askedAt, random.next()));
         }
     }

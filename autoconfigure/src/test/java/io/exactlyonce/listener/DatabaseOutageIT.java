@@ -175,7 +175,8 @@ class DatabaseOutageIT {
         try (TestApplication running = start(10)) {
             SqsRequests requests = running.bean(SqsRequests.class);
             SALES.forEach(sale -> SQS.send(sales, sale));
-            await().atMost(Duration.ofSeconds(20)).until(() -> running.bean(Shop.class).selling() == SALES.size());
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> running.bean(Shop.class).selling() == SALES.size());
 
             fault.begin(application);
             running.bean(Shop.class).finish();

@@ -6,7 +6,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -52,7 +52,8 @@ final class ListenerCall implements Handler {
         }
         CompletableFuture<@Nullable Object> recorded = pipeline.process(attempts, this);
         if (!answered && recorded.isCompletedExceptionally()) {
-            throw Objects.requireNonNull(recorded.handle((none, failure) -> failure).join());
+            throw Objects.requireNonNull(
+                    recorded.handle((none, failure) -> failure).join());
         }
         Object answer = method.isAsync() ? recorded : recorded.join();
         return answer == null ? method.nothing() : answer;

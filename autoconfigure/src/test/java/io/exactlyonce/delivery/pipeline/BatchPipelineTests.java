@@ -2,7 +2,6 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;

@@ -157,8 +157,7 @@ class DeliveriesTests {
             throw new OutOfMemoryError("simulated");
         };
 
-        Boundary.guard(
-                "poll of orders", () -> claimAhead(delivery), crash -> deliveries.abandon(List.of(delivery)));
+        Boundary.guard("poll of orders", () -> claimAhead(delivery), crash -> deliveries.abandon(List.of(delivery)));
 
         assertThat(output.getAll()).containsOnlyOnce("poll of orders crashed");
         assertLeftToItsEnds(delivery);

@@ -167,13 +167,17 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             transactions.commit(status);
         } catch (RuntimeException failure) {
             String state = SqlStates.of(failure);
-            throw state.startsWith(CONNECTION) || state.startsWith(SERVER_SHUTS_DOWN) ? lost(requests, failure) : failure;
+            throw state.startsWith(CONNECTION) || state.startsWith(SERVER_SHUTS_DOWN)
+                    ? lost(requests, failure)
+                    : failure;
         }
     }
 
     private static ClaimStoreUnavailableException lost(List<ClaimRequest> requests, Throwable failure) {
         return new ClaimStoreUnavailableException(
-                "The transaction of %s lost its connection".formatted(requests.get(0).key()), failure);
+                "The transaction of %s lost its connection"
+                        .formatted(requests.get(0).key()),
+                failure);
     }
 
     /** Returns whether there still was a connection for it: work that breaks it may throw anything. */
