@@ -11,6 +11,7 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -176,6 +177,10 @@ final class HandlerStage {
     static final class HandlerFailure extends Exception {
         HandlerFailure(Throwable thrown) {
             super("The handler failed", thrown, false, false);
+        }
+
+        Throwable thrown() {
+            return Objects.requireNonNull(getCause());
         }
     }
 }

@@ -135,7 +135,7 @@ final class TransactionalHandler {
             } catch (LeftOut rolledBack) {
                 return rolledBack.rest;
             } catch (HandlerFailure failure) {
-                return failed(Objects.requireNonNull(failure.getCause()));
+                return failed(failure.thrown());
             } catch (ClaimStoreUnavailableException failure) {
                 return answered ? lost(failure, pauses) : unanswered(failure, pauses);
             } catch (Exception failure) {
@@ -242,7 +242,7 @@ final class TransactionalHandler {
             if (why.getCause() instanceof LeftOut rolledBack) {
                 return rolledBack.rest;
             }
-            Throwable failure = why.getCause() instanceof HandlerFailure thrown ? thrown.getCause() : why;
+            Throwable failure = why.getCause() instanceof HandlerFailure thrown ? thrown.thrown() : why;
             if (run.wasStopped()) {
                 return failed(failure);
             }
