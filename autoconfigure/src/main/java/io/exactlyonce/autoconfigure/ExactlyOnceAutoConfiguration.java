@@ -194,6 +194,8 @@ public final class ExactlyOnceAutoConfiguration {
             StoredResults results,
             Clockwork clockwork,
             @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
+        SimpleAsyncTaskExecutor cancellations = new SimpleAsyncTaskExecutor("exactly-once-cancellation-");
+        cancellations.setDaemon(true);
         return new DeliveryPipeline(
                 writers.guarded(breakers),
                 terms(properties),
@@ -202,7 +204,7 @@ public final class ExactlyOnceAutoConfiguration {
                 observers,
                 clockwork,
                 Jitter.RANDOM,
-                new SimpleAsyncTaskExecutor("exactly-once-cancellation-"));
+                cancellations);
     }
 
     @Bean

@@ -27,7 +27,7 @@ public interface ClaimTransaction {
          * @param outcomes one for each request, in their order; at least one is {@link Acquired}
          * @return results as JSON of the claims that have one
          */
-        Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Throwable;
+        Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Exception;
     }
 
     /** What is to be done under a claim that comes alone. */
@@ -38,7 +38,7 @@ public interface ClaimTransaction {
          *
          * @return its result as JSON, or {@code null} if it has none
          */
-        @Nullable String run(Acquired claim) throws Throwable;
+        @Nullable String run(Acquired claim) throws Exception;
     }
 
     /**
@@ -47,12 +47,14 @@ public interface ClaimTransaction {
      * @param requests at least one; of several for one key the later ones are held elsewhere
      * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
      *     means that nothing was written for that key
-     * @throws Throwable what the work threw, or why it could not be committed
+     * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the connection was lost.
+     *     The cause tells what the work threw, if it did
+     * @throws Exception what the work threw, or why it could not be committed
      */
-    List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable;
+    List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
 
     /** As the other method, for one key. */
-    default ClaimOutcome execute(ClaimRequest request, Work work) throws Throwable {
+    default ClaimOutcome execute(ClaimRequest request, Work work) throws Exception {
         return execute(List.of(request), outcomes -> {
                     String result = work.run((Acquired) outcomes.get(0));
                     return result == null ? Map.of() : Map.of(request.id(), result);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells all observers, and shields deliveries from what they throw; only a {@link VirtualMachineError} passes. */
+/** Tells all observers, and shields deliveries from whatever they throw. */
 public final class CompositeDeliveryObserver implements DeliveryObserver {
 
     private static final Logger log = LoggerFactory.getLogger(CompositeDeliveryObserver.class);
@@ -180,29 +180,10 @@ public final class CompositeDeliveryObserver implements DeliveryObserver {
         try {
             telling.run();
         } catch (Throwable failure) {
-            // Includes errors, such as a missing class, and checked exceptions, which languages like Kotlin throw
+            // Also an error, such as a missing class, and a checked exception, which languages like Kotlin throw
             // undeclared.
-            rethrowFatal(failure);
             failures.increment();
-            note(told.getClass().getName(), failure);
-        }
-    }
-
-    /** After a stack overflow the delivery can go on: the stack that the observer used up is free again. */
-    private static void rethrowFatal(Throwable failure) {
-        if (failure instanceof VirtualMachineError fatal && !(failure instanceof StackOverflowError)) {
-            throw fatal;
-        }
-    }
-
-    private static void note(String observer, Throwable failure) {
-        try {
-            log.warn("{} failed; the delivery goes on", observer, failure);
-        } catch (RuntimeException unprintable) {
-            log.warn(
-                    "{} failed with {}; the delivery goes on",
-                    observer,
-                    failure.getClass().getName());
+            log.warn("{} failed; the delivery goes on", told.getClass().getName(), failure);
         }
     }
 }

@@ -3,7 +3,6 @@ package io.exactlyonce.delivery;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -61,45 +60,14 @@ public final class HandlerRun implements AutoCloseable {
     }
 
     /**
-     * Returns what a handler has returned as a future that can be asked and cancelled. A stage need not be able to become one; and
-     * the JDK's own minimal stages, which become another future, are futures by their type that refuse both.
-     */
-    public static CompletableFuture<?> future(@Nullable CompletionStage<?> returned) {
-        if (returned == null) {
-            return CompletableFuture.completedFuture(null);
-        }
-        if (returned instanceof CompletableFuture<?> own && mayBeAsked(own)) {
-            return own;
-        }
-        CompletableFuture<@Nullable Object> copy = new CompletableFuture<>();
-        returned.whenComplete((result, failure) -> {
-            if (failure == null) {
-                copy.complete(result);
-            } else {
-                copy.completeExceptionally(failure);
-            }
-        });
-        return copy;
-    }
-
-    /** What it can become says nothing of that: a future that becomes no other one, or a copy of itself, has work to be cancelled. */
-    private static boolean mayBeAsked(CompletableFuture<?> future) {
-        try {
-            boolean unused = future.isDone();
-            return true;
-        } catch (UnsupportedOperationException minimal) {
-            return false;
-        }
-    }
-
-    /**
      * The handler's method has returned, and its work goes on, perhaps.
      *
      * @param returned ends when the work does
      * @param cancellations cancels it, which calls back the code that waits for it
      * @param ended is called with the result or the failure, on whatever thread completes the future
+     * @return ends when it has been called; fails with what it throws
      */
-    public void goOn(
+    public CompletableFuture<Void> goOn(
             CompletableFuture<?> returned,
             Executor cancellations,
             BiConsumer<@Nullable Object, @Nullable Throwable> ended) {
@@ -108,7 +76,10 @@ public final class HandlerRun implements AutoCloseable {
             this.cancellations = cancellations;
         }
         cancelIfStopped();
-        var unused = returned.whenComplete((result, failure) -> ended.accept(result, unwrap(failure)));
+        return returned.handle((result, failure) -> {
+            ended.accept(result, unwrap(failure));
+            return null;
+        });
     }
 
     /** Returns whether the work may go on although its future has failed: all that is known is that we cancelled it. */
@@ -128,27 +99,15 @@ public final class HandlerRun implements AutoCloseable {
             }
             cancelled = true;
         }
-        try {
-            threads.execute(() -> cancel(goingOn));
-        } catch (Throwable noThread) {
-            // Thrown on, it would keep handlers from their stop that are stopped together with this one.
-            synchronized (this) {
-                cancelled = false;
-            }
-            tell(noThread);
-        }
+        threads.execute(() -> cancel(goingOn));
     }
 
     private static void cancel(CompletableFuture<?> future) {
         try {
             future.cancel(true);
         } catch (RuntimeException failure) {
-            tell(failure);
+            log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
         }
-    }
-
-    private static void tell(Throwable failure) {
-        log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
     }
 
     private static @Nullable Throwable unwrap(@Nullable Throwable failure) {

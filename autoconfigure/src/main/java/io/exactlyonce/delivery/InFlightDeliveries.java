@@ -40,12 +40,7 @@ public final class InFlightDeliveries {
 
     /** Makes a delivery visible after a delay. It is not measured: a storm of quick failures would hide the slow. */
     public void returnAfter(Delivery delivery, Duration delay) {
-        log.debug("Returning {} after {}", delivery, delay);
-        delivery.renewal().returnAfter(delay).exceptionally(failure -> {
-            log.warn("Returning {} failed; it will be visible when its window ends", delivery, failure);
-            return null;
-        });
-        remove(delivery);
+        returnAll(Map.of(delivery, delay));
     }
 
     /** Makes deliveries of one listener visible together. */
@@ -69,7 +64,7 @@ public final class InFlightDeliveries {
     private boolean leave(Delivery delivery) {
         boolean left = deliveries.remove(delivery);
         if (left) {
-            Telling.of(delivery, () -> observer.inFlight(delivery.subscription(), -1));
+            observer.inFlight(delivery.subscription(), -1);
         }
         return left;
     }
@@ -90,8 +85,20 @@ public final class InFlightDeliveries {
         // A delete may be confirmed after the listener has stopped.
         if (leave(delivery) && delivery.wasHandled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
-            Telling.of(delivery, () -> observer.delivered(delivery.subscription(), taken));
+            observer.delivered(delivery.subscription(), taken);
         }
         delivery.end();
+    }
+
+    /** Ends a delivery that a crash has hit: it is neither released nor returned nor deleted. Window and lease end by themselves. */
+    public void abandon(Delivery delivery) {
+        if (!delivery.hasBegun()) {
+            return;
+        }
+        boolean isAbandoned = delivery.crash();
+        end(delivery);
+        if (isAbandoned) {
+            observer.settled(delivery, delivery.state());
+        }
     }
 }

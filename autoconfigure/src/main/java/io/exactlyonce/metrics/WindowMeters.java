@@ -35,7 +35,11 @@ final class WindowMeters {
                         + " do not count",
                 bounds,
                 PERCENTILES);
-        handler = meters.timer(MeterNames.HANDLER, "The handler's own time; a batch counts once", bounds, PERCENTILES);
+        handler = meters.timer(
+                MeterNames.HANDLER,
+                "The handler's own time, without its reconciler's; a batch counts once",
+                bounds,
+                PERCENTILES);
         quantiles(meters, MeterNames.DELIVERY_QUANTILE, "deliveries", delivery);
         quantiles(meters, MeterNames.HANDLER_QUANTILE, "handlers", handler);
         exceeded = meters.counter(

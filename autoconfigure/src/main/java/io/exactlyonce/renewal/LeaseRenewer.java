@@ -1,5 +1,6 @@
 package io.exactlyonce.renewal;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
@@ -71,10 +72,10 @@ final class LeaseRenewer {
             return;
         }
         try {
-            executor.execute(() -> send(due, renewals));
-        } catch (RejectedExecutionException | OutOfMemoryError noThread) {
-            // The error is the JVM's where the system refuses it a thread.
-            answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
+            executor.execute(() -> Boundary.guard(
+                    "A renewal of leases", () -> send(due, renewals), crash -> answer(due, this::unanswered)));
+        } catch (RejectedExecutionException stopped) {
+            answer(due, this::unanswered);
         }
     }
 
@@ -85,15 +86,18 @@ final class LeaseRenewer {
             isTold = false;
             answer(due, lease -> lease.answered(held, askedAt));
         } catch (ClaimsPartlyAnsweredException some) {
-            answer(due, lease -> answered(lease, some, askedAt));
+            answer(
+                    due,
+                    lease -> some.unanswered().contains(lease.claim())
+                            ? unanswered(lease)
+                            : lease.answered(some.granted(), askedAt));
             log.warn(
                     "Renewing {} of {} leases failed; they are tried again while they last",
                     some.unanswered().size(),
                     due.size(),
                     some);
-        } catch (Throwable failure) {
-            // Before it is logged, which may fail, too, as where memory is used up.
-            answer(due, lease -> lease.unanswered(clock.nanoTime(), random.next()));
+        } catch (RuntimeException failure) {
+            answer(due, this::unanswered);
             if (isTold) {
                 log.warn(
                         "Renewing {} leases failed; they are tried again while they last: {}",
@@ -106,51 +110,32 @@ final class LeaseRenewer {
         }
     }
 
-    /** Each has its answer before the first is told: what is thrown then does not come from a renewal, and costs no lease. */
+    private Optional<Result> unanswered(RenewedLease lease) {
+        return lease.unanswered(clock.nanoTime(), random.next());
+    }
+
     private void answer(List<RenewedLease> due, Function<RenewedLease, Optional<Result>> answer) {
-        List<Optional<Result>> results = new ArrayList<>(due.size());
-        due.forEach(lease -> results.add(answer.apply(lease)));
-        for (int index = 0; index < due.size(); index++) {
-            try {
-                tell(due.get(index), results.get(index));
-            } catch (Throwable untold) {
-                // Must not keep the loss of another one from its handler, as where memory is used up.
-                note(due.get(index), untold);
-            }
-        }
-    }
-
-    private Optional<Result> answered(RenewedLease lease, ClaimsPartlyAnsweredException some, long askedAt) {
-        return some.unanswered().contains(lease.claim())
-                ? lease.unanswered(clock.nanoTime(), random.next())
-                : lease.answered(some.granted(), askedAt);
-    }
-
-    private void tell(RenewedLease lease, Optional<Result> ended) {
-        ended.ifPresent(result -> tell(lease, result));
-    }
-
-    private static void note(RenewedLease lease, Throwable untold) {
-        try {
-            log.warn(
-                    "How a renewal of {} ended could not be told", lease.claim().key(), untold);
-        } catch (Throwable unprintable) {
-            // There is nothing left to tell it with; the leases have their answers.
-        }
+        due.forEach(lease -> answer.apply(lease).ifPresent(result -> tell(lease, result)));
     }
 
     private void tell(RenewedLease lease, Result result) {
         Subscription subscription = lease.subscription();
+        Object holder = subscription == null ? "a call of ExactlyOnceOperations" : subscription;
+        if (result == Result.LOST && lease.isCompleting()) {
+            log.warn(
+                    "The lease on {} of {} is over, and the completion of its claim is not answered yet. It is recorded unless"
+                            + " another worker has taken the key over",
+                    lease.claim().key(),
+                    holder);
+            return;
+        }
         if (result == Result.LOST) {
-            try {
-                log.error(
-                        "The claim on {} of {} is lost: its handler is interrupted, and its result discarded. Look for"
-                                + " a pause or an outage of the claim store that was longer than the lease",
-                        lease.claim().key(),
-                        subscription == null ? "a call of ExactlyOnceOperations" : subscription);
-            } finally {
-                lease.tellLost();
-            }
+            log.error(
+                    "The claim on {} of {} is lost: its handler is interrupted, and its result discarded. Look for"
+                            + " a pause or an outage of the claim store that was longer than the lease",
+                    lease.claim().key(),
+                    holder);
+            lease.tellLost();
         }
         if (subscription != null) {
             observer.renewed(subscription, Target.LEASE, result);

@@ -1,12 +1,19 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps one delivery ours: its window from the receive until {@link #stop()}, and its claim's lease from {@link #hold}
@@ -19,10 +26,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Renewal {
 
+    private static final Logger log = LoggerFactory.getLogger(Renewal.class);
+
     private final RenewalSupervisor supervisor;
     private final RenewedWindow window;
     private volatile @Nullable RenewedLease lease;
-    private @Nullable HandlerDeadline deadline;
+    private @Nullable Runnable limited;
+    private Duration limit = Duration.ZERO;
+    private long limitEnd;
 
     Renewal(RenewalSupervisor supervisor, RenewedWindow window) {
         this.supervisor = supervisor;
@@ -34,9 +45,9 @@ public final class Renewal {
      *
      * @param length the lease's length
      * @param askedAt when the claim was asked for, by the monotonic clock
-     * @param handler is stopped if the lease is lost
+     * @param handler is stopped if the lease is lost; must not block
      */
-    public void hold(ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
+    public void hold(ClaimId claim, Duration length, long askedAt, Runnable handler) {
         lease = supervisor.renew(window, claim, length, askedAt, handler);
     }
 
@@ -44,39 +55,50 @@ public final class Renewal {
      * The handler begins. If it is still running at its timeout, it is told to stop, and nothing is renewed any more: one
      * that goes on keeps its claim until the lease ends.
      *
-     * @param handler is stopped at the timeout
+     * @param handler is stopped at the timeout; must not block
      */
-    public synchronized void limit(Duration timeout, HandlerStopper handler) {
-        HandlerDeadline begun = new HandlerDeadline(this, window.subscription(), timeout, supervisor.now(), handler);
-        deadline = begun;
-        supervisor.enforce(begun);
-    }
-
-    /** Renews no more, unless the handler has ended in time. */
-    synchronized boolean timeOut(HandlerDeadline over) {
-        if (deadline != over) {
-            return false;
-        }
-        deadline = null;
-        window.leaveToItsEnd();
-        RenewedLease held = lease;
-        if (held != null) {
-            held.leaveToItsEnd();
-        }
-        return true;
+    public synchronized void limit(Duration timeout, Runnable handler) {
+        limit = timeout;
+        limitEnd = supervisor.now() + timeout.toNanos();
+        limited = handler;
+        supervisor.limited(this);
     }
 
     /** Returns whether the handler's time is up, also if it has not been told yet. */
     public synchronized boolean isOverLimit() {
-        return deadline != null && deadline.isOver(supervisor.now());
+        return limited != null && limitEnd - supervisor.now() <= 0;
+    }
+
+    /** Stops handler and renewals if the handler's time is up. */
+    void timeOut(RenewalObserver observer) {
+        Runnable handler;
+        synchronized (this) {
+            handler = limited;
+            if (handler == null || !isOverLimit()) {
+                return;
+            }
+            limited = null;
+            supervisor.unlimited(this);
+            window.leaveToItsEnd();
+            RenewedLease held = lease;
+            if (held != null) {
+                held.leaveToItsEnd();
+            }
+        }
+        log.warn(
+                "A handler of {} runs longer than its timeout of {} ms: it is interrupted, and its message and claim are "
+                        + "renewed no more",
+                window.subscription(),
+                limit.toMillis());
+        handler.run();
+        observer.timedOut(window.subscription());
     }
 
     /** The handler has ended. What is left to do is done under renewal again, even if it ended too late. */
     public synchronized void endLimit() {
-        HandlerDeadline ended = deadline;
-        deadline = null;
-        if (ended != null) {
-            supervisor.forget(ended);
+        if (limited != null) {
+            limited = null;
+            supervisor.unlimited(this);
         }
         window.renewAgain();
         RenewedLease held = lease;
@@ -154,7 +176,7 @@ public final class Renewal {
      * @param delay rounded up to whole seconds
      */
     public CompletableFuture<Void> returnAfter(Duration delay) {
-        return MessageReturn.send(List.of(prepareReturn(delay)));
+        return returnAll(Map.of(this, delay));
     }
 
     /**
@@ -164,14 +186,40 @@ public final class Renewal {
      * @param delays by delivery
      */
     public static CompletableFuture<Void> returnAll(Map<Renewal, Duration> delays) {
-        return MessageReturn.send(delays.entrySet().stream()
-                .map(each -> each.getKey().prepareReturn(each.getValue()))
-                .toList());
+        Map<Subscription, List<Change>> ready = new HashMap<>();
+        List<CompletableFuture<Void>> sent = new ArrayList<>();
+        delays.forEach((renewal, delay) -> {
+            RenewedWindow window = renewal.window;
+            boolean ours = renewal.isInvisible();
+            renewal.letGo();
+            CompletableFuture<Void> stopped = renewal.supervisor.forget(window);
+            if (stopped.isDone()) {
+                window.exposure(delay, ours)
+                        .ifPresent(change -> ready.computeIfAbsent(window.subscription(), queue -> new ArrayList<>())
+                                .add(change));
+            } else {
+                sent.add(stopped.thenCompose(ignored -> expose(
+                        window.subscription(),
+                        window.exposure(delay, ours).stream().toList())));
+            }
+        });
+        ready.forEach((subscription, changes) -> sent.add(expose(subscription, changes)));
+        return CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new));
     }
 
-    private MessageReturn prepareReturn(Duration delay) {
-        boolean ours = window.isOn(supervisor.now());
-        letGo();
-        return new MessageReturn(window, supervisor.forget(window), delay, ours);
+    private static CompletableFuture<Void> expose(Subscription subscription, List<Change> changes) {
+        return changes.isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : subscription.visibility().change(changes).thenAccept(answers -> {
+                    for (Change change : changes) {
+                        QueueVisibility.Result answer = answers.get(change.receiptHandle());
+                        if (answer != QueueVisibility.Result.CHANGED) {
+                            log.warn(
+                                    "Returning a message of {} was answered with {}; it will be visible when its window ends",
+                                    subscription,
+                                    answer);
+                        }
+                    }
+                });
     }
 }

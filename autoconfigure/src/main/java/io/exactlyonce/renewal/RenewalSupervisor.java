@@ -1,5 +1,6 @@
 package io.exactlyonce.renewal;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.time.Clockwork;
@@ -29,7 +30,7 @@ public final class RenewalSupervisor {
     private final Jitter random;
     private final Set<RenewedWindow> windows = ConcurrentHashMap.newKeySet();
     private final Set<RenewedLease> leases = ConcurrentHashMap.newKeySet();
-    private final Set<HandlerDeadline> deadlines = ConcurrentHashMap.newKeySet();
+    private final Set<Renewal> limited = ConcurrentHashMap.newKeySet();
     private final RenewalObserver observer;
     private final PauseDetector pauses;
     private final WindowRenewer windowRenewer;
@@ -88,7 +89,7 @@ public final class RenewalSupervisor {
      */
     public Clockwork.Ticks begin(Clockwork clockwork, String thread) {
         pauses.reset(now());
-        return clockwork.every(TICK, thread, this::tick);
+        return clockwork.every(TICK, thread, () -> Boundary.guard(thread, this::tick));
     }
 
     /**
@@ -98,7 +99,7 @@ public final class RenewalSupervisor {
      * @param askedAt when the claim was asked for, by the monotonic clock
      * @param handler is stopped if the lease is lost
      */
-    public RenewedLease hold(ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
+    public RenewedLease hold(ClaimId claim, Duration length, long askedAt, Runnable handler) {
         long ceiling = askedAt + VisibilityWindow.CEILING.toNanos();
         return added(new RenewedLease(this, null, claim, newState(length, askedAt), ceiling, handler));
     }
@@ -107,7 +108,7 @@ public final class RenewalSupervisor {
     public void tick() {
         long now = now();
         pauses.tick(now, windows);
-        deadlines.stream().filter(deadline -> deadline.isOver(now)).forEach(this::end);
+        limited.forEach(renewal -> renewal.timeOut(observer));
         // First, so that a lease which ended in a pause is asked for before it is given up: the answer comes later.
         boolean isLeaseDue = leaseRenewer.look(leases, now);
         if (windowRenewer.look(windows, now)) {
@@ -123,7 +124,7 @@ public final class RenewalSupervisor {
         return windows.size();
     }
 
-    RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long askedAt, HandlerStopper handler) {
+    RenewedLease renew(RenewedWindow window, ClaimId claim, Duration length, long askedAt, Runnable handler) {
         return added(new RenewedLease(
                 this, window.subscription(), claim, newState(length, askedAt), window.ceiling(), handler));
     }
@@ -143,17 +144,13 @@ public final class RenewalSupervisor {
         lease.stop();
     }
 
-    void enforce(HandlerDeadline deadline) {
-        deadlines.add(deadline);
+    /** A renewal's handler has a timeout from now on. */
+    void limited(Renewal renewal) {
+        limited.add(renewal);
     }
 
-    void forget(HandlerDeadline deadline) {
-        deadlines.remove(deadline);
-    }
-
-    private void end(HandlerDeadline deadline) {
-        deadlines.remove(deadline);
-        deadline.enforce(observer);
+    void unlimited(Renewal renewal) {
+        limited.remove(renewal);
     }
 
     long now() {

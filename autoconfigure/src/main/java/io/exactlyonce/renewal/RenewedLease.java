@@ -20,7 +20,7 @@ public final class RenewedLease {
     private final ClaimId claim;
     private final RenewalState state;
     private final long ceiling;
-    private final HandlerStopper handler;
+    private final Runnable handler;
     private volatile boolean completing;
 
     /**
@@ -37,7 +37,7 @@ public final class RenewedLease {
             ClaimId claim,
             RenewalState state,
             long ceiling,
-            HandlerStopper handler) {
+            Runnable handler) {
         this.supervisor = supervisor;
         this.subscription = subscription;
         this.claim = claim;
@@ -70,6 +70,10 @@ public final class RenewedLease {
     /** The completion has begun: a claim that is found no longer held may just have been completed, which the completion tells. */
     public void completing() {
         completing = true;
+    }
+
+    boolean isCompleting() {
+        return completing;
     }
 
     /** Renews the lease no more: the claim has been completed, released or lost. */
@@ -114,7 +118,7 @@ public final class RenewedLease {
     }
 
     void tellLost() {
-        handler.stop();
+        handler.run();
     }
 
     void stop() {

@@ -1,5 +1,6 @@
 package io.exactlyonce.renewal;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.renewal.RenewalState.Look;
@@ -14,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,30 +65,16 @@ final class WindowRenewer {
     private void send(QueueVisibility queue, List<Due> due) {
         long askedAt = clock.nanoTime();
         List<Change> changes = due.stream().map(Due::change).toList();
-        // Each has its answer before the first is told: what is thrown then does not come from a renewal, and costs no
-        // window.
-        var unused = change(queue, changes).whenComplete((answers, failure) -> {
-            List<Optional<Result>> results = new ArrayList<>(due.size());
-            for (Due each : due) {
-                RenewedWindow window = each.window();
-                QueueVisibility.Result answer = failure == null
-                        ? answers.getOrDefault(window.receiptHandle(), QueueVisibility.Result.FAILED)
-                        : QueueVisibility.Result.FAILED;
-                results.add(window.answered(answer, askedAt, random.next()));
-            }
-            for (int index = 0; index < due.size(); index++) {
-                tell(due.get(index).window(), results.get(index));
-            }
-        });
+        var unused = queue.change(changes)
+                .whenComplete((answers, failure) -> Boundary.guard(
+                        "A renewal of windows", () -> answered(due, failure == null ? answers : Map.of(), askedAt)));
     }
 
-    /** Shields the other queues from one that breaks its contract. Taken for asked, it would be asked no more. */
-    private static CompletableFuture<Map<String, QueueVisibility.Result>> change(
-            QueueVisibility queue, List<Change> changes) {
-        try {
-            return queue.change(changes);
-        } catch (Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
+    private void answered(List<Due> due, Map<String, QueueVisibility.Result> answers, long askedAt) {
+        for (Due each : due) {
+            RenewedWindow window = each.window();
+            QueueVisibility.Result answer = answers.getOrDefault(window.receiptHandle(), QueueVisibility.Result.FAILED);
+            tell(window, window.answered(answer, askedAt, random.next()));
         }
     }
 

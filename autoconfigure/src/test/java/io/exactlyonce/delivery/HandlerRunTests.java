@@ -2,11 +2,9 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.reflect.Proxy;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -63,19 +61,6 @@ class HandlerRunTests {
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
     }
 
-    /** Such a stage refuses to be asked, and would be taken for one that has ended well. */
-    @Test
-    void failureOfAStageThatIsNoFutureIsAFailure() {
-        IllegalStateException declined = new IllegalStateException("declined");
-
-        CompletableFuture<?> future =
-                HandlerRun.future(CompletableFuture.failedFuture(declined).minimalCompletionStage());
-
-        assertThat(future.isDone()).isTrue();
-        assertThat(future.handle((result, failure) -> StoreCalls.unwrap(failure)))
-                .isCompletedWithValue(declined);
-    }
-
     @Test
     void workMayGoOnOnlyIfItsFutureWasCancelledByUs() {
         CompletableFuture<Object> work = new CompletableFuture<>();
@@ -88,26 +73,6 @@ class HandlerRunTests {
         assertThat(work).isCancelled();
         assertThat(run.mayGoOn(new CancellationException())).isTrue();
         assertThat(run.mayGoOn(new IllegalStateException("it heeded that"))).isFalse();
-    }
-
-    @Test
-    void stageThatIsNoFutureOfTheJdkEndsAsItDoes() {
-        CompletableFuture<Object> work = new CompletableFuture<>();
-        CompletionStage<?> stage = (CompletionStage<?>) Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {CompletionStage.class},
-                (proxy, method, arguments) -> method.invoke(work, arguments));
-
-        CompletableFuture<?> future = HandlerRun.future(stage);
-        assertThat(future).isNotDone();
-        work.complete("shipped");
-
-        assertThat(future.join()).isEqualTo("shipped");
-    }
-
-    @Test
-    void methodThatReturnsNoFutureHasEnded() {
-        assertThat(HandlerRun.future(null)).isCompletedWithValue(null);
     }
 
     /** It would be taken for a success. */

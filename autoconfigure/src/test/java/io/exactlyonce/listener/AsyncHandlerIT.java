@@ -34,13 +34,20 @@ class AsyncHandlerIT {
 
     static class Fulfiller implements Fulfilment {
         private final List<String> calls = new CopyOnWriteArrayList<>();
+        private final List<Thread> cancellers = new CopyOnWriteArrayList<>();
         private final List<CompletableFuture<String>> futures = new CopyOnWriteArrayList<>();
 
         @Override
         @Transactional
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order", timeout = "${test.timeout}")
         public CompletionStage<String> fulfil(String order, Claim claim) {
-            CompletableFuture<String> future = new CompletableFuture<>();
+            CompletableFuture<String> future = new CompletableFuture<>() {
+                @Override
+                public boolean cancel(boolean mayInterrupt) {
+                    cancellers.add(Thread.currentThread());
+                    return super.cancel(mayInterrupt);
+                }
+            };
             calls.add("%s, attempt %d, ambiguous %s".formatted(order, claim.attempt(), claim.isAmbiguous()));
             futures.add(future);
             return future;
@@ -100,6 +107,10 @@ class AsyncHandlerIT {
             await().until(() -> fulfiller.futures.size() == 1);
 
             await().until(() -> fulfiller.futures.get(0).isCancelled());
+            assertThat(fulfiller.cancellers)
+                    .as("keep no JVM alive")
+                    .singleElement()
+                    .matches(Thread::isDaemon);
             await().atMost(Duration.ofSeconds(30)).until(() -> fulfiller.futures.size() == 2);
             fulfiller.futures.get(1).complete("shipped");
 

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -65,6 +66,7 @@ class DatabaseOutageIT {
 
     static class Shop {
         private final JdbcTemplate jdbc;
+        private final AtomicInteger selling = new AtomicInteger();
         private final CountDownLatch finish = new CountDownLatch(1);
 
         Shop(JdbcTemplate jdbc) {
@@ -75,9 +77,14 @@ class DatabaseOutageIT {
             finish.countDown();
         }
 
+        int selling() {
+            return selling.get();
+        }
+
         @ExactlyOnceListener(id = "sales", queueNames = "${test.sales}", key = "#sale", effects = Effects.DATABASE)
         void sell(String sale) throws InterruptedException {
             jdbc.update("INSERT INTO sale (name) VALUES (?)", sale);
+            selling.incrementAndGet();
             finish.await();
         }
 
@@ -158,6 +165,28 @@ class DatabaseOutageIT {
                     .containsPattern(
                             "'sales' on queue '.*' is paused: .* got no answer through transaction manager 'transactionManager'")
                     .doesNotContain("listener 'orders' on queue '%s' is paused".formatted(orders));
+        }
+    }
+
+    /** What was in hand waits, too: none of it is received a second time before the database is back. */
+    @ParameterizedTest
+    @EnumSource(Fault.class)
+    void handlersLoseTheirConnections(Fault fault) {
+        try (TestApplication running = start(10)) {
+            SqsRequests requests = running.bean(SqsRequests.class);
+            SALES.forEach(sale -> SQS.send(sales, sale));
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> running.bean(Shop.class).selling() == SALES.size());
+
+            fault.begin(application);
+            running.bean(Shop.class).finish();
+            await().atMost(Duration.ofSeconds(10)).until(() -> waiting(running) == SALES.size());
+            await().during(OUTAGE).atMost(OUTAGE.plusSeconds(10)).until(() -> SQS.size(salesGivenUp) == 0);
+            assertThat(requests.mostReceives()).as("of one message").isEqualTo(1);
+
+            application.restore();
+            application.endSessions();
+            assertAllSoldOnce(running, SALES);
         }
     }
 

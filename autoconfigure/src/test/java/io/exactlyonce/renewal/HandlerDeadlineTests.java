@@ -6,7 +6,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -105,21 +104,6 @@ class HandlerDeadlineTests {
 
         assertThat(rig.timesTimedOut).hasValue(0);
         assertThat(rig.timedOut).isEmpty();
-    }
-
-    /** The look for timeouts may find one whose handler ends at the same moment. */
-    @Test
-    void timeoutThatComesTogetherWithTheHandlersEndStopsNothing() {
-        Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(20), rig.queue);
-        HandlerDeadline ended =
-                new HandlerDeadline(renewal, orders, TIMEOUT, rig.clock.nanoTime(), rig.timesTimedOut::incrementAndGet);
-
-        ended.enforce(rig);
-        rig.tickFor(Duration.ofMinutes(1));
-
-        assertThat(rig.timesTimedOut).hasValue(0);
-        assertThat(rig.timedOut).isEmpty();
-        assertThat(rig.store.renewals()).hasSize(6);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,12 +52,13 @@ final class Batch {
         failures.forEach(failure -> log.warn("Not handled: {}", failure.getMessage()));
     }
 
-    void throwIfAny() throws Throwable {
+    /** Returns what went wrong, if anything did; the rest of it is suppressed in the first. */
+    @Nullable Throwable failure() {
         if (failures.isEmpty()) {
-            return;
+            return null;
         }
         Throwable first = failures.get(0);
         failures.stream().filter(another -> another != first).forEach(first::addSuppressed);
-        throw first;
+        return first;
     }
 }

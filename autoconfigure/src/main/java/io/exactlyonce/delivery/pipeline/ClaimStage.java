@@ -47,7 +47,7 @@ final class ClaimStage {
      * Claims before there are threads for the deliveries. One on its last receive whose claim gets no answer is left to the thread
      * that comes for it.
      *
-     * @return ends when all are answered, or wait for an answer; fails if an observer does
+     * @return ends when all are answered, or wait for an answer
      */
     CompletableFuture<Void> claimAhead(List<Attempt> attempts) {
         return claim(attempts, null);
@@ -71,12 +71,7 @@ final class ClaimStage {
             return CompletableFuture.completedFuture(null);
         }
         attempts.forEach(this::ask);
-        ClaimScope scope;
-        try {
-            scope = begin(attempts);
-        } catch (Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+        ClaimScope scope = begin(attempts);
         long asked = clock.nanoTime();
         List<ClaimRequest> requests = attempts.stream().map(Attempt::request).toList();
         CompletableFuture<List<ClaimOutcome>> answer = pauses != null && isAtStake(attempts)
@@ -111,7 +106,11 @@ final class ClaimStage {
         for (int index = 0; index < outcomes.size(); index++) {
             answer(attempts.get(index), outcomes.get(index), asked);
         }
-        tell(attempts, outcomes, scope);
+        scope.end(outcomes, null);
+        for (int index = 0; index < outcomes.size(); index++) {
+            Attempt attempt = attempts.get(index);
+            observer.claimed(attempt.delivery().subscription(), attempt.id().key(), outcomes.get(index));
+        }
         return CompletableFuture.completedFuture(null);
     }
 
@@ -120,41 +119,16 @@ final class ClaimStage {
             List<Attempt> attempts, @Nullable BackOffExecution pauses, Throwable failure, ClaimScope scope) {
         scope.end(List.of(), failure);
         if (failure instanceof IllegalArgumentException) {
-            return refused(attempts, pauses, failure);
+            log.error("{} is returned: its key, or another one of its poll, cannot be claimed", attempts, failure);
+            attempts.forEach(attempt -> attempt.decide(retry(attempt)));
+            return CompletableFuture.completedFuture(null);
         }
         if (pauses != null && isAtStake(attempts)) {
-            return writer.pause(Duration.ofMillis(pauses.nextBackOff()))
-                    .handle((over, untimed) ->
-                            untimed == null ? claim(attempts, pauses) : givenUp(attempts, pauses, failure))
-                    .thenCompose(Function.identity());
+            return writer.pause(Duration.ofMillis(pauses.nextBackOff())).thenCompose(over -> claim(attempts, pauses));
         }
-        return givenUp(attempts, pauses, failure);
-    }
-
-    /** They wait until the store answers. */
-    private static CompletableFuture<Void> givenUp(
-            List<Attempt> attempts, @Nullable BackOffExecution pauses, Throwable failure) {
         attempts.stream()
                 .filter(attempt -> pauses != null || !attempt.isAtStake())
                 .forEach(attempt -> await(attempt, failure));
-        return CompletableFuture.completedFuture(null);
-    }
-
-    /** One that can never be stored must not fail its neighbours: each is asked for alone. */
-    private CompletableFuture<Void> refused(
-            List<Attempt> attempts, @Nullable BackOffExecution pauses, Throwable failure) {
-        if (attempts.size() > 1) {
-            return CompletableFuture.allOf(attempts.stream()
-                    .map(attempt -> claim(List.of(attempt), pauses))
-                    .toArray(CompletableFuture[]::new));
-        }
-        Delivery delivery = attempts.get(0).delivery();
-        log.error(
-                "{} is returned: {} cannot be claimed",
-                delivery,
-                attempts.get(0).spec().key(),
-                failure);
-        attempts.get(0).decide(Objects.requireNonNull(delivery.disposition()));
         return CompletableFuture.completedFuture(null);
     }
 
@@ -179,21 +153,10 @@ final class ClaimStage {
 
     void refuse(Attempt attempt, ClaimOutcome outcome) {
         Delivery delivery = attempt.delivery();
-        Disposition retry = Objects.requireNonNull(delivery.disposition());
-        attempt.decide(policy.decide(delivery, attempt.request(), outcome, retry));
+        attempt.decide(policy.decide(delivery, attempt.request(), outcome, retry(attempt)));
     }
 
-    /** The claims are held by now, and let go whatever is thrown here. */
-    private void tell(List<Attempt> attempts, List<ClaimOutcome> outcomes, ClaimScope scope) {
-        try {
-            scope.end(outcomes, null);
-            for (int index = 0; index < outcomes.size(); index++) {
-                Attempt attempt = attempts.get(index);
-                observer.claimed(attempt.delivery().subscription(), attempt.id().key(), outcomes.get(index));
-            }
-        } catch (Throwable failure) {
-            GroupOrder.refuse(attempts.stream().filter(Attempt::isAcquired).toList(), writer);
-            throw failure;
-        }
+    private static Disposition retry(Attempt attempt) {
+        return Objects.requireNonNull(attempt.delivery().disposition());
     }
 }

@@ -7,18 +7,20 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.ReceiveBudget;
 import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.delivery.Telling;
 import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Map;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +38,10 @@ public final class Deliveries {
     private final Jitter random;
     private final InFlightDeliveries inFlight;
     private final WaitingDeliveries waiters;
-    private final Map<Subscription, ListenerStop> stopping = new ConcurrentHashMap<>();
+
+    /** Of the listeners that have begun to stop; each start has its own. Weak: polls are answered for as long as there is one. */
+    private final Set<QueueVisibility> stopping =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     /**
      * @param supervisor renews windows and leases
@@ -72,15 +77,17 @@ public final class Deliveries {
      * are returned at once.
      */
     public void begin(Collection<Delivery> received) {
-        // All of them before the first is told of: what is thrown then must leave none that cannot be returned.
         for (Delivery delivery : received) {
             delivery.begin(supervisor.start(delivery.subscription(), delivery.receiptHandle(), delivery.receivedAt()));
+            inFlight.add(delivery);
         }
-        received.forEach(inFlight::add);
         // The answer to a poll may come later than its listener's stop.
-        stopping.forEach((listener, stop) -> stop.returnUnstarted(received.stream()
-                .filter(delivery -> delivery.subscription().equals(listener))
-                .toList()));
+        List<Delivery> late = received.stream()
+                .filter(delivery -> isStopping(delivery.subscription()))
+                .toList();
+        if (!late.isEmpty()) {
+            stop(late.get(0).subscription()).returnUnstarted(late);
+        }
     }
 
     /**
@@ -109,7 +116,7 @@ public final class Deliveries {
         if (settled.isEmpty()) {
             return false;
         }
-        Telling.of(delivery, () -> observer.settled(delivery, settled.get()));
+        observer.settled(delivery, settled.get());
         switch (settled.get()) {
             case ABANDONED -> inFlight.end(delivery);
             case WAITING -> await(delivery, mayWait);
@@ -150,11 +157,8 @@ public final class Deliveries {
 
     /** The queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
-        try {
-            observer.acknowledged(delivery);
-        } finally {
-            inFlight.end(delivery);
-        }
+        observer.acknowledged(delivery);
+        inFlight.end(delivery);
     }
 
     /** The queue has refused the delete: the message will come again, as a duplicate. */
@@ -163,23 +167,26 @@ public final class Deliveries {
         inFlight.end(delivery);
     }
 
+    /**
+     * A thread that had deliveries in hand has crashed. As if the process had been killed, they are renewed no more, and neither
+     * released nor returned nor deleted. May be told twice of one.
+     */
+    public void abandon(List<Delivery> deliveries) {
+        deliveries.forEach(inFlight::abandon);
+    }
+
     /** Returns how the deliveries of a listener end that is about to stop. */
     public ListenerStop stop(Subscription subscription) {
         return new ListenerStop(subscription, this, inFlight, waiters);
     }
 
-    /** A listener begins to stop. One that has been started again since its last stop has another subscription. */
-    void stopping(ListenerStop stop) {
-        Subscription subscription = stop.subscription();
-        stopping.keySet()
-                .removeIf(former -> !former.equals(subscription)
-                        && former.listener().equals(subscription.listener())
-                        && former.queue().equals(subscription.queue()));
-        stopping.put(subscription, stop);
+    /** A listener begins to stop. */
+    void stopping(Subscription subscription) {
+        stopping.add(subscription.visibility());
     }
 
     /** Returns whether a listener has begun to stop: none of its handlers begins any more. */
     boolean isStopping(Subscription subscription) {
-        return stopping.containsKey(subscription);
+        return stopping.contains(subscription.visibility());
     }
 }

@@ -131,29 +131,40 @@ public final class DeliveryPipeline {
      *
      * @param attempts the deliveries, in their order
      * @return ends when the handler's work does: at once unless its future goes on. Then it has the handler's result if the delivery
-     *     came alone, else {@code null}
-     * @throws io.exactlyonce.ClaimLostException if a claim was lost before the handler was called
-     * @throws Throwable what the handler threw; the rest of what went wrong is suppressed in it
+     *     came alone, else {@code null}. Fails with what the handler threw, or with {@link io.exactlyonce.ClaimLostException} if a
+     *     claim was lost before the handler was called; the rest of what went wrong is suppressed in it
      */
-    public CompletableFuture<@Nullable Object> process(List<Attempt> attempts, Handler handler) throws Throwable {
+    public CompletableFuture<@Nullable Object> process(List<Attempt> attempts, Handler handler) {
+        boolean isTransactional = attempts.stream().anyMatch(Attempt::isTransactional);
+        if (isTransactional) {
+            begin(attempts);
+        }
+        requireBegun(attempts);
         Batch batch = new Batch(attempts);
-        boolean goesOn = false;
+        CompletableFuture<Void> ended = handle(batch, isTransactional, handler);
+        CompletableFuture<@Nullable Object> answered = new CompletableFuture<>();
+        // On whatever thread ends the handler's future: to record makes no thread wait.
+        var unused = ended.thenRun(() -> records.record(batch)).whenComplete((recorded, crash) -> {
+            batch.leave();
+            Throwable failure = crash == null ? batch.failure() : crash;
+            if (failure == null) {
+                answered.complete(attempts.size() == 1 ? attempts.get(0).result() : null);
+            } else {
+                answered.completeExceptionally(failure);
+            }
+        });
+        return answered;
+    }
+
+    private CompletableFuture<Void> handle(Batch batch, boolean isTransactional, Handler handler) {
+        boolean isHandled = false;
         try {
-            boolean isTransactional = attempts.stream().anyMatch(Attempt::isTransactional);
-            if (isTransactional) {
-                begin(attempts);
-            }
-            requireBegun(attempts);
-            if (isTransactional) {
-                transactions.handle(batch, handler);
-                batch.throwIfAny();
-                return CompletableFuture.completedFuture(answer(batch));
-            }
-            CompletableFuture<Void> ended = handlers.handle(batch, handler);
-            goesOn = !ended.isDone();
-            return goesOn ? recordWhen(ended, batch) : CompletableFuture.completedFuture(record(batch));
+            CompletableFuture<Void> ended =
+                    isTransactional ? transactions.handle(batch, handler) : handlers.handle(batch, handler);
+            isHandled = true;
+            return ended;
         } finally {
-            if (!goesOn) {
+            if (!isHandled) {
                 batch.leave();
             }
         }
@@ -171,33 +182,5 @@ public final class DeliveryPipeline {
 
     private Disposition retry(Delivery delivery) {
         return new Disposition.Return(backoff.after(delivery.receiveCount(), jitter.next()));
-    }
-
-    private @Nullable Object record(Batch batch) throws Throwable {
-        records.record(batch);
-        batch.throwIfAny();
-        return answer(batch);
-    }
-
-    private static @Nullable Object answer(Batch batch) {
-        return batch.attempts().size() == 1 ? batch.attempts().get(0).result() : null;
-    }
-
-    /** On whatever thread ends the handler's future: to record makes no thread wait. */
-    private CompletableFuture<@Nullable Object> recordWhen(CompletableFuture<Void> ended, Batch batch) {
-        CompletableFuture<@Nullable Object> answered = new CompletableFuture<>();
-        var unused = ended.thenRun(() -> {
-            Object answer;
-            try {
-                answer = record(batch);
-            } catch (Throwable failure) {
-                batch.leave();
-                answered.completeExceptionally(failure);
-                return;
-            }
-            batch.leave();
-            answered.complete(answer);
-        });
-        return answered;
     }
 }

@@ -8,10 +8,9 @@ import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.pipeline.ReconcileStep.ParkRequest;
 import io.exactlyonce.delivery.pipeline.ReconcileStep.ReconciliationFailure;
 import java.nio.channels.ClosedByInterruptException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An attempt that ended without a result, and what is to become of its key.
@@ -50,20 +49,7 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
     }
 
     private static Stream<Throwable> causes(Throwable failure) {
-        List<Throwable> causes = new ArrayList<>();
-        for (@Nullable Throwable each = failure; each != null && causes.size() < MOST_CAUSES; each = cause(each)) {
-            causes.add(each);
-        }
-        return causes.stream();
-    }
-
-    /** One that cannot be read must cost its key no doubt either. */
-    private static @Nullable Throwable cause(Throwable failure) {
-        try {
-            return failure.getCause();
-        } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
-            return null;
-        }
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
     }
 
     /** Parks the key or gives it up, and waits for that; a doubt from before stays in both cases. */
@@ -94,15 +80,6 @@ public record FailedAttempt(ClaimId claim, Throwable failure, boolean stopped) {
         if (failure instanceof ParkRequest request) {
             return String.valueOf(request.getMessage());
         }
-        return stopped ? "stopped from outside: " + text(failure) : text(failure);
-    }
-
-    /** An exception of the application's may fail when it is read, which must not cost the write that records it. */
-    static String text(Throwable failure) {
-        try {
-            return String.valueOf(failure.toString());
-        } catch (RuntimeException | StackOverflowError | LinkageError unreadable) {
-            return failure.getClass().getName();
-        }
+        return stopped ? "stopped from outside: " + failure : failure.toString();
     }
 }

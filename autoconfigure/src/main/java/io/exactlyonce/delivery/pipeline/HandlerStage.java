@@ -11,6 +11,7 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *   <li>Keys that are in doubt are reconciled. Where one was, deliveries are admitted again, since that may have taken long.
  *   <li>The handler is called. All its deliveries share the run: what stops one of them interrupts it, once, or cancels the
  *       future that it returned.
- *   <li>When the handler's work has ended, the timeout does.
+ *   <li>When the handler's work has ended, the timeout does; work that may go on is renewed no more.
  * </ol>
  */
 final class HandlerStage {
@@ -49,114 +50,72 @@ final class HandlerStage {
     /**
      * Calls the handler, unless none of its deliveries is admitted.
      *
-     * @return completes when the handler's work has ended, and never with a failure: those are noted
+     * @return completes when the handler's work has ended; what it fails with is noted
      */
     CompletableFuture<Void> handle(Batch batch, Handler handler) {
-        CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
         List<Attempt> admitted = GroupOrder.admit(batch.attempts(), batch, writer);
-        if (admitted.isEmpty()) {
-            return ended;
-        }
-        long begun = clock.nanoTime();
         admitted.forEach(attempt -> attempt.delivery().limitHandler());
-        try {
-            List<Attempt> ready = admitted.stream().anyMatch(Attempt::isToBeReconciled)
-                    ? GroupOrder.admit(new ReconcileStep(batch, writer).reconcile(admitted), batch, writer)
-                    : admitted;
-            GroupOrder order = new GroupOrder(batch);
-            List<Attempt> entered = ready.stream().filter(order::enters).toList();
-            order.giveBack(writer);
-            if (!entered.isEmpty()) {
-                ended = call(batch, entered, handler);
-            }
-        } catch (Throwable failure) {
-            // What has happened until now is recorded.
-            batch.addFailure(failure);
-        } finally {
-            if (ended.isDone()) {
-                end(batch, admitted, begun);
-            } else {
-                ended = ended.whenComplete((done, never) -> end(batch, admitted, begun));
-            }
-        }
-        return ended;
+        List<Attempt> ready = admitted.stream().anyMatch(Attempt::isToBeReconciled)
+                ? GroupOrder.admit(new ReconcileStep(batch, writer).reconcile(admitted), batch, writer)
+                : admitted;
+        GroupOrder order = new GroupOrder(batch);
+        List<Attempt> entered = ready.stream().filter(order::enters).toList();
+        order.giveBack(writer);
+        return entered.isEmpty() ? CompletableFuture.completedFuture(null) : call(batch, entered, handler);
     }
 
-    /** Calls a handler whose claims are held otherwise, by a transaction; returns its result. */
-    @Nullable Object callWithin(List<Attempt> attempts, HandlerRun run, Handler handler) throws Throwable {
+    /**
+     * Calls a handler whose claims are held otherwise, by a transaction; returns its result.
+     *
+     * @throws HandlerFailure if the handler failed, so that the transaction is rolled back
+     */
+    @Nullable Object callWithin(List<Attempt> attempts, HandlerRun run, Handler handler) throws HandlerFailure {
+        HandlerScope scope = observer.handling(calls(attempts));
         long begun = clock.nanoTime();
-        HandlerScope scope = HandlerScope.NONE;
         Throwable thrown = null;
         try (run) {
-            scope = observer.handling(calls(attempts));
             return handler.handle(attempts).toCompletableFuture().join();
         } catch (Throwable failure) {
             thrown = failure;
-            throw failure;
+            throw new HandlerFailure(failure);
         } finally {
             scope.leave();
-            scope.end(thrown);
+            end(attempts, scope, thrown, begun);
             attempts.forEach(attempt -> attempt.delivery().leaveHandler());
-            observer.handled(attempts.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
-        }
-    }
-
-    /** No timeout counts while the outcome waits for a thread; but work that may go on is renewed no more. */
-    private void end(Batch batch, List<Attempt> admitted, long begun) {
-        admitted.stream()
-                .filter(attempt -> !batch.failed().contains(attempt) || attempt.failure() != null)
-                .forEach(attempt -> attempt.delivery().leaveHandler());
-        try {
-            observer.handled(admitted.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
-        } catch (Throwable failure) {
-            batch.addFailure(failure);
         }
     }
 
     private CompletableFuture<Void> call(Batch batch, List<Attempt> ready, Handler handler) {
         HandlerRun run = new HandlerRun();
         ready.forEach(attempt -> attempt.delivery().enterHandler(run));
-        HandlerScope scope = begin(ready, run);
-        CompletionStage<?> work;
+        HandlerScope scope = observer.handling(calls(ready));
+        long begun = clock.nanoTime();
+        CompletionStage<?> returned;
         try (run) {
-            work = handler.handle(ready);
+            returned = handler.handle(ready);
         } catch (Throwable thrown) {
-            tell(batch, scope::leave);
-            tell(batch, () -> scope.end(thrown));
+            scope.leave();
+            end(ready, scope, thrown, begun);
             judge(batch, ready, thrown, run.wasStopped());
             return CompletableFuture.completedFuture(null);
         }
-        tell(batch, scope::leave);
-        CompletableFuture<Void> ended = new CompletableFuture<>();
-        // What fails here is no failure of the handler's: it has returned, and its work may go on.
-        run.goOn(HandlerRun.future(work), cancellations, (result, failure) -> {
-            try {
-                tell(batch, () -> scope.end(failure));
-                if (failure == null) {
-                    done(batch, ready, result);
-                } else if (run.mayGoOn(failure)) {
-                    leaveToLease(batch, ready, failure);
-                } else {
-                    judge(batch, ready, failure, run.wasStopped());
-                }
-            } catch (Throwable unjudged) {
-                batch.addFailure(unjudged);
-            } finally {
-                ended.complete(null);
+        scope.leave();
+        // A stage that becomes no future is a crash, and no failure of the handler's: its work goes on.
+        return run.goOn(returned.toCompletableFuture(), cancellations, (result, failure) -> {
+            end(ready, scope, failure, begun);
+            if (failure == null) {
+                done(batch, ready, result);
+            } else if (run.mayGoOn(failure)) {
+                leaveToLease(batch, ready, failure);
+            } else {
+                judge(batch, ready, failure, run.wasStopped());
             }
         });
-        return ended;
     }
 
-    /** The claims are let go whatever is thrown here: the handler is not called then. */
-    private HandlerScope begin(List<Attempt> ready, HandlerRun run) {
-        try {
-            return observer.handling(calls(ready));
-        } catch (Throwable failure) {
-            run.close();
-            GroupOrder.refuse(ready, writer);
-            throw failure;
-        }
+    private void end(List<Attempt> called, HandlerScope scope, @Nullable Throwable failure, long begun) {
+        scope.end(failure);
+        observer.handled(called.get(0).delivery().subscription(), Duration.ofNanos(clock.nanoTime() - begun));
     }
 
     private static List<HandlerCall> calls(List<Attempt> attempts) {
@@ -166,17 +125,10 @@ final class HandlerStage {
                 .toList();
     }
 
-    /** What is thrown here changes nothing of how the handler ended. */
-    private static void tell(Batch batch, Runnable telling) {
-        try {
-            telling.run();
-        } catch (Throwable failure) {
-            batch.addFailure(failure);
-        }
-    }
-
     private static void done(Batch batch, List<Attempt> ready, @Nullable Object result) {
         for (Attempt attempt : ready) {
+            // No timeout counts while the outcome waits for a thread.
+            attempt.delivery().leaveHandler();
             attempt.done(result);
             batch.done().add(attempt);
         }
@@ -199,6 +151,7 @@ final class HandlerStage {
         Map<Integer, Throwable> named = named(thrown, ready.size());
         for (int index = 0; index < ready.size(); index++) {
             Attempt attempt = ready.get(index);
+            attempt.delivery().leaveHandler();
             Throwable failure = named.isEmpty() ? thrown : named.get(index);
             if (failure == null) {
                 attempt.done(null);
@@ -218,5 +171,16 @@ final class HandlerStage {
         Map<Integer, Throwable> named = items.failures();
         boolean allThere = named.keySet().stream().allMatch(index -> index < size);
         return allThere ? named : Map.of();
+    }
+
+    /** What a handler threw within a transaction, which is rolled back. */
+    static final class HandlerFailure extends Exception {
+        HandlerFailure(Throwable thrown) {
+            super("The handler failed", thrown, false, false);
+        }
+
+        Throwable thrown() {
+            return Objects.requireNonNull(getCause());
+        }
     }
 }

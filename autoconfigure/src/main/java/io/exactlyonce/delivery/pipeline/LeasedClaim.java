@@ -5,29 +5,23 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.ClaimWriter;
+import java.util.function.BooleanSupplier;
 
 /** The claim that a handler or an action sees. */
 public final class LeasedClaim implements Claim {
 
-    /** What a claim is held by: a lease, or a transaction. */
-    @FunctionalInterface
-    public interface Lease {
-        /** Returns whether the claim is held as far as this JVM knows. */
-        boolean isHeld();
-    }
-
     private final ClaimId id;
     private final Acquired acquired;
-    private final Lease lease;
+    private final BooleanSupplier lease;
     private final ClaimWriter writer;
 
     /**
      * Makes a claim.
      *
-     * @param lease what it is held by
+     * @param lease whether it is held by its lease or transaction, as far as this JVM knows
      * @param writer ties the caller's own transaction to it, if it is held
      */
-    public LeasedClaim(ClaimId id, Acquired acquired, Lease lease, ClaimWriter writer) {
+    public LeasedClaim(ClaimId id, Acquired acquired, BooleanSupplier lease, ClaimWriter writer) {
         this.id = id;
         this.acquired = acquired;
         this.lease = lease;
@@ -66,7 +60,7 @@ public final class LeasedClaim implements Claim {
 
     @Override
     public void ensureHeld() {
-        if (!lease.isHeld()) {
+        if (!lease.getAsBoolean()) {
             throw lost("its lease is over, its listener has stopped, or its handler has ended");
         }
     }

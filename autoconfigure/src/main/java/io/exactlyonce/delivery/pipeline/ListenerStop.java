@@ -59,7 +59,7 @@ public final class ListenerStop {
      */
     public void begin() {
         // First: what begins or is received meanwhile meets it.
-        deliveries.stopping(this);
+        deliveries.stopping(subscription);
         waiters.endAll(subscription);
         returnUnstarted(inFlight.of(subscription));
     }

@@ -8,6 +8,7 @@ import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.OutcomePolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,56 +48,42 @@ final class ReconcileStep {
         if (!order.enters(attempt)) {
             return false;
         }
-        HandlerRun run = attempt.delivery().enterHandler(new HandlerRun());
-        boolean isToBeRun = false;
-        try (run) {
-            isToBeRun = ask(attempt, reconciler)
-                    .<Boolean>match(
-                            done -> {
-                                attempt.done(done.result());
-                                batch.done().add(attempt);
-                                return false;
-                            },
-                            runAgain -> true,
-                            park -> {
-                                throw new ParkRequest(park.reason());
-                            });
-        } catch (ParkRequest request) {
-            OutcomePolicy.parked(attempt.delivery(), attempt.id().key());
-            fail(attempt, request, run, order);
-        } catch (Throwable failure) {
-            batch.addFailure(failure);
-            fail(attempt, failure, run, order);
-        }
-        if (!isToBeRun) {
-            attempt.delivery().leaveHandler();
-        }
-        return isToBeRun;
-    }
-
-    private void fail(Attempt attempt, Throwable failure, HandlerRun run, GroupOrder order) {
-        attempt.fail(failure, run.wasStopped());
-        batch.failed().add(attempt);
-        order.stopGroupOf(attempt);
-    }
-
-    private static Reconciliation ask(Attempt attempt, Reconciler reconciler) {
         ClaimKey key = attempt.spec().key();
+        HandlerRun run = attempt.delivery().enterHandler(new HandlerRun());
         Reconciliation answer;
-        try {
+        try (run) {
             answer = reconciler.reconcile(attempt.delivery().subscription().listener(), key.scope(), attempt.claim());
-        } catch (Throwable failure) {
-            throw new ReconciliationFailure(failure);
-        }
-        if (answer == null) {
-            throw new ReconciliationFailure(new NullPointerException("The reconciler answered null"));
+            Objects.requireNonNull(answer, "The reconciler answered null");
+        } catch (Throwable thrown) {
+            ReconciliationFailure failure = new ReconciliationFailure(thrown);
+            batch.addFailure(failure);
+            return fail(attempt, failure, run, order);
         }
         log.info(
                 "{}, attempt {}: the reconciler answered {}",
                 key,
                 attempt.claim().attempt(),
                 answer.getClass().getSimpleName());
-        return answer;
+        return answer.match(
+                done -> {
+                    attempt.delivery().leaveHandler();
+                    attempt.done(done.result());
+                    batch.done().add(attempt);
+                    return false;
+                },
+                runAgain -> true,
+                park -> {
+                    OutcomePolicy.parked(attempt.delivery(), key);
+                    return fail(attempt, new ParkRequest(park.reason()), run, order);
+                });
+    }
+
+    private boolean fail(Attempt attempt, Throwable failure, HandlerRun run, GroupOrder order) {
+        attempt.delivery().leaveHandler();
+        attempt.fail(failure, run.wasStopped());
+        batch.failed().add(attempt);
+        order.stopGroupOf(attempt);
+        return false;
     }
 
     /** The reconciler leaves the key to a person. */

@@ -12,6 +12,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerRun;
+import io.exactlyonce.delivery.pipeline.HandlerStage.HandlerFailure;
 import io.exactlyonce.delivery.waiting.GuardedClaimTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,24 +61,17 @@ final class TransactionalHandler {
     }
 
     /** Handles what can be handled. What went wrong is noted: what the handler threw, or why it could not be committed. */
-    void handle(Batch batch, Handler handler) {
+    CompletableFuture<Void> handle(Batch batch, Handler handler) {
         List<Attempt> open =
                 batch.attempts().stream().filter(Attempt::isToBeClaimed).toList();
-        handle(batch, open, handler, ClaimWriter.endlessPauses());
-    }
-
-    /** One key that can never be stored must not fail its neighbours: the list is halved until it is alone. */
-    private void handle(Batch batch, List<Attempt> attempts, Handler handler, BackOffExecution pauses) {
-        List<Attempt> open = attempts;
+        BackOffExecution pauses = ClaimWriter.endlessPauses();
+        boolean mayRepeat = true;
         while (!open.isEmpty()) {
-            Work work = new Work(batch, open, handler);
+            Work work = new Work(batch, open, handler, mayRepeat);
             open = work.execute(pauses);
-            if (work.isToBeHalved) {
-                int half = open.size() / 2;
-                handle(batch, open.subList(0, half), handler, pauses);
-                open = open.subList(half, open.size());
-            }
+            mayRepeat &= !work.isRepeated;
         }
+        return CompletableFuture.completedFuture(null);
     }
 
     /** The transactions have left nothing behind, so the key is claimed once more, only to be set aside. */
@@ -86,7 +81,7 @@ final class TransactionalHandler {
             ClaimOutcome outcome = writer.awaitClaim(List.of(request)).get(0);
             if (outcome instanceof Acquired) {
                 Set<ClaimId> parked = ClaimWriter.await(
-                        writer.park(List.of(new ClaimEnd.Parked(request.id(), FailedAttempt.text(failure), false))));
+                        writer.park(List.of(new ClaimEnd.Parked(request.id(), failure.toString(), false))));
                 if (parked.contains(request.id())) {
                     observer.parked(attempt.delivery().subscription(), request.key());
                 }
@@ -108,14 +103,17 @@ final class TransactionalHandler {
         private final List<Attempt> open;
         private final Handler handler;
         private final ClaimTransaction transaction;
+        private final boolean mayRepeat;
         private final HandlerRun run = new HandlerRun();
         private List<Attempt> called = List.of();
         private @Nullable Object result;
         private boolean answered;
-        private boolean isToBeHalved;
+        private boolean isRepeated;
         private ClaimScope scope = ClaimScope.NONE;
 
-        Work(Batch batch, List<Attempt> open, Handler handler) {
+        /** @param mayRepeat whether the handler may be called again if its connection is lost */
+        Work(Batch batch, List<Attempt> open, Handler handler, boolean mayRepeat) {
+            this.mayRepeat = mayRepeat;
             this.batch = batch;
             this.open = open;
             this.handler = handler;
@@ -136,13 +134,18 @@ final class TransactionalHandler {
                 return List.of();
             } catch (LeftOut rolledBack) {
                 return rolledBack.rest;
-            } catch (Throwable failure) {
-                return answered ? failed(failure) : unanswered(failure, pauses);
+            } catch (HandlerFailure failure) {
+                return failed(failure.thrown());
+            } catch (ClaimStoreUnavailableException failure) {
+                return answered ? lost(failure, pauses) : unanswered(failure, pauses);
+            } catch (Exception failure) {
+                scope.end(List.of(), failure);
+                return failed(failure);
             }
         }
 
         @Override
-        public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Throwable {
+        public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws LeftOut, HandlerFailure {
             List<Attempt> acquired = acquired(outcomes);
             List<Attempt> admitted = admit(acquired);
             if (admitted.size() < acquired.size()) {
@@ -221,31 +224,51 @@ final class TransactionalHandler {
         }
 
         /** The handler was not called. Where the database did not answer, the messages wait until it does. */
-        private List<Attempt> unanswered(Throwable why, BackOffExecution pauses) {
+        private List<Attempt> unanswered(ClaimStoreUnavailableException why, BackOffExecution pauses) {
             scope.end(List.of(), why);
-            if (why instanceof ClaimStoreUnavailableException) {
-                if (isToBeRepeated() && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
-                    return open;
-                }
-                open.forEach(attempt -> ClaimStage.await(attempt, why));
-                return List.of();
+            if (isToBeRepeated() && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
+                return open;
             }
-            isToBeHalved = why instanceof IllegalArgumentException && open.size() > 1;
-            return isToBeHalved ? open : failed(why);
+            open.forEach(attempt -> ClaimStage.await(attempt, why));
+            return List.of();
+        }
+
+        /**
+         * The transaction lost its connection, and all that it wrote, unless its commit got through, which the next claim tells. The
+         * messages wait for the database. Where one would not come again after that, the handler is called once more instead; a
+         * second time its message fails, since the handler itself may break its connections.
+         */
+        private List<Attempt> lost(ClaimStoreUnavailableException why, BackOffExecution pauses) {
+            if (why.getCause() instanceof LeftOut rolledBack) {
+                return rolledBack.rest;
+            }
+            Throwable failure = why.getCause() instanceof HandlerFailure thrown ? thrown.thrown() : why;
+            if (run.wasStopped()) {
+                return failed(failure);
+            }
+            log.warn("{} lost the connection of its transaction; it is tried again when the database answers", called);
+            called.forEach(attempt -> attempt.delivery().step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
+            isRepeated = mayRepeat && called.stream().anyMatch(Attempt::isAtStake);
+            if (isRepeated && writer.awaitPause(Duration.ofMillis(pauses.nextBackOff()))) {
+                return called;
+            }
+            batch.addHandlersFailure(failure);
+            called.forEach(attempt -> ClaimStage.await(attempt, why));
+            return List.of();
         }
 
         private boolean isToBeRepeated() {
             boolean isBusy = transaction instanceof GuardedClaimTransaction guarded
                     && guarded.breaker().isBusy();
-            boolean isRepeated =
+            boolean isWanted =
                     open.stream().anyMatch(attempt -> attempt.isAtStake() || (isBusy && attempt.mayStillBeHandled()));
-            if (isRepeated) {
+            if (isWanted) {
                 log.warn(
                         "Claiming {} through {} failed; trying again",
                         open.stream().map(Attempt::id).map(ClaimId::key).toList(),
                         transaction);
             }
-            return isRepeated;
+            return isWanted;
         }
 
         /** All is rolled back. Those that failed come again; returns the rest, which is handled without them. */

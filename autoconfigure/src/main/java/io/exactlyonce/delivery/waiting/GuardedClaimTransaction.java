@@ -21,7 +21,7 @@ public final class GuardedClaimTransaction implements ClaimTransaction {
     }
 
     @Override
-    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
+    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
         AtomicBoolean answered = new AtomicBoolean();
         try {
             List<ClaimOutcome> outcomes = transaction.execute(requests, claimed -> {
@@ -39,7 +39,7 @@ public final class GuardedClaimTransaction implements ClaimTransaction {
         }
     }
 
-    private Map<ClaimId, String> run(List<ClaimOutcome> claimed, BatchWork work) throws Throwable {
+    private Map<ClaimId, String> run(List<ClaimOutcome> claimed, BatchWork work) throws Exception {
         breaker.workBegins();
         try {
             return work.run(claimed);

@@ -9,7 +9,6 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InFlightDeliveries;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.ReceiveBudget;
-import io.exactlyonce.delivery.Telling;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -160,7 +159,7 @@ public final class WaitingDeliveries {
     private void count(Delivery delivery, int change) {
         counts.compute(delivery.subscription(), (subscription, before) -> {
             int now = (before == null ? 0 : before) + change;
-            Telling.of(delivery, () -> observer.waiting(subscription, now));
+            observer.waiting(subscription, now);
             return now == 0 ? null : now;
         });
     }

@@ -49,27 +49,14 @@ final class ListenerCall implements Handler {
     @Nullable Object process(DeliveryPipeline pipeline) throws Throwable {
         if (method.batch() != null) {
             requireAll(items(method.batch()));
-            pipeline.process(attempts, this).join();
-            return method.nothing();
         }
-        return processAlone(pipeline);
-    }
-
-    private @Nullable Object processAlone(DeliveryPipeline pipeline) throws Throwable {
-        CompletableFuture<@Nullable Object> recorded = recorded(pipeline);
+        CompletableFuture<@Nullable Object> recorded = pipeline.process(attempts, this);
+        if (!answered && recorded.isCompletedExceptionally()) {
+            throw Objects.requireNonNull(
+                    recorded.handle((none, failure) -> failure).join());
+        }
         Object answer = method.isAsync() ? recorded : recorded.join();
         return answer == null ? method.nothing() : answer;
-    }
-
-    private CompletableFuture<@Nullable Object> recorded(DeliveryPipeline pipeline) throws Throwable {
-        try {
-            return pipeline.process(attempts, this);
-        } catch (Throwable failure) {
-            if (answered) {
-                return CompletableFuture.failedFuture(failure);
-            }
-            throw failure;
-        }
     }
 
     private void requireAll(List<?> items) {

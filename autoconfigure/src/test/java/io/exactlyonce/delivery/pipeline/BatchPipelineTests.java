@@ -2,7 +2,6 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
@@ -200,53 +199,6 @@ class BatchPipelineTests {
         assertThat(rig.returns()).containsExactly(4);
     }
 
-    /** A renewal after the release would find the key free, or another's, and tell a loss where there is none. */
-    /** As when an exception of the application's quotes an order that is not there. */
-    @Test
-    void failureThatCannotBeToldCostsNeitherItsOwnKeyNorTheOthersADoubt() {
-        RuntimeException unreadable = new RuntimeException() {
-            @Override
-            public String getMessage() {
-                throw new IllegalStateException("no message can be read");
-            }
-        };
-
-        assertThatThrownBy(() -> rig.process(items("a", "b", "c"), claimed -> {
-                    BatchItemFailures failures = new BatchItemFailures();
-                    failures.add(0, unreadable);
-                    failures.add(1, new IOException("no stock"));
-                    failures.throwIfAny();
-                }))
-                .isInstanceOf(BatchItemFailures.class);
-
-        assertThat(rig.store.releases())
-                .extracting(release -> release.claim().key(), ClaimEnd.Released::ambiguous)
-                .containsExactly(tuple(key("a"), false), tuple(key("b"), false));
-        assertThat(acknowledged()).containsExactly(2);
-    }
-
-    @Test
-    void failureWhoseCauseCannotBeReadCostsNeitherItsOwnKeyNorTheOthersADoubt() {
-        RuntimeException unreadable = new RuntimeException() {
-            @Override
-            public synchronized Throwable getCause() {
-                throw new IllegalStateException("no cause can be read");
-            }
-        };
-        BatchItemFailures failures = new BatchItemFailures();
-        failures.add(0, unreadable);
-
-        assertThatThrownBy(() -> rig.process(items("a", "b"), failing(failures)))
-                .isSameAs(failures);
-        assertThatThrownBy(() -> rig.process(items("c", "d"), failing(unreadable)))
-                .isSameAs(unreadable);
-
-        assertThat(rig.store.releases())
-                .extracting(release -> release.claim().key(), ClaimEnd.Released::ambiguous)
-                .containsExactly(tuple(key("a"), false), tuple(key("c"), false), tuple(key("d"), false));
-        assertThat(rig.store.completions()).hasSize(1);
-    }
-
     @Test
     void failedItemsAreRenewedNoMoreFromBeforeTheirClaimsAreReleased() {
         rig.store.onRelease(requested -> {
@@ -259,23 +211,6 @@ class BatchPipelineTests {
         rig.tickFor(Duration.ofSeconds(12));
 
         assertThat(rig.store.releases()).hasSize(1);
-        assertThat(rig.store.renewals()).isEmpty();
-    }
-
-    @Test
-    void claimsAreLetGoWithoutADoubtWhenTheVirtualMachineFailsBetweenClaimsAndHandler() {
-        rig.whenClaimed = () -> {
-            throw new OutOfMemoryError("simulated");
-        };
-
-        assertThatThrownBy(() -> process(items("a", "b"))).isInstanceOf(OutOfMemoryError.class);
-
-        assertThat(handed).isEmpty();
-        assertThat(rig.store.releases())
-                .containsExactlyElementsOf(claimed().stream()
-                        .map(id -> new ClaimEnd.Released(id, "the handler was not called", false))
-                        .toList());
-        rig.tickFor(Duration.ofSeconds(14));
         assertThat(rig.store.renewals()).isEmpty();
     }
 
@@ -501,19 +436,6 @@ class BatchPipelineTests {
         assertThat(called).containsExactly(last);
     }
 
-    @Test
-    void keyThatCanNeverBeStoredCostsItsNeighboursNothing() throws Throwable {
-        rig.store.onClaim(BatchPipelineTests::refuse);
-        rig.store.onClaim(() -> new Acquired(1, 1, false));
-        rig.store.onClaim(BatchPipelineTests::refuse);
-
-        process(items("a", "b"));
-
-        assertThat(handed).containsExactly(0);
-        assertThat(acknowledged()).containsExactly(0);
-        assertThat(rig.returns()).containsExactly(4);
-    }
-
     private static ClaimOutcome refuse() {
         throw new IllegalArgumentException("The key has a character that PostgreSQL does not store");
     }
@@ -536,40 +458,6 @@ class BatchPipelineTests {
 
         assertThat(handed).containsExactly(0, 1);
         assertThat(rig.store.claimCalls()).isEqualTo(6);
-        assertThat(acknowledged()).containsExactly(0, 1);
-    }
-
-    /** The one on its last receive has its answer, and claims no more. */
-    @Test
-    void messageWaitsThoughItsNeighbourOnItsLastReceiveHasAKeyThatCanNeverBeStored() throws Throwable {
-        Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
-        Delivery last = rig.receive(lastReceive, "last", 1);
-        deliveries.add(last);
-        List<Attempt> items = new ArrayList<>();
-        items.add(Attempt.ofBatch(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));
-        items.addAll(items("a"));
-        rig.store.onClaim(BatchPipelineTests::refuse);
-        rig.store.onClaim(BatchPipelineTests::refuse);
-        for (int attempt = 0; attempt < 3; attempt++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException("connection refused");
-            });
-        }
-
-        process(items);
-
-        assertThat(handed).isEmpty();
-        assertThat(rig.store.claimCalls()).isEqualTo(5);
-    }
-
-    @Test
-    void effectsAreCompletedAlthoughTheVirtualMachineFailsWhenTheyAreMeasured() {
-        rig.whenHandled = () -> {
-            throw new OutOfMemoryError("simulated");
-        };
-
-        assertThatThrownBy(() -> process(items("a", "b"))).isInstanceOf(OutOfMemoryError.class);
-
         assertThat(acknowledged()).containsExactly(0, 1);
     }
 

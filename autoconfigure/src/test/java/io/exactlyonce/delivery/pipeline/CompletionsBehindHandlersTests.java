@@ -8,13 +8,18 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.renewal.RenewalObserver;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** How a handler ended is recorded after its thread has gone, and acted on after that. */
+@ExtendWith(OutputCaptureExtension.class)
 class CompletionsBehindHandlersTests {
 
     private final DeliveryRig rig = new DeliveryRig();
@@ -99,6 +104,32 @@ class CompletionsBehindHandlersTests {
         rig.timer.run();
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
+    }
+
+    /** The handler has ended, and its result is recorded in the end: nothing is lost. */
+    @Test
+    void leaseThatEndsWhileItsCompletionIsUnansweredIsNoLostClaim(CapturedOutput output) throws Throwable {
+        rig.timer.hold();
+        rig.store.onComplete(requested -> {
+            throw new IllegalStateException("connection refused");
+        });
+        rig.process(delivery, claim -> "charged");
+        for (int renewal = 0; renewal < 10; renewal++) {
+            rig.store.onRenew(requested -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
+
+        rig.tickFor(Duration.ofSeconds(40));
+        assertThat(delivery.renewal().isHeld()).isFalse();
+        rig.timer.run();
+
+        assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
+        assertThat(rig.claimsLost).isEmpty();
+        assertThat(rig.renewalsOfLeases).doesNotContain(RenewalObserver.Result.LOST);
+        assertThat(output.getAll())
+                .containsOnlyOnce("is over, and the completion of its claim is not answered yet")
+                .doesNotContain("its handler is interrupted");
     }
 
     @Test

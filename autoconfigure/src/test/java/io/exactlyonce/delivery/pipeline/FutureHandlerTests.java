@@ -26,7 +26,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,27 +86,6 @@ class FutureHandlerTests {
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(45));
         assertThat(rig.deliveries.settle(delivery)).isTrue();
-    }
-
-    /** As when memory is used up while its causes are looked at. */
-    @Test
-    void deliveryEndsAndTellsWhyAlthoughItsFuturesFailureCannotBeJudged() throws Throwable {
-        OutOfMemoryError unjudged = new OutOfMemoryError("Java heap space");
-        RuntimeException failure = new RuntimeException("provider is down") {
-            @Override
-            public synchronized Throwable getCause() {
-                throw unjudged;
-            }
-        };
-        CompletableFuture<Object> recorded = process(claim -> work);
-
-        work.completeExceptionally(failure);
-        runAll(completions);
-
-        assertThat(recorded).isCompletedExceptionally();
-        assertThat(failure).hasSuppressedException(unjudged);
-        assertThat(delivery.left()).isDone();
-        assertThat(rig.store.completions()).isEmpty();
     }
 
     @Test
@@ -346,18 +324,6 @@ class FutureHandlerTests {
         assertThat(rig.returns()).isEmpty();
     }
 
-    @Test
-    void stageThatCanBecomeNoFutureIsWaitedFor() throws Throwable {
-        CompletionStage<Object> stage = work.minimalCompletionStage();
-        CompletableFuture<Object> recorded = process(claim -> stage);
-        assertThat(completions).isEmpty();
-
-        work.complete("charged");
-        runAll(completions);
-
-        assertThat(recorded).isCompletedWithValue("charged");
-    }
-
     /** The JDK's own stages are futures that throw when they are asked or cancelled. */
     @Test
     void stageThatCanBeNeitherAskedNorCancelledIsStoppedLikeAnyFuture() throws Throwable {
@@ -387,43 +353,6 @@ class FutureHandlerTests {
         assertThat(work.cancellations).isOne();
     }
 
-    /** As a stage may that does not choose to interoperate. */
-    @Test
-    void futureThatBecomesNoOtherIsWaitedForAndCancelled() throws Throwable {
-        Work closed = new Work(false) {
-            @Override
-            public CompletableFuture<Object> toCompletableFuture() {
-                throw new UnsupportedOperationException();
-            }
-        };
-        CompletableFuture<Object> recorded = process(claim -> closed);
-        assertThat(recorded).isNotDone();
-
-        delivery.abandon();
-        runAll(cancellations);
-
-        assertThat(closed.cancellations).isOne();
-        assertThat(rig.store.releases())
-                .as("its work may go on, so that its claim is left to its lease")
-                .isEmpty();
-    }
-
-    @Test
-    void futureThatBecomesAnotherOneIsCancelledItself() throws Throwable {
-        Work guarded = new Work(false) {
-            @Override
-            public CompletableFuture<Object> toCompletableFuture() {
-                return copy();
-            }
-        };
-        process(claim -> guarded);
-
-        rig.loseLease();
-        runAll(cancellations);
-
-        assertThat(guarded.cancellations).isOne();
-    }
-
     /** That its handler has returned a stage is all that is known: its work goes on. */
     @Test
     void claimOfAStageThatCannotBeWaitedForIsNotReleasedButLeftToItsLease() {
@@ -440,30 +369,6 @@ class FutureHandlerTests {
         assertThat(delivery.left()).isDone();
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).as("it is left to its window as well").isEmpty();
-    }
-
-    /** Trap: what the system refused to one of them went to the thread that renews, and the others were not told. */
-    @Test
-    void handlersOfClaimsThatAreLostTogetherAreStoppedAlthoughThereIsNoThreadToCancelOne() throws Throwable {
-        List<Work> works = List.of(new Work(false), new Work(false), new Work(false));
-        rig.storeThreads = Runnable::run;
-        AtomicInteger asked = new AtomicInteger();
-        DeliveryPipeline pipeline = rig.pipeline(task -> {
-            if (asked.incrementAndGet() == 1) {
-                throw new RejectedExecutionException("no thread");
-            }
-            task.run();
-        });
-        for (Work each : works) {
-            Delivery received = rig.receive(rig.orders, "handle of " + each, 1);
-            ClaimSpec spec = new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN);
-            DeliveryRig.process(
-                    pipeline, List.of(Attempt.single(received, spec)), (DeliveryRig.SingleHandler) claim -> each);
-        }
-
-        rig.loseLease();
-
-        assertThat(works.stream().filter(each -> each.cancellations == 1)).hasSize(2);
     }
 
     @Test
@@ -552,7 +457,7 @@ class FutureHandlerTests {
         List<Attempt> attempts = List.of(Attempt.single(received, new ClaimSpec(DeliveryRig.KEY, null, doubt)));
         ClaimWriter.await(pipeline.claim(attempts));
         rig.storeThreads = recording;
-        return pipeline.process(attempts, handler);
+        return DeliveryRig.thrown(pipeline.process(attempts, handler));
     }
 
     private ClaimId claimed() {

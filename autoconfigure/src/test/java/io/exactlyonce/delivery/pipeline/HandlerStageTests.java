@@ -388,38 +388,6 @@ class HandlerStageTests {
     }
 
     @Test
-    void claimIsLetGoWithoutADoubtWhenTheVirtualMachineFailsBetweenClaimAndHandler() {
-        rig.whenClaimed = () -> {
-            throw new OutOfMemoryError("simulated");
-        };
-
-        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
-                .isInstanceOf(OutOfMemoryError.class);
-
-        assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
-        rig.tickFor(Duration.ofSeconds(14));
-        assertThat(rig.store.renewals()).isEmpty();
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
-        assertThat(rig.returns()).containsExactly(4);
-    }
-
-    @Test
-    void effectIsCompletedAlthoughTheVirtualMachineFailsWhenItIsMeasured() {
-        rig.whenHandled = () -> {
-            throw new OutOfMemoryError("simulated");
-        };
-
-        assertThatThrownBy(() -> rig.process(delivery, claim -> "shipped")).isInstanceOf(OutOfMemoryError.class);
-
-        assertThat(rig.store.completions())
-                .extracting(ClaimEnd.Completed::claim)
-                .containsExactly(claimed());
-        assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
-    }
-
-    @Test
     void fenceOfAClaimThatDoesNotHoldItsKeyThrows() {
         rig.store.onFence(claimed -> false);
 

@@ -43,7 +43,7 @@ class TransactionalBatchTests {
         private final Set<String> unstorable = new HashSet<>();
 
         @Override
-        public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
+        public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
             List<String> keys =
                     requests.stream().map(request -> request.key().key()).toList();
             asked.add(keys);
@@ -254,31 +254,6 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(false, false);
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.supervisor.inFlight()).isEqualTo(2);
-    }
-
-    /** Trap: who may send one such key could have all that is polled with it used up, untried. */
-    @Test
-    void keyThatCanNeverBeStoredCostsItsMessageAlone() {
-        transaction.unstorable.add("2");
-
-        assertThatThrownBy(() -> rig.process(receive("", "", "", "", ""), this::called))
-                .isInstanceOf(IllegalArgumentException.class);
-
-        assertThat(transaction.committed.stream().flatMap(List::stream)).containsExactly("0", "1", "3", "4");
-        assertThat(settle()).containsExactly(true, true, false, true, true);
-        assertThat(rig.returns()).containsExactly(4);
-    }
-
-    @Test
-    void laterMessageOfAGroupDoesNotOvertakeOneWhoseKeyCanNeverBeStored() {
-        transaction.unstorable.add("a1");
-
-        assertThatThrownBy(() -> rig.process(receive("a", "a", "b", "a", "b"), this::called))
-                .isInstanceOf(IllegalArgumentException.class);
-
-        assertThat(transaction.committed.stream().flatMap(List::stream)).containsExactly("a0", "b2", "b4");
-        assertThat(settle()).containsExactly(true, false, true, false, true);
-        assertThat(rig.returns()).containsExactly(4, 0);
     }
 
     @Test

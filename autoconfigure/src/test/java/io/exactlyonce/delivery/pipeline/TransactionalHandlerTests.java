@@ -17,6 +17,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -158,6 +159,85 @@ class TransactionalHandlerTests {
         assertThat(rig.handled).hasSize(1);
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
+    }
+
+    /** The handler may have thrown anything: what counts is that there was no connection left to roll back on. */
+    @Test
+    void transactionThatLostItsConnectionHasItsMessageWaitForTheDatabase() {
+        IOException failure = new IOException("writing the order failed");
+
+        assertThatThrownBy(() -> process(losing(1), claim -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        assertThat(returnsAfterSettling()).isEmpty();
+        assertThat(rig.settled).containsExactly(DeliveryState.WAITING);
+        assertThat(rig.waiting).containsExactly(1);
+        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+    }
+
+    @Test
+    void commitThatLostItsConnectionHasItsMessageWaitForTheDatabase() {
+        assertThatThrownBy(() -> process(losing(1), claim -> "shipped"))
+                .isInstanceOf(ClaimStoreUnavailableException.class);
+
+        assertThat(returnsAfterSettling()).isEmpty();
+        assertThat(rig.waiting).containsExactly(1);
+    }
+
+    /** To come again would be its end, and no fault of its own. */
+    @Test
+    void handlerWhoseConnectionIsLostOnTheLastReceiveIsCalledOnceMore() throws Throwable {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+
+        Object result = rig.process(
+                last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, losing(1)), claim -> "shipped");
+
+        assertThat(result).isEqualTo("shipped");
+        assertThat(requests).hasSize(2);
+        assertThat(rig.deliveries.settle(last)).isTrue();
+    }
+
+    /** A handler may break its connections by itself, and must not go on doing so for ever. */
+    @Test
+    void handlerWhoseConnectionIsLostAgainOnTheLastReceiveIsNotCalledAThirdTime() {
+        Delivery last = rig.receive(lastReceive(), "last", 1);
+
+        assertThatThrownBy(() -> rig.process(
+                        last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, losing(9)), claim -> "shipped"))
+                .isInstanceOf(ClaimStoreUnavailableException.class);
+
+        assertThat(requests).hasSize(2);
+        assertThat(rig.deliveries.settle(last)).isFalse();
+        assertThat(rig.settled).containsExactly(DeliveryState.WAITING);
+    }
+
+    @Test
+    void handlerThatWasStoppedIsReturnedAlthoughItsConnectionIsLost() {
+        assertThatThrownBy(() -> process(losing(1), claim -> {
+                    delivery.stopHandler();
+                    throw new InterruptedException();
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    /** Grants the key; then the connection is lost, so often. */
+    private DeliveryRig.SingleTransaction losing(int times) {
+        return (request, work) -> {
+            if (requests.size() >= times) {
+                return granting.execute(request, work);
+            }
+            requests.add(request);
+            try {
+                work.run(new Acquired(1, 17, false));
+            } catch (Exception failure) {
+                throw new ClaimStoreUnavailableException("connection lost", failure);
+            }
+            throw new ClaimStoreUnavailableException("connection lost", null);
+        };
     }
 
     @Test

@@ -39,7 +39,7 @@ class TransactionProbeTests {
     private final ClaimTransaction manager = rig.breakers.guard(DeliveryRig.single(this::execute), "shop");
     private final StoreCircuitBreaker breaker = rig.breakers.of(manager);
 
-    private Acquired execute(ClaimRequest request, ClaimTransaction.Work work) throws Throwable {
+    private Acquired execute(ClaimRequest request, ClaimTransaction.Work work) throws Exception {
         requests.add(request);
         if (away) {
             throw new ClaimStoreUnavailableException("no answer", new IllegalStateException("pool used up"));

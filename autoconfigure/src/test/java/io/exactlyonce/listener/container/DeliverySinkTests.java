@@ -164,28 +164,6 @@ class DeliverySinkTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
-    /** As when the virtual machine has no memory left for a meter. Trap: a listener that has lost its permits polls no more. */
-    @Test
-    void messagesThatCannotBeBegunForAnErrorGiveTheirPermitsBackAndAreReturned() {
-        OutOfMemoryError usedUp = new OutOfMemoryError("simulated");
-        List<Integer> released = new ArrayList<>();
-        context = context.setBackPressureReleaseCallback(() -> released.add(1));
-        failing = usedUp;
-        Delivery another = new Delivery(delivery.subscription(), "another-id", "another", 1, clock.nanoTime());
-        List<Message<String>> poll = List.of(
-                message,
-                new ReceivedMessage(another, null, "", "body", MessageOrigin.UNKNOWN)
-                        .attachTo(ListenerRig.message(Map.of()), Map.of()));
-        DeliverySink<String> sink = DeliverySink.ofStandardQueue(
-                new Rest(), ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), "handle"));
-
-        assertThatThrownBy(() -> sink.emit(poll, context)).isSameAs(usedUp);
-
-        assertThat(released).hasSize(2);
-        assertThat(queue.changes()).containsExactlyInAnyOrder(new Change("handle", 4), new Change("another", 4));
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
     @Test
     void messageOfASinkThatHasStoppedIsVisibleAtOnce() {
         pipeline.complete(null);

@@ -235,20 +235,6 @@ class MessageGroupSinkTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
-    /** As when the virtual machine has no memory left for a meter. */
-    @Test
-    void restOfAGroupWhoseHeadCannotBeToldForAnErrorGivesItsPermitsBackAndNoneOfThemIsRenewedForEver() {
-        start();
-        failures.add(new InternalError("simulated"));
-
-        CompletableFuture<Void> emitted = emit(List.of(received("b1"), received("b2"), received("b3")));
-
-        assertThat(emitted).isDone();
-        assertThat(failures).isEmpty();
-        assertThat(released).hasSize(3);
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
     @Test
     void restOfAGroupWhoseHeadFailsWithAnErrorWhileItIsReturnedGivesItsPermitsBack() {
         start();
@@ -339,51 +325,6 @@ class MessageGroupSinkTests {
 
         assertThat(emitted).allMatch(end -> end.isDone() && !end.isCompletedExceptionally());
         assertThat(permits.drain(Duration.ZERO)).isTrue();
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    /** As when the virtual machine has no memory left for a meter: nothing else ends the wait of the rest, which is renewed. */
-    @Test
-    void restOfAGroupWhoseHeadsWaitEndsWithAnErrorWhileThatIsToldGoesOn() throws Exception {
-        start();
-        CompletableFuture<Void> emitted = emit(List.of(received("a1"), received("a2")));
-        assertThat(deliveries.waiters().all()).hasSize(1);
-        failuresAtEnds.add(new InternalError("simulated"));
-
-        deliveries.waiters().endAll(subscription);
-
-        assertThat(failuresAtEnds).isEmpty();
-        assertThat(handled).containsExactly("a2");
-        assertThat(emitted).isDone();
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    @Test
-    void headsThatWaitTogetherAreAllGoneAlthoughThatOfOneCannotBeToldForAnError() {
-        start();
-        List<CompletableFuture<Void>> emitted = List.of(
-                emit(List.of(received("a1-1"), received("a2"))), emit(List.of(received("a1-2"), received("b2"))));
-        failuresAtEnds.add(new InternalError("simulated"));
-
-        deliveries.stop(subscription).begin();
-
-        assertThat(failuresAtEnds).isEmpty();
-        assertThat(emitted).allMatch(CompletableFuture::isDone);
-        assertThat(handled).containsExactlyInAnyOrder("a2", "b2");
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    /** Otherwise it neither waits any more nor is it returned, and is renewed for twelve hours. */
-    @Test
-    void headWhoseWaitsEndCannotBeToldForAnErrorIsReturned() {
-        start();
-        CompletableFuture<Void> emitted = emit(List.of(received("a1"), received("a2")));
-        failuresOfWaits.add(new InternalError("simulated"));
-
-        deliveries.waiters().endAll(subscription);
-
-        assertThat(failuresOfWaits).isEmpty();
-        assertThat(emitted).isDone();
         assertThat(supervisor.inFlight()).isZero();
     }
 }

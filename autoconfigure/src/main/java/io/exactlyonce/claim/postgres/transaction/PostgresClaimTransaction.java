@@ -17,8 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -41,7 +39,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
-    private static final Logger log = LoggerFactory.getLogger(PostgresClaimTransaction.class);
+    /** Class 08: the connection broke. */
+    private static final String CONNECTION = "08";
+
+    private static final String SERVER_SHUTS_DOWN = "57P";
 
     private final PlatformTransactionManager transactions;
     private final DataSource dataSource;
@@ -68,19 +69,25 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     @Override
-    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Throwable {
+    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
         TransactionStatus status = begin(requests);
         List<ClaimOutcome> outcomes = null;
         try {
             outcomes = claimAndWork(requests, work, status);
+        } catch (Exception failure) {
+            if (!isRolledBack(status, failure)) {
+                throw lost(requests, failure);
+            }
+            throw failure;
         } finally {
-            if (outcomes == null) {
-                rollback(status);
+            // A crash keeps no connection from its pool.
+            if (outcomes == null && !status.isCompleted()) {
+                transactions.rollback(status);
             }
         }
         // A key that was parked is to stay so.
         if (outcomes.stream().anyMatch(outcome -> outcome instanceof Acquired || outcome instanceof Parked)) {
-            transactions.commit(status);
+            commit(requests, status);
         } else {
             transactions.rollback(status);
         }
@@ -98,7 +105,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private List<ClaimOutcome> claimAndWork(List<ClaimRequest> requests, BatchWork work, TransactionStatus status)
-            throws Throwable {
+            throws Exception {
         String mark = requests.get(0).claimId().toString();
         List<ClaimOutcome> outcomes = claim(requests, mark);
         List<ClaimId> acquired = IntStream.range(0, requests.size())
@@ -160,12 +167,32 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** What made it necessary tells more than a connection that is lost. */
-    private void rollback(TransactionStatus status) {
+    private void commit(List<ClaimRequest> requests, TransactionStatus status) {
+        try {
+            transactions.commit(status);
+        } catch (RuntimeException failure) {
+            String state = SqlStates.of(failure);
+            throw state.startsWith(CONNECTION) || state.startsWith(SERVER_SHUTS_DOWN)
+                    ? lost(requests, failure)
+                    : failure;
+        }
+    }
+
+    private static ClaimStoreUnavailableException lost(List<ClaimRequest> requests, Throwable failure) {
+        return new ClaimStoreUnavailableException(
+                "The transaction of %s lost its connection"
+                        .formatted(requests.get(0).key()),
+                failure);
+    }
+
+    /** Returns whether there still was a connection for it: work that breaks it may throw anything. */
+    private boolean isRolledBack(TransactionStatus status, Throwable failure) {
         try {
             transactions.rollback(status);
+            return true;
         } catch (RuntimeException connectionLost) {
-            log.debug("The transaction of a claim could not be rolled back", connectionLost);
+            failure.addSuppressed(connectionLost);
+            return false;
         }
     }
 }
