@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What becomes of each is done when it has left its listener and how it ended is on record ({@link Deliveries#settle}).
  *
- * <p>Guaranteed: the handler is called once at most (in a transaction once more if it named deliveries that failed: all that
- * it wrote is rolled back by then), only with deliveries whose keys are claimed, in their order; a
+ * <p>Guaranteed: the handler is called once at most (in a transaction once more if it named deliveries that failed, or
+ * lost its connection on a last receive: all that it wrote is rolled back by then), only with deliveries whose keys are claimed, in their order; a
  * delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one; each is
  * judged by its own claim, as if it had come alone. The claim is held until a handler's future has ended and that is on
  * record. A handler that must stop is interrupted, once, as long as its method has not returned; then its future is
