@@ -119,6 +119,10 @@ public final class Delivery {
         this.renewal = renewal;
     }
 
+    boolean hasBegun() {
+        return renewal != null;
+    }
+
     /** Returns what keeps this delivery ours. */
     public Renewal renewal() {
         Renewal begun = renewal;
@@ -367,6 +371,21 @@ public final class Delivery {
 
     public boolean isAbandoned() {
         return abandoned;
+    }
+
+    /**
+     * A thread that had this delivery in hand has crashed: its handler is stopped, and nothing is released, returned or deleted.
+     *
+     * @return whether that settles it: it had not been settled before, and its effect is not on record
+     */
+    boolean crash() {
+        abandon();
+        DeliveryState now = state();
+        while (now.mayBecome(DeliveryState.ABANDONED) && !step(now, DeliveryState.ABANDONED)) {
+            now = state();
+        }
+        leave();
+        return !now.isSettled() && state() == DeliveryState.ABANDONED;
     }
 
     @Override

@@ -94,4 +94,16 @@ public final class InFlightDeliveries {
         }
         delivery.end();
     }
+
+    /** Ends a delivery that a crash has hit: it is neither released nor returned nor deleted. Window and lease end by themselves. */
+    public void abandon(Delivery delivery) {
+        if (!delivery.hasBegun()) {
+            return;
+        }
+        boolean isAbandoned = delivery.crash();
+        end(delivery);
+        if (isAbandoned) {
+            observer.settled(delivery, delivery.state());
+        }
+    }
 }

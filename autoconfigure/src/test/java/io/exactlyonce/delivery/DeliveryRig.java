@@ -111,6 +111,7 @@ public final class DeliveryRig implements DeliveryObserver {
     public final FakeTimer timer = new FakeTimer();
     public KeyWatcher watch;
     public final List<Subscription> lost = new ArrayList<>();
+    public final List<DeliveryState> settled = new ArrayList<>();
     public final List<Integer> waiting = new ArrayList<>();
     public final List<Subscription> runOut = new ArrayList<>();
     public Runnable whenReceivesRunOut = () -> {};
@@ -267,6 +268,11 @@ public final class DeliveryRig implements DeliveryObserver {
     @Override
     public void delivered(Subscription subscription, Duration elapsed) {
         delivered.add(elapsed);
+    }
+
+    @Override
+    public void settled(Delivery delivery, DeliveryState state) {
+        settled.add(state);
     }
 
     @Override

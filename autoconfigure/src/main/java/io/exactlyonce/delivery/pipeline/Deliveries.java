@@ -15,6 +15,7 @@ import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -161,6 +162,14 @@ public final class Deliveries {
     public void acknowledgementFailed(Delivery delivery) {
         log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery);
         inFlight.end(delivery);
+    }
+
+    /**
+     * A thread that had deliveries in hand has crashed. As if the process had been killed, they are renewed no more, and neither
+     * released nor returned nor deleted. May be told twice of one.
+     */
+    public void abandon(List<Delivery> deliveries) {
+        deliveries.forEach(inFlight::abandon);
     }
 
     /** Returns how the deliveries of a listener end that is about to stop. */

@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerRun;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -114,6 +119,43 @@ class DeliveriesTests {
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.supervisor.inFlight()).isZero();
         assertThat(rig.delivered).hasSize(1);
+    }
+
+    @Test
+    void deliveriesInTheHandsOfACrashAreAbandonedWithTheirClaims() {
+        Delivery claimed = rig.receive(rig.orders, "claimed", 1);
+        Delivery received = rig.receive(rig.orders, "received", 1);
+        Delivery unknown = new Delivery(rig.orders, "id", "unknown", 1, rig.clock.nanoTime());
+        DeliveryPipeline pipeline = rig.pipeline();
+        List<Attempt> attempts =
+                List.of(Attempt.single(claimed, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN)));
+        ClaimWriter.await(pipeline.claimAhead(attempts));
+
+        deliveries.abandon(List.of(claimed, received, unknown));
+        deliveries.abandon(List.of(claimed, received));
+        pipeline.withdraw(attempts);
+        rig.tickFor(Duration.ofSeconds(25));
+
+        assertThat(List.of(claimed, received)).allMatch(each -> each.state() == DeliveryState.ABANDONED);
+        assertThat(List.of(claimed, received)).allMatch(each -> each.left().isDone());
+        assertThat(rig.settled).containsExactly(DeliveryState.ABANDONED, DeliveryState.ABANDONED);
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.store.renewals()).isEmpty();
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.supervisor.inFlight()).isZero();
+    }
+
+    @Test
+    void completionOfADeliveryThatACrashHasHitIsKeptAndItsMessageIsNotDeleted() throws Throwable {
+        Delivery delivery = rig.receive();
+        rig.process(delivery, claim -> null);
+
+        deliveries.abandon(List.of(delivery));
+
+        assertThat(rig.store.completions()).hasSize(1);
+        assertThat(deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.settled).isEmpty();
     }
 
     @Test
