@@ -18,6 +18,7 @@ import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerMethodValidator;
 import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.listener.permits.PausingBackPressureHandler;
@@ -91,6 +92,12 @@ public final class ExactlyOnceContainerFactory
             container = original.get().createContainer(prepared);
         } finally {
             settings.end();
+        }
+        if (!settings.hasHandlers()) {
+            throw new InvalidListenerException(
+                    "Listener '%s' names the container factory '%s', which claims keys, and has no key to claim"
+                            .formatted(endpoint.getId(), endpoint.getListenerContainerFactoryName()),
+                    "use @ExactlyOnceListener in the place of @SqsListener, or name another factory");
         }
         if (settings.isObserved()) {
             scopes.add(container.getId(), endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
