@@ -32,7 +32,7 @@ final class WatchedQueue {
 
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
-    /** Messages that were received already may wait for an answer. */
+    /** Messages that were received already may wait for an answer, but for a third of their window at most: nothing renews them yet. */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
     private final SqsAsyncClient client;
@@ -127,12 +127,17 @@ final class WatchedQueue {
         try {
             return client.getQueueAttributes(request -> request.queueUrl(url)
                             .attributeNames(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)
-                            .overrideConfiguration(limits -> limits.apiCallTimeout(LONGEST_READ)))
+                            .overrideConfiguration(limits -> limits.apiCallTimeout(patience())))
                     .thenApply(this::revise)
                     .exceptionally(this::keep);
         } catch (Throwable failure) {
             return CompletableFuture.completedFuture(keep(failure));
         }
+    }
+
+    private Duration patience() {
+        Duration third = current.window().length().dividedBy(3);
+        return third.compareTo(LONGEST_READ) < 0 ? third : LONGEST_READ;
     }
 
     private boolean keep(Throwable failure) {

@@ -141,8 +141,13 @@ public final class MessageReader<T> {
         return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, NO_GROUP);
     }
 
+    /** One that is absent, or that a server other than AWS does not give as a number, counts as the first. */
     public static int receiveCount(Message message) {
-        return Integer.parseInt(attribute(message, MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"));
+        try {
+            return Integer.parseInt(attribute(message, MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"));
+        } catch (NumberFormatException unknown) {
+            return 1;
+        }
     }
 
     /** By text: to answer by enum constant, the message copies all of its attributes each time. */

@@ -45,6 +45,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
@@ -572,6 +573,32 @@ class DeliveryMessageSourceTests {
         sqs.answer(0, message("unreadable", "a", 3), message("a2", "a", 3));
 
         assertThat(begin(source, poll)).isEmpty();
+    }
+
+    /** As another server than AWS may answer. Awspring would keep the permits of the whole poll. */
+    @ParameterizedTest
+    @ValueSource(strings = {"orders", "orders.fifo"})
+    void messageWhoseReceiveCountIsNoNumberCostsNoOtherOfItsPoll(String queue) {
+        setMaxReceiveCount(3);
+        DeliveryMessageSource<String> source = start(queue, 30);
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, message("first", "a", 1), message("odd", "b", "many"), message("none", "c", ""));
+
+        assertThat(begin(source, poll)).containsExactly("first", "odd", "none");
+    }
+
+    /** Nothing renews the messages of the poll meanwhile. */
+    @Test
+    void policyIsAwaitedNoLongerThanAThirdOfTheWindow() {
+        setMaxReceiveCount(3);
+        DeliveryMessageSource<String> brief = start("orders.fifo", 3);
+        brief.doPollForMessages(10);
+        sqs.answer(0, message("m", "a", 3));
+        assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(1));
+
+        start("orders.fifo", 30).doPollForMessages(10);
+        sqs.answer(1, message("m", "a", 3));
+        assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(2));
     }
 
     /** With a fair queue, a group is a tenant: a sender that has a message of it fail must not use the others' receives up. */
