@@ -23,10 +23,9 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
-import io.exactlyonce.listener.container.FifoComponentFactory;
+import io.exactlyonce.listener.container.ComponentFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.PlainListenerWarning;
-import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -196,7 +195,7 @@ class ExactlyOnceContainerFactoryTests {
                 prepare(factory -> factory.containerComponentFactories(List.of(new StandardSqsComponentFactory<>()))));
 
         assertThat(container.getContainerComponentFactories())
-                .hasOnlyElementsOfTypes(StandardComponentFactory.class, FifoComponentFactory.class);
+                .hasOnlyElementsOfTypes(ComponentFactory.class);
         assertThat(output)
                 .containsPattern("WARN .*its component factories \\(.*\\.StandardSqsComponentFactory\\) are replaced");
     }

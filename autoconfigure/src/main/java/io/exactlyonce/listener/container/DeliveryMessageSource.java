@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.source.AbstractSqsMessageSource;
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.ListenerStop;
 import io.exactlyonce.listener.acknowledgement.CompletingAcknowledgementExecutor;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -163,12 +165,21 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         if (started == null) {
             return CompletableFuture.completedFuture(List.of());
         }
-        CancellablePoll poll = CancellablePoll.of(started.receive(most), this::returnLate);
-        PausingBackPressureHandler pausing = permits;
-        if (pausing != null) {
-            pausing.polling(poll);
-        }
-        return poll;
+        // An error would end awspring's thread that polls.
+        AtomicReference<CompletableFuture<Collection<software.amazon.awssdk.services.sqs.model.Message>>> poll =
+                new AtomicReference<>();
+        Boundary.guard(
+                "A poll",
+                () -> {
+                    CancellablePoll sent = CancellablePoll.of(started.receive(most), this::returnLate);
+                    poll.set(sent);
+                    PausingBackPressureHandler pausing = permits;
+                    if (pausing != null) {
+                        pausing.polling(sent);
+                    }
+                },
+                crash -> poll.compareAndSet(null, CompletableFuture.failedFuture(crash)));
+        return poll.get();
     }
 
     private void returnLate(Answers late) {

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.FifoUtils;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.Arrivals;
@@ -90,7 +91,10 @@ final class WatchedQueue {
     void readAgainIfDue() {
         if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos() && reading.compareAndSet(false, true)) {
             readAt = clock.nanoTime();
-            var unused = read().whenComplete((read, failure) -> reading.set(false));
+            Boundary.guard(
+                    "Reading a queue's attributes",
+                    () -> read().whenComplete((read, failure) -> reading.set(false)),
+                    crash -> reading.set(false));
         }
     }
 
@@ -130,7 +134,7 @@ final class WatchedQueue {
                             .overrideConfiguration(limits -> limits.apiCallTimeout(patience())))
                     .thenApply(this::revise)
                     .exceptionally(this::keep);
-        } catch (Throwable failure) {
+        } catch (RuntimeException failure) {
             return CompletableFuture.completedFuture(keep(failure));
         }
     }

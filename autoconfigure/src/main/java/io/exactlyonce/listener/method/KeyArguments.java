@@ -131,7 +131,7 @@ final class KeyArguments {
             HandlerMethodArgumentResolver resolver, int index, Message<?> message, String read) {
         try {
             return resolver.resolveArgument(parameters[index], message);
-        } catch (Exception | StackOverflowError | LinkageError unfit) {
+        } catch (Exception unfit) {
             if (log.isDebugEnabled()) {
                 log.debug("Why the argument cannot be made of which the {}", read, FailureOutline.of(unfit));
             }

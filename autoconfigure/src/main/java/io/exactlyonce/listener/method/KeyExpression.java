@@ -83,7 +83,7 @@ final class KeyExpression {
         variables.forEach((name, value) -> context.setVariable(name, value.of(message)));
         try {
             return expression.getValue(context);
-        } catch (RuntimeException | StackOverflowError | LinkageError failure) {
+        } catch (RuntimeException failure) {
             // Methods of the expression may throw anything, as for a value that a sender has made up, or have no class.
             throw failedBy(failure);
         }

@@ -13,7 +13,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -31,9 +30,7 @@ import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -50,31 +47,7 @@ class MessageGroupSinkTests {
     private static final int MOST_WAITING = 5_000;
 
     private final FakeClock clock = new FakeClock();
-    private final Deque<Error> failuresAtEnds = new ArrayDeque<>();
-    private final Deque<Error> failures = new ArrayDeque<>();
-    private final Deque<Error> failuresOfWaits = new ArrayDeque<>();
-    private final DeliveryObserver observer = new DeliveryObserver() {
-        @Override
-        public void inFlight(Subscription of, int change) {
-            if (change < 0 && !failuresAtEnds.isEmpty()) {
-                throw failuresAtEnds.remove();
-            }
-        }
-
-        @Override
-        public void waiting(Subscription of, int deliveries) {
-            if (!failuresOfWaits.isEmpty()) {
-                throw failuresOfWaits.remove();
-            }
-        }
-
-        @Override
-        public void settled(Delivery delivery, DeliveryState state) {
-            if (!failures.isEmpty()) {
-                throw failures.remove();
-            }
-        }
-    };
+    private final DeliveryObserver observer = new DeliveryObserver() {};
     private Supplier<CompletableFuture<Boolean>> givesUp = () -> CompletableFuture.completedFuture(true);
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
@@ -95,7 +68,7 @@ class MessageGroupSinkTests {
             .build();
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreCircuitBreaker(observer),
+                    new StoreCircuitBreaker(observer), true,
                     System::nanoTime)
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
@@ -235,36 +208,8 @@ class MessageGroupSinkTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
-    /** As when the virtual machine has no memory left for a meter. */
     @Test
-    void restOfAGroupWhoseHeadCannotBeToldForAnErrorGivesItsPermitsBackAndNoneOfThemIsRenewedForEver() {
-        start();
-        failures.add(new InternalError("simulated"));
-
-        CompletableFuture<Void> emitted = emit(List.of(received("b1"), received("b2"), received("b3")));
-
-        assertThat(emitted).isDone();
-        assertThat(failures).isEmpty();
-        assertThat(released).hasSize(3);
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    @Test
-    void restOfAGroupWhoseHeadFailsWithAnErrorWhileItIsReturnedGivesItsPermitsBack() {
-        start();
-        Message<String> head = received("b1");
-        failuresAtEnds.add(new InternalError("simulated"));
-
-        CompletableFuture<Void> emitted = emit(List.of(head, received("b2"), received("b3")));
-
-        assertThat(emitted).isDone();
-        assertThat(failuresAtEnds).isEmpty();
-        assertThat(released).hasSize(3);
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    @Test
-    void restOfAGroupOfWhoseHeadItCannotBeAskedForAnErrorWhetherItIsGivenUpIsStoppedAndGivesItsPermitsBack() {
+    void groupThatCrashesWhileItIsAskedWhetherItsHeadIsGivenUpGivesItsPermitsBackOnceAndIsRenewedNoMore() {
         start();
         givesUp = () -> {
             throw new NoClassDefFoundError("io/tracing/Span");
@@ -279,7 +224,7 @@ class MessageGroupSinkTests {
     }
 
     @Test
-    void restOfAGroupThatHasWaitedGivesThePermitBackThatItTookWhenItCannotBeAskedForAnErrorWhetherItGoesOn()
+    void restOfAGroupThatHasWaitedAndCrashesGivesThePermitBackThatItTook()
             throws Exception {
         start();
         assertThat(permits.requestBatch()).isEqualTo(3);
@@ -339,51 +284,6 @@ class MessageGroupSinkTests {
 
         assertThat(emitted).allMatch(end -> end.isDone() && !end.isCompletedExceptionally());
         assertThat(permits.drain(Duration.ZERO)).isTrue();
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    /** As when the virtual machine has no memory left for a meter: nothing else ends the wait of the rest, which is renewed. */
-    @Test
-    void restOfAGroupWhoseHeadsWaitEndsWithAnErrorWhileThatIsToldGoesOn() throws Exception {
-        start();
-        CompletableFuture<Void> emitted = emit(List.of(received("a1"), received("a2")));
-        assertThat(deliveries.waiters().all()).hasSize(1);
-        failuresAtEnds.add(new InternalError("simulated"));
-
-        deliveries.waiters().endAll(subscription);
-
-        assertThat(failuresAtEnds).isEmpty();
-        assertThat(handled).containsExactly("a2");
-        assertThat(emitted).isDone();
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    @Test
-    void headsThatWaitTogetherAreAllGoneAlthoughThatOfOneCannotBeToldForAnError() {
-        start();
-        List<CompletableFuture<Void>> emitted = List.of(
-                emit(List.of(received("a1-1"), received("a2"))), emit(List.of(received("a1-2"), received("b2"))));
-        failuresAtEnds.add(new InternalError("simulated"));
-
-        deliveries.stop(subscription).begin();
-
-        assertThat(failuresAtEnds).isEmpty();
-        assertThat(emitted).allMatch(CompletableFuture::isDone);
-        assertThat(handled).containsExactlyInAnyOrder("a2", "b2");
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    /** Otherwise it neither waits any more nor is it returned, and is renewed for twelve hours. */
-    @Test
-    void headWhoseWaitsEndCannotBeToldForAnErrorIsReturned() {
-        start();
-        CompletableFuture<Void> emitted = emit(List.of(received("a1"), received("a2")));
-        failuresOfWaits.add(new InternalError("simulated"));
-
-        deliveries.waiters().endAll(subscription);
-
-        assertThat(failuresOfWaits).isEmpty();
-        assertThat(emitted).isDone();
         assertThat(supervisor.inFlight()).isZero();
     }
 }

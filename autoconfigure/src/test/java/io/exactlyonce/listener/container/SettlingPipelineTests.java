@@ -1,7 +1,6 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
@@ -89,6 +88,7 @@ class SettlingPipelineTests {
     };
     private int calls;
     private RuntimeException failure;
+    private Error crash;
     private final SettlingPipeline<String> pipeline = new SettlingPipeline<>(
             new MessageProcessingPipeline<>() {
                 @Override
@@ -97,6 +97,9 @@ class SettlingPipelineTests {
                     processed.add(message);
                     if (failure != null) {
                         throw failure;
+                    }
+                    if (crash != null) {
+                        throw crash;
                     }
                     return CompletableFuture.completedFuture(message);
                 }
@@ -224,11 +227,23 @@ class SettlingPipelineTests {
         Message<String> message = receive();
         failure = new IllegalStateException("no thread for an interceptor");
 
-        assertThatThrownBy(() -> pipeline.process(message, context)).isSameAs(failure);
+        assertThat(pipeline.process(message, context)).isCompletedExceptionally();
 
         assertThat(store.releases()).hasSize(1);
         assertThat(delivery(message).state()).isEqualTo(DeliveryState.RETURNED);
         assertThat(delivery(message).gone()).isCompleted();
+    }
+
+    @Test
+    void messageWhosePipelineCrashesIsAbandonedWithItsClaimAndItsPermitIsFree() {
+        Message<String> message = receive();
+        crash = new OutOfMemoryError("simulated");
+
+        assertThat(pipeline.process(message, context)).isCompletedExceptionally();
+
+        assertThat(store.releases()).isEmpty();
+        assertThat(deleted).isEmpty();
+        assertThat(delivery(message).state()).isEqualTo(DeliveryState.ABANDONED);
     }
 
     @Test

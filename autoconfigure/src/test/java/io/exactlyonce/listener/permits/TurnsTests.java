@@ -18,7 +18,7 @@ class TurnsTests {
 
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreCircuitBreaker(new DeliveryObserver() {}),
+                    new StoreCircuitBreaker(new DeliveryObserver() {}), true,
                     System::nanoTime)
             .createBackPressureHandler(SqsContainerOptions.builder()
                     .maxConcurrentMessages(2)
