@@ -140,10 +140,7 @@ public final class ExactlyOnceContainerFactory
                                 ? QueueNotFoundStrategy.FAIL
                                 : queueNotFound)
                 .backPressureHandlerFactory(PausingBackPressureHandler.around(
-                        configured.getBackPressureHandlerFactory(),
-                        breaker,
-                        settings.claimsAhead(),
-                        ready.clock()))
+                        configured.getBackPressureHandlerFactory(), breaker, settings.claimsAhead(), ready.clock()))
                 .queueAttributeNames(plus(
                         configured.getQueueAttributeNames().stream(),
                         Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))

@@ -194,8 +194,7 @@ class ExactlyOnceContainerFactoryTests {
         SqsMessageListenerContainer<?> container = container(
                 prepare(factory -> factory.containerComponentFactories(List.of(new StandardSqsComponentFactory<>()))));
 
-        assertThat(container.getContainerComponentFactories())
-                .hasOnlyElementsOfTypes(ComponentFactory.class);
+        assertThat(container.getContainerComponentFactories()).hasOnlyElementsOfTypes(ComponentFactory.class);
         assertThat(output)
                 .containsPattern("WARN .*its component factories \\(.*\\.StandardSqsComponentFactory\\) are replaced");
     }

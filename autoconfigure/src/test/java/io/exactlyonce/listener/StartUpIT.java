@@ -88,10 +88,7 @@ class StartUpIT {
     }
 
     static class PlainWithOurFactory {
-        @SqsListener(
-                id = "plain",
-                queueNames = "${test.queue}",
-                factory = "exactlyOnceListenerContainerFactory")
+        @SqsListener(id = "plain", queueNames = "${test.queue}", factory = "exactlyOnceListenerContainerFactory")
         void handle(Order order) {}
     }
 

@@ -62,8 +62,8 @@ public final class ComponentFactory<T> implements ContainerComponentFactory<T, S
         if (isSingle) {
             return byGroup(new MessageGroupSink<>(engine, continuations()));
         }
-        MessageSink<T> batches = PermitSinks.batches(
-                messages -> engine.deliveries().abandon(SettlingPipeline.deliveries(messages)));
+        MessageSink<T> batches =
+                PermitSinks.batches(messages -> engine.deliveries().abandon(SettlingPipeline.deliveries(messages)));
         return options.getFifoBatchGroupingStrategy()
                         == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES
                 ? byGroup(batches)

@@ -81,7 +81,8 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
                     abandon(messages);
                     claimed.completeExceptionally(crash);
                 });
-        return claimed.handle((done, crash) -> goOn(crash == null ? messages : List.of(), messages.size(), context, slotted))
+        return claimed.handle(
+                        (done, crash) -> goOn(crash == null ? messages : List.of(), messages.size(), context, slotted))
                 .thenCompose(slotted::emit);
     }
 
@@ -101,7 +102,9 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         ReceivedMessage received = ReceivedMessage.require(message);
         Delivery delivery = received.delivery();
         Boundary.guard(
-                "The key of message " + delivery.messageId(), () -> received.attempt(settings.attempt(message)), crash -> {
+                "The key of message " + delivery.messageId(),
+                () -> received.attempt(settings.attempt(message)),
+                crash -> {
                     received.attempt(Attempt.ofBatch(delivery, received.group(), null));
                     engine.deliveries().abandon(List.of(delivery));
                 });
@@ -114,7 +117,7 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
     }
 
     private HandlerSlots slots(Collection<Message<T>> messages) {
-        return ReceivedMessage.originOf(messages.iterator().next()).slots();
+        return ReceivedMessage.require(messages.iterator().next()).origin().slots();
     }
 
     /** The rest leaves. */

@@ -86,13 +86,15 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
             return goOn(head, head.delivery().leavesItsQueue(), rest, permits);
         }
         // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
-        CompletableFuture<Void> goneOn = head.delivery().gone().thenCompose(gone -> head.origin()
-                .takePermitBack()
-                .thenCompose(taken -> PermitSinks.execute(
-                        1,
-                        permits.original(),
-                        counted -> goOn(head, gone, rest, permits.shared(counted)),
-                        () -> engine.deliveries().abandon(SettlingPipeline.deliveries(rest)))));
+        CompletableFuture<Void> goneOn = head.delivery()
+                .gone()
+                .thenCompose(gone -> head.origin()
+                        .takePermitBack()
+                        .thenCompose(taken -> PermitSinks.execute(
+                                1,
+                                permits.original(),
+                                counted -> goOn(head, gone, rest, permits.shared(counted)),
+                                () -> engine.deliveries().abandon(SettlingPipeline.deliveries(rest)))));
         // After that: a listener that stops meanwhile finds a permit taken at any time.
         rest.forEach(each -> permits.held().runBackPressureReleaseCallback());
         return goneOn;

@@ -76,9 +76,7 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
     }
 
     private <R> CompletableFuture<R> begin(
-            Collection<Message<T>> messages,
-            R unhandled,
-            Function<List<Message<T>>, CompletableFuture<R>> handling) {
+            Collection<Message<T>> messages, R unhandled, Function<List<Message<T>>, CompletableFuture<R>> handling) {
         try {
             List<Message<T>> admitted = admitted(messages);
             return admitted.isEmpty() ? CompletableFuture.completedFuture(unhandled) : handling.apply(admitted);

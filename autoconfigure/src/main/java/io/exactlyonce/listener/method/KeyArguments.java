@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.Visibility;
 import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.UnreadableReason;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
@@ -137,7 +138,7 @@ final class KeyArguments {
             }
             throw new InvalidKeyException(
                     "The %s, which cannot be made of this message: %s; send what the method takes, or correct its parameters"
-                            .formatted(read, UnfitArguments.reason(parameters[index], message.getHeaders(), unfit)));
+                            .formatted(read, UnreadableReason.of(unfit)));
         }
     }
 }

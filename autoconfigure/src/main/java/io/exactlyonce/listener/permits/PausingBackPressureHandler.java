@@ -65,7 +65,8 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
             BackPressureHandler handler = original.createBackPressureHandler(options);
             // Awspring accepts no other kind, and says so.
             return handler instanceof BatchAwareBackPressureHandler batches
-                    ? new PausingBackPressureHandler(batches, breaker, slots(options, claimsAhead && mayLend(original), clock), clock)
+                    ? new PausingBackPressureHandler(
+                            batches, breaker, slots(options, claimsAhead && mayLend(original), clock), clock)
                     : handler;
         };
     }

@@ -7,8 +7,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -61,7 +61,7 @@ class CompletingAcknowledgementExecutorTests {
     private Message<String> receive(String handle) {
         Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
-        return new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 

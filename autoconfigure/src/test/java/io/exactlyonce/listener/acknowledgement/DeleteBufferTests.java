@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.visibility.FakeTimer;
 import java.time.Duration;
@@ -74,7 +74,7 @@ class DeleteBufferTests {
     }
 
     private static Message<String> message() {
-        return new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 

@@ -19,8 +19,8 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -157,7 +157,7 @@ class ClaimsWithThePollTests {
 
     private Message<String> receive(String id, String group, int receives, Map<String, Object> headers) {
         Delivery delivery = new Delivery(orders, id, id, receives, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(delivery, null, group, "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(headers), Map.of());
     }
 

@@ -15,8 +15,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -70,7 +70,7 @@ class ComponentFactoryTests {
 
     private Message<String> receive(String id, String group) {
         Delivery delivery = new Delivery(subscription, id, id, 1, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(delivery, null, group, "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
@@ -78,7 +78,10 @@ class ComponentFactoryTests {
     @EnumSource
     void batchesHoldOneGroupOrSeveralAsIsConfigured(FifoBatchGroupingStrategy strategy) {
         MessageSink<String> sink = new ComponentFactory<String>(
-                        ListenerRig.engine(deliveries), "listener", ListenerRig.settings(new Listener(), "handle"), true)
+                        ListenerRig.engine(deliveries),
+                        "listener",
+                        ListenerRig.settings(new Listener(), "handle"),
+                        true)
                 .createMessageSink(SqsContainerOptions.builder()
                         .listenerMode(ListenerMode.BATCH)
                         .fifoBatchGroupingStrategy(strategy)

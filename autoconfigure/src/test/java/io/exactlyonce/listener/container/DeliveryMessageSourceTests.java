@@ -123,7 +123,11 @@ class DeliveryMessageSourceTests {
         source.configure(options);
         source.setMessageSink(new NoSink());
         source.setTaskExecutor(polling -> {});
-        source.setBackPressureHandler(BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler()
+        source.setBackPressureHandler(PausingBackPressureHandler.around(
+                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
+                        new StoreCircuitBreaker(observer),
+                        true,
+                        clock)
                 .createBackPressureHandler(options));
         DeleteBuffer<String> acknowledgements = new DeleteBuffer<>(Timer.SYSTEM, false);
         acknowledgements.configure(options);
@@ -215,7 +219,8 @@ class DeliveryMessageSourceTests {
         DeliveryMessageSource<String> source = start("orders", 30);
         var permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                         BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                        new StoreCircuitBreaker(observer), true,
+                        new StoreCircuitBreaker(observer),
+                        true,
                         clock)
                 .createBackPressureHandler(SqsContainerOptions.builder()
                         .maxConcurrentMessages(1_000)

@@ -11,8 +11,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -62,7 +62,7 @@ class DeliverySinkTests {
             "handle",
             1,
             clock.nanoTime());
-    private final Message<String> message = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+    private final Message<String> message = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE)
             .attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
     private final List<Message<String>> acknowledged = new ArrayList<>();
@@ -171,7 +171,7 @@ class DeliverySinkTests {
         Delivery another = new Delivery(delivery.subscription(), "another-id", "another", 1, clock.nanoTime());
         List<Message<String>> poll = List.of(
                 message,
-                new ReceivedMessage(another, null, "", "body", MessageOrigin.UNKNOWN)
+                new ReceivedMessage(another, null, "", "body", UnknownOrigin.INSTANCE)
                         .attachTo(ListenerRig.message(Map.of()), Map.of()));
         DeliverySink<String> sink = new DeliverySink<>(
                 new Rest(), ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), "handle"), isFifo);

@@ -19,8 +19,8 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.Handler;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -147,7 +147,7 @@ class HostileTimingTests {
                 ListenerRig.settings(new Reruns(), "handle"),
                 false);
         Delivery delivery = receive("1");
-        Message<String> message = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+        Message<String> message = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
 
         assertThat(sink.emit(
@@ -214,7 +214,7 @@ class HostileTimingTests {
     }
 
     private Message<String> message(String id) {
-        return new ReceivedMessage(receive(id), null, "a", "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(receive(id), null, "a", "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders.fifo")), Map.of());
     }
 

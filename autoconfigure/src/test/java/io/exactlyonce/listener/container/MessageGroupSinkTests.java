@@ -68,7 +68,8 @@ class MessageGroupSinkTests {
             .build();
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreCircuitBreaker(observer), true,
+                    new StoreCircuitBreaker(observer),
+                    true,
                     System::nanoTime)
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
@@ -224,8 +225,7 @@ class MessageGroupSinkTests {
     }
 
     @Test
-    void restOfAGroupThatHasWaitedAndCrashesGivesThePermitBackThatItTook()
-            throws Exception {
+    void restOfAGroupThatHasWaitedAndCrashesGivesThePermitBackThatItTook() throws Exception {
         start();
         assertThat(permits.requestBatch()).isEqualTo(3);
         CompletableFuture<Void> emitted = emitOfPermits(List.of(received("a1"), received("a2"), received("a3")));

@@ -18,8 +18,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -89,7 +89,7 @@ class RefusedThreadTests {
 
     private Message<String> receive(String id, String group) {
         Delivery delivery = new Delivery(subscription, id, id, 1, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(delivery, null, group, "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders")), Map.of());
     }
 

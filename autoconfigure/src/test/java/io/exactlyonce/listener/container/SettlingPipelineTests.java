@@ -19,6 +19,7 @@ import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.permits.HandlerSlots;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -68,17 +69,17 @@ class SettlingPipelineTests {
     private final MessageOrigin origin = new MessageOrigin() {
         @Override
         public CompletableFuture<Boolean> givesUp(Delivery delivery) {
-            return UNKNOWN.givesUp(delivery);
+            return UnknownOrigin.INSTANCE.givesUp(delivery);
         }
 
         @Override
         public CompletableFuture<?> takePermitBack() {
-            return UNKNOWN.takePermitBack();
+            return UnknownOrigin.INSTANCE.takePermitBack();
         }
 
         @Override
         public HandlerSlots slots() {
-            return UNKNOWN.slots();
+            return UnknownOrigin.INSTANCE.slots();
         }
 
         @Override
@@ -207,7 +208,7 @@ class SettlingPipelineTests {
     void keyThatATransactionClaimsIsNotClaimedBefore() {
         Delivery delivery = ListenerRig.delivery();
         deliveries.begin(List.of(delivery));
-        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN);
+        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE);
         ClaimSpec spec = new ClaimSpec(
                 new ClaimKey("orders", "A-1"),
                 null,

@@ -69,7 +69,7 @@ class MessageReaderTests {
     private Optional<org.springframework.messaging.Message<Object>> read(
             MessageConversion conversion, Message message) {
         Answers polled = new Answers(List.of(new Answers.Answer(List.of(message), subscription, clock.nanoTime())));
-        return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN)
+        return new MessageReader<>(conversion, deliveries, UnknownOrigin.INSTANCE)
                 .read(polled).stream().findFirst();
     }
 

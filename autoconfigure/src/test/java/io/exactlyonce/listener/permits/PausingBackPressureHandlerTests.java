@@ -32,7 +32,8 @@ class PausingBackPressureHandlerTests {
     private final BatchAwareBackPressureHandler handler =
             (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
                             BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(),
-                            breaker, true,
+                            breaker,
+                            true,
                             System::nanoTime)
                     .createBackPressureHandler(SqsContainerOptions.builder()
                             .maxConcurrentMessages(10)
@@ -72,9 +73,9 @@ class PausingBackPressureHandlerTests {
                 .maxDelayBetweenPolls(Duration.ofMillis(10))
                 .backPressureMode(mode)
                 .build();
-        var limited = (BatchAwareBackPressureHandler)
-                PausingBackPressureHandler.around(options.getBackPressureHandlerFactory(), breaker, true, System::nanoTime)
-                        .createBackPressureHandler(options);
+        var limited = (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
+                        options.getBackPressureHandlerFactory(), breaker, true, System::nanoTime)
+                .createBackPressureHandler(options);
 
         assertThat(limited.request(6)).isEqualTo(permitsForLessThanAPoll);
 
@@ -97,7 +98,10 @@ class PausingBackPressureHandlerTests {
     @Test
     void noMoreThanTenPollsWaitForMessagesHoweverManyPermitsThereAre() throws Exception {
         var busy = (PausingBackPressureHandler) PausingBackPressureHandler.around(
-                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(), breaker, true, System::nanoTime)
+                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
+                        breaker,
+                        true,
+                        System::nanoTime)
                 .createBackPressureHandler(SqsContainerOptions.builder()
                         .maxConcurrentMessages(1_000)
                         .build());

@@ -18,7 +18,8 @@ class TurnsTests {
 
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreCircuitBreaker(new DeliveryObserver() {}), true,
+                    new StoreCircuitBreaker(new DeliveryObserver() {}),
+                    true,
                     System::nanoTime)
             .createBackPressureHandler(SqsContainerOptions.builder()
                     .maxConcurrentMessages(2)

@@ -40,7 +40,8 @@ class UnderWayTests {
             new UnderWay(2, count -> observer.completing(ListenerRig.delivery().subscription(), count));
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                    new StoreCircuitBreaker(observer), true,
+                    new StoreCircuitBreaker(observer),
+                    true,
                     System::nanoTime)
             .createBackPressureHandler(SqsContainerOptions.builder()
                     .maxConcurrentMessages(2)
