@@ -118,9 +118,9 @@ public final class DeleteBuffer<T> extends AbstractOrderingAcknowledgementProces
     /** Twice: another thread, which still saw the listener run, may have acknowledged something meanwhile. */
     @Override
     protected void doStop() {
-        var first = send();
+        var unused = send();
         boolean answered = awaitAnswers();
-        var second = send();
+        unused = send();
         if (answered) {
             awaitAnswers();
         }

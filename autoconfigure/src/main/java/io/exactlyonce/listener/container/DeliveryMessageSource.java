@@ -171,7 +171,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
                     permits().polling(sent);
                 },
                 crash -> poll.compareAndSet(null, CompletableFuture.failedFuture(crash)));
-        return poll.get();
+        return Objects.requireNonNull(poll.get());
     }
 
     private void returnLate(Answers late) {

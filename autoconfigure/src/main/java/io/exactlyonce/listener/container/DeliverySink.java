@@ -10,7 +10,6 @@ import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.permits.HandlerSlots;
-import io.exactlyonce.listener.permits.PermitSinks;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -53,15 +52,22 @@ final class DeliverySink<T> extends AbstractDelegatingMessageListeningSinkAdapte
         });
     }
 
+    /** The permits are the group's to give back: after a wait it takes one again. */
     private CompletableFuture<Void> emitInOrder(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        return PermitSinks.execute(
-                messages.size(),
-                context,
-                counted -> {
+        List<Message<T>> begun = new ArrayList<>();
+        Boundary.guard(
+                ENTRY,
+                () -> {
                     begin(messages, context);
-                    return getDelegate().emit(messages, counted);
+                    begun.addAll(messages);
                 },
-                () -> abandon(messages));
+                crash -> {
+                    abandon(messages);
+                    messages.forEach(message -> context.runBackPressureReleaseCallback());
+                });
+        return begun.isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : getDelegate().emit(begun, context);
     }
 
     /** The next poll need neither wait for these claims nor for the last handler of this one. */

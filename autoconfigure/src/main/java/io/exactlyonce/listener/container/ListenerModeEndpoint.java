@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.listener.method.BatchSignature;
 import java.time.Duration;
@@ -43,15 +44,7 @@ public final class ListenerModeEndpoint extends SqsEndpoint {
 
     /** @param setUp learns of the container that is made */
     public ListenerModeEndpoint(SqsEndpoint original, SetUp setUp) {
-        super(SqsEndpoint.builder()
-                .queueNames(original.getLogicalNames())
-                .id(original.getId())
-                .factoryBeanName(original.getListenerContainerFactoryName())
-                .maxConcurrentMessages(original.getMaxConcurrentMessages())
-                .pollTimeoutSeconds(seconds(original.getPollTimeout()))
-                .maxMessagesPerPoll(original.getMaxMessagesPerPoll())
-                .messageVisibility(seconds(original.getMessageVisibility()))
-                .acknowledgementMode(original.getAcknowledgementMode()));
+        super(SqsEndpoint.builder().queueNames(original.getLogicalNames()).id(original.getId()));
         this.original = original;
         this.setUp = setUp;
     }
@@ -81,7 +74,33 @@ public final class ListenerModeEndpoint extends SqsEndpoint {
         }
     }
 
-    private static @Nullable Integer seconds(@Nullable Duration duration) {
-        return duration == null ? null : (int) duration.toSeconds();
+    @Override
+    public String getListenerContainerFactoryName() {
+        return original.getListenerContainerFactoryName();
+    }
+
+    @Override
+    public @Nullable Integer getMaxConcurrentMessages() {
+        return original.getMaxConcurrentMessages();
+    }
+
+    @Override
+    public @Nullable Duration getPollTimeout() {
+        return original.getPollTimeout();
+    }
+
+    @Override
+    public @Nullable Integer getMaxMessagesPerPoll() {
+        return original.getMaxMessagesPerPoll();
+    }
+
+    @Override
+    public @Nullable Duration getMessageVisibility() {
+        return original.getMessageVisibility();
+    }
+
+    @Override
+    public @Nullable AcknowledgementMode getAcknowledgementMode() {
+        return original.getAcknowledgementMode();
     }
 }

@@ -63,11 +63,13 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
         CompletableFuture<R> processed = new CompletableFuture<>();
         Boundary.guard(
                 "A handler's thread",
-                () -> begin(messages, unhandled, handling).whenComplete((done, failure) -> {
-                    // Before its permit is free: a listener that stops waits for what is on its way to the record.
-                    finish(messages, context);
-                    end(processed, done, failure);
-                }),
+                () -> {
+                    var unused = begin(messages, unhandled, handling).whenComplete((done, failure) -> {
+                        // Before its permit is free: a listener that stops waits for what is on its way to the record.
+                        finish(messages, context);
+                        end(processed, done, failure);
+                    });
+                },
                 crash -> {
                     engine.deliveries().abandon(deliveries(messages));
                     processed.completeExceptionally(crash);
@@ -95,9 +97,11 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
 
     private void finish(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
         CompletableFuture<Void> settled = finish(messages, context, engine, engine.deliveries()::settle);
-        ReceivedMessage.among(messages)
-                .findFirst()
-                .ifPresent(received -> received.origin().recording(settled));
+        Boundary.guard(
+                "A handler's end",
+                () -> ReceivedMessage.among(messages)
+                        .findFirst()
+                        .ifPresent(received -> received.origin().recording(settled)));
     }
 
     /** Claims, on this thread, what has not been claimed ahead; returns those that may be handled. */

@@ -99,7 +99,9 @@ final class WatchedQueue {
             readAt = clock.nanoTime();
             Boundary.guard(
                     "Reading a queue's attributes",
-                    () -> read().whenComplete((read, failure) -> reading.set(false)),
+                    () -> {
+                        var unused = read().whenComplete((read, failure) -> reading.set(false));
+                    },
                     crash -> reading.set(false));
         }
     }

@@ -47,8 +47,10 @@ public final class PermitSinks {
         CompletableFuture<Void> executed = new CompletableFuture<>();
         Boundary.guard(
                 "Handing messages over",
-                () -> begin(context.setBackPressureReleaseCallback(release), execution)
-                        .whenComplete((done, failure) -> end(held, release, executed, failure)),
+                () -> {
+                    var unused = begin(context.setBackPressureReleaseCallback(release), execution)
+                            .whenComplete((done, failure) -> end(held, release, executed, failure));
+                },
                 crash -> {
                     abandon.run();
                     end(held, release, executed, null);

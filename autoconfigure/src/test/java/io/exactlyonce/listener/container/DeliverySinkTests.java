@@ -183,6 +183,31 @@ class DeliverySinkTests {
         assertThat(supervisor.inFlight()).isZero();
     }
 
+    /** Trap: one that a counter of the poll's own keeps back is lost to the listener for good. */
+    @Test
+    void permitThatAGroupOfAFifoQueueTookAgainAfterAWaitIsGivenBack() {
+        List<Integer> released = new ArrayList<>();
+        context = context.setBackPressureReleaseCallback(() -> released.add(1));
+        Rest afterAWait = new Rest() {
+            @Override
+            public CompletableFuture<Void> emit(
+                    Collection<Message<String>> messages, MessageProcessingContext<String> context) {
+                context.runBackPressureReleaseCallback();
+                context.runBackPressureReleaseCallback();
+                return CompletableFuture.completedFuture(null);
+            }
+        };
+
+        var unused = new DeliverySink<>(
+                        afterAWait,
+                        ListenerRig.engine(deliveries),
+                        ListenerRig.settings(new Listener(), "handle"),
+                        true)
+                .emit(List.of(message), context);
+
+        assertThat(released).hasSize(2);
+    }
+
     @Test
     void messageOfASinkThatHasStoppedIsVisibleAtOnce() {
         pipeline.complete(null);
