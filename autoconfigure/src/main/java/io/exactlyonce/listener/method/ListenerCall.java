@@ -64,7 +64,7 @@ final class ListenerCall implements Handler {
     private CompletableFuture<@Nullable Object> recorded(DeliveryPipeline pipeline) throws Throwable {
         try {
             return pipeline.process(attempts, this);
-        } catch (Throwable failure) {
+        } catch (Exception failure) {
             if (answered) {
                 return CompletableFuture.failedFuture(failure);
             }
