@@ -11,13 +11,13 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
-import io.exactlyonce.listener.container.FifoComponentFactory;
+import io.exactlyonce.listener.container.ComponentFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerModeEndpoint;
 import io.exactlyonce.listener.container.ScopeConflicts;
-import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerMethodValidator;
 import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.listener.permits.PausingBackPressureHandler;
@@ -92,6 +92,12 @@ public final class ExactlyOnceContainerFactory
         } finally {
             settings.end();
         }
+        if (!settings.hasHandlers()) {
+            throw new InvalidListenerException(
+                    "Listener '%s' names the container factory '%s', which claims keys, and has no key to claim"
+                            .formatted(endpoint.getId(), endpoint.getListenerContainerFactoryName()),
+                    "use @ExactlyOnceListener in the place of @SqsListener, or name another factory");
+        }
         if (settings.isObserved()) {
             scopes.add(container.getId(), endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
             return container;
@@ -106,13 +112,13 @@ public final class ExactlyOnceContainerFactory
         String listener = Objects.requireNonNull(endpoint.getId());
         new ContainerDifferences(container, settings.transaction() != null).tell(listener);
         container.configure(options -> {
-            configure(container.getContainerOptions(), options, ready, settings);
             chooseThreads(container.getContainerOptions(), options, listener, settings);
+            configure(container.getContainerOptions(), options, ready, settings);
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
         container.setComponentFactories(List.of(
-                new StandardComponentFactory<>(ready, listener, settings),
-                new FifoComponentFactory<>(ready, listener, settings)));
+                new ComponentFactory<>(ready, listener, settings, false),
+                new ComponentFactory<>(ready, listener, settings, true)));
         if (!container.isAutoStartup()) {
             // Its message source will not wait for the check at the start, and a database that cannot keep claims must
             // stop it.
@@ -134,7 +140,7 @@ public final class ExactlyOnceContainerFactory
                                 ? QueueNotFoundStrategy.FAIL
                                 : queueNotFound)
                 .backPressureHandlerFactory(PausingBackPressureHandler.around(
-                        configured.getBackPressureHandlerFactory(), breaker, ready.clock()))
+                        configured.getBackPressureHandlerFactory(), breaker, settings.claimsAhead(), ready.clock()))
                 .queueAttributeNames(plus(
                         configured.getQueueAttributeNames().stream(),
                         Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))

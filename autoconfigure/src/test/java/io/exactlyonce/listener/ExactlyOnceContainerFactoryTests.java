@@ -14,17 +14,18 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.Mode;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
-import io.exactlyonce.listener.container.FifoComponentFactory;
+import io.exactlyonce.listener.container.ComponentFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.PlainListenerWarning;
-import io.exactlyonce.listener.container.StandardComponentFactory;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -51,7 +52,6 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
-import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.mock.env.MockEnvironment;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
@@ -59,6 +59,11 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 class ExactlyOnceContainerFactoryTests {
 
     static class Listener {
+        @ExactlyOnceListener(queueNames = "orders")
+        void handle(String order) {}
+    }
+
+    static class Plain {
         void handle(String order) {}
     }
 
@@ -189,8 +194,7 @@ class ExactlyOnceContainerFactoryTests {
         SqsMessageListenerContainer<?> container = container(
                 prepare(factory -> factory.containerComponentFactories(List.of(new StandardSqsComponentFactory<>()))));
 
-        assertThat(container.getContainerComponentFactories())
-                .hasOnlyElementsOfTypes(StandardComponentFactory.class, FifoComponentFactory.class);
+        assertThat(container.getContainerComponentFactories()).hasOnlyElementsOfTypes(ComponentFactory.class);
         assertThat(output)
                 .containsPattern("WARN .*its component factories \\(.*\\.StandardSqsComponentFactory\\) are replaced");
     }
@@ -204,6 +208,20 @@ class ExactlyOnceContainerFactoryTests {
                         ExactlyOnceSetupException.class,
                         refused -> assertThat(refused.remedy()).contains("leave messageListener out"))
                 .hasMessageContaining("'fulfilment'");
+    }
+
+    /** Each of its messages would be returned until it is in the dead-letter queue: there is no key to claim. */
+    @Test
+    void plainListenerThatNamesAFactoryThatClaimsKeysIsRefused() {
+        ExactlyOnceContainerFactory factory = prepare(original -> {});
+        SqsEndpoint plain = calling(endpoint("orders"), new Plain());
+
+        assertThatThrownBy(() -> factory.createContainer(plain))
+                .isInstanceOfSatisfying(
+                        ExactlyOnceSetupException.class,
+                        refused -> assertThat(refused.remedy()).contains("@ExactlyOnceListener"))
+                .hasMessageContaining("'fulfilment'")
+                .hasMessageContaining("'factory'");
     }
 
     @Test
@@ -311,9 +329,13 @@ class ExactlyOnceContainerFactoryTests {
     private static SqsEndpoint prepared(SqsEndpoint.SqsEndpointBuilder builder) {
         SqsEndpoint endpoint =
                 builder.id("fulfilment").factoryBeanName("factory").build();
-        endpoint.setBean(new Listener());
-        endpoint.setMethod(ListenerRig.method(Listener.class, "handle"));
-        endpoint.setHandlerMethodFactory(new DefaultMessageHandlerMethodFactory());
+        return calling(endpoint, new Listener());
+    }
+
+    private static SqsEndpoint calling(SqsEndpoint endpoint, Object listener) {
+        endpoint.setBean(ListenerRig.advised(listener));
+        endpoint.setMethod(ListenerRig.method(listener.getClass(), "handle"));
+        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(Mode.ENFORCE));
         return endpoint;
     }
 }

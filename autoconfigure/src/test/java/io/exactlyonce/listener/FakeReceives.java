@@ -1,6 +1,7 @@
 package io.exactlyonce.listener;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -10,6 +11,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.RequestOverrideConfiguration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
@@ -33,6 +35,8 @@ public final class FakeReceives implements SqsAsyncClient {
     private final List<CompletableFuture<ReceiveMessageResponse>> answers = new ArrayList<>();
     private final List<ChangeMessageVisibilityBatchRequestEntry> changes = new ArrayList<>();
 
+    private final List<GetQueueAttributesRequest> attributeRequests = new ArrayList<>();
+
     private @Nullable Error refusal;
 
     private Supplier<CompletableFuture<GetQueueAttributesResponse>> reads =
@@ -52,6 +56,15 @@ public final class FakeReceives implements SqsAsyncClient {
 
     public List<ReceiveMessageRequest> requests() {
         return requests;
+    }
+
+    /** Returns how long the latest reading of attributes may take. */
+    public Duration patience() {
+        return attributeRequests
+                .get(attributeRequests.size() - 1)
+                .overrideConfiguration()
+                .flatMap(RequestOverrideConfiguration::apiCallTimeout)
+                .orElseThrow();
     }
 
     public ReceiveMessageRequest latest() {
@@ -82,8 +95,12 @@ public final class FakeReceives implements SqsAsyncClient {
     }
 
     public static Message message(String name, String group, int receives) {
+        return message(name, group, String.valueOf(receives));
+    }
+
+    public static Message message(String name, String group, String receives) {
         Map<MessageSystemAttributeName, String> attributes = new HashMap<>();
-        attributes.put(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, String.valueOf(receives));
+        attributes.put(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, receives);
         if (!group.isEmpty()) {
             attributes.put(MessageSystemAttributeName.MESSAGE_GROUP_ID, group);
         }
@@ -115,6 +132,7 @@ public final class FakeReceives implements SqsAsyncClient {
 
     @Override
     public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
+        attributeRequests.add(request);
         return reads.get();
     }
 

@@ -5,8 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.listener.container.FifoComponentFactory;
-import io.exactlyonce.listener.container.StandardComponentFactory;
+import io.exactlyonce.listener.container.ComponentFactory;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
@@ -115,7 +114,7 @@ class PlainListenerIT {
             assertThat(application.container("plain").getContainerComponentFactories())
                     .isEmpty();
             assertThat(application.container("ours").getContainerComponentFactories())
-                    .hasOnlyElementsOfTypes(StandardComponentFactory.class, FifoComponentFactory.class);
+                    .hasOnlyElementsOfTypes(ComponentFactory.class);
             assertThat(AopUtils.isAopProxy(application.bean(Plain.class))).isFalse();
             assertThat(AopUtils.isAopProxy(application.bean(Ours.class))).isTrue();
         }

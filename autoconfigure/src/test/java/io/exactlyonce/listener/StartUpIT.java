@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
@@ -83,6 +84,11 @@ class StartUpIT {
 
     static class NoQueue {
         @ExactlyOnceListener(key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
+    static class PlainWithOurFactory {
+        @SqsListener(id = "plain", queueNames = "${test.queue}", factory = "exactlyOnceListenerContainerFactory")
         void handle(Order order) {}
     }
 
@@ -186,6 +192,16 @@ class StartUpIT {
                 "is final, of which there can be no proxy that claims keys",
                 "make the class non-final");
         assertThat(output).doesNotContain("Could not generate CGLIB subclass");
+    }
+
+    @Test
+    void plainListenerThatNamesTheFactoryThatClaimsKeys(CapturedOutput output) {
+        assertStopped(
+                output,
+                PlainWithOurFactory.class,
+                Map.of(),
+                "Listener 'plain' names the container factory 'exactlyOnceListenerContainerFactory'",
+                "use @ExactlyOnceListener");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.acknowledgement;
 
 import io.awspring.cloud.sqs.SqsAcknowledgementException;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -13,13 +14,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
@@ -37,8 +35,6 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
  * although it has been handled. Its window is renewed meanwhile.
  */
 public final class CompletingAcknowledgementExecutor<T> implements AcknowledgementExecutor<T> {
-
-    private static final Logger log = LoggerFactory.getLogger(CompletingAcknowledgementExecutor.class);
 
     /** As often as the SDK's standard mode sends a request. */
     private static final int REQUESTS = 3;
@@ -75,27 +71,38 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
         private int requests;
 
         void send(List<Message<T>> messages) {
-            requests++;
-            var unused = CompletableFuture.allOf(messages.stream()
-                            .map(message -> deliveries.acknowledging(delivery(message)))
-                            .toArray(CompletableFuture[]::new))
-                    .thenRun(() -> request(messages));
+            guard(messages, () -> {
+                requests++;
+                var unused = CompletableFuture.allOf(messages.stream()
+                                .map(message -> deliveries.acknowledging(delivery(message)))
+                                .toArray(CompletableFuture[]::new))
+                        .thenRun(() -> guard(messages, () -> request(messages)));
+            });
         }
 
         private void request(List<Message<T>> messages) {
             try {
                 var unused = client.deleteMessageBatch(
                                 request -> request.queueUrl(queueUrl).entries(entries(messages)))
-                        .whenComplete((response, failure) -> {
+                        .whenComplete((response, failure) -> guard(messages, () -> {
                             if (response == null) {
                                 fail(messages, failure);
                             } else {
                                 answered(messages, response);
                             }
-                        });
-            } catch (Throwable failure) {
+                        }));
+            } catch (RuntimeException failure) {
                 fail(messages, failure);
             }
+        }
+
+        private void guard(List<Message<T>> messages, Runnable step) {
+            Boundary.guard("Deleting messages", step::run, crash -> {
+                deliveries.abandon(messages.stream()
+                        .map(CompletingAcknowledgementExecutor::delivery)
+                        .toList());
+                confirmed.completeExceptionally(crash);
+            });
         }
 
         private void answered(List<Message<T>> messages, DeleteMessageBatchResponse response) {
@@ -108,7 +115,7 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
                 BatchResultErrorEntry failure = failures.get(Integer.toString(index));
                 if (failure == null) {
                     deleted.add(message);
-                    tell(message, "is deleted", deliveries::acknowledged);
+                    deliveries.acknowledged(delivery(message));
                 } else if (requests < REQUESTS && !SqsQueueVisibility.isFinal(failure)) {
                     again.add(message);
                 } else {
@@ -118,16 +125,7 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
             if (again.isEmpty()) {
                 end(null);
             } else {
-                sendLater(again);
-            }
-        }
-
-        private void sendLater(List<Message<T>> messages) {
-            try {
-                timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> send(messages));
-            } catch (Throwable untimed) {
-                // As when the system refuses a thread: their windows must not be renewed for ever.
-                fail(messages, untimed);
+                timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> send(again));
             }
         }
 
@@ -138,25 +136,7 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
 
         private void keep(Message<T> message) {
             kept.add(message);
-            tell(message, "is not deleted", deliveries::acknowledgementFailed);
-        }
-
-        /** What is thrown here must not keep the others from their ends, as when memory is used up. */
-        private void tell(Message<T> message, String answer, Consumer<Delivery> telling) {
-            Delivery delivery = delivery(message);
-            try {
-                telling.accept(delivery);
-            } catch (Throwable untold) {
-                note(delivery, answer, untold);
-            }
-        }
-
-        private void note(Delivery delivery, String answer, Throwable untold) {
-            try {
-                log.warn("{} {}, but telling of it failed; the queue's answer stands", delivery, answer, untold);
-            } catch (Throwable unprintable) {
-                // There is nothing left to tell it with.
-            }
+            deliveries.acknowledgementFailed(delivery(message));
         }
 
         private void end(@Nullable Throwable failure) {

@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
 import io.awspring.cloud.sqs.listener.source.AbstractSqsMessageSource;
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.ListenerStop;
 import io.exactlyonce.listener.acknowledgement.CompletingAcknowledgementExecutor;
@@ -24,7 +25,9 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -61,7 +64,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
     @Override
     public void setBackPressureHandler(BackPressureHandler backPressureHandler) {
         super.setBackPressureHandler(backPressureHandler);
-        this.permits = backPressureHandler instanceof PausingBackPressureHandler pausing ? pausing : null;
+        this.permits = (PausingBackPressureHandler) backPressureHandler;
     }
 
     @Override
@@ -85,7 +88,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         } catch (RuntimeException failure) {
             // Of two reasons for which nothing can be polled, the database's is told.
             engine.readiness().run();
-            throw new QueueUnavailableException(QueueLookup.by(client, getPollingEndpointName(), listener), failure);
+            throw QueueUnavailableException.by(client, getPollingEndpointName(), listener, failure);
         }
     }
 
@@ -105,8 +108,10 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         stop = engine.deliveries().stop(begun);
         engine.observer().subscribed(begun);
         engine.breakers().subscribe(begun, settings.transaction());
-        awaitRecords(
-                new UnderWay(inHand(configured), pending -> engine.observer().completing(begun, pending)));
+        UnderWay pending =
+                new UnderWay(inHand(configured), count -> engine.observer().completing(begun, count));
+        records = pending;
+        permits().await(pending);
         watched = begunOn;
         receiver = new Receiver(sqs, begunOn, configured, engine.clock(), this::isRunning, this::returnLate);
         return new CompletingAcknowledgementExecutor<>(engine.deliveries(), sqs, queue.getQueueUrl(), engine.timer());
@@ -121,14 +126,6 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         return settings.claimsAhead() ? most + configured.getMaxMessagesPerPoll() : most;
     }
 
-    private void awaitRecords(UnderWay pending) {
-        records = pending;
-        PausingBackPressureHandler pausing = permits;
-        if (pausing != null) {
-            pausing.await(pending);
-        }
-    }
-
     @Override
     public void recording(CompletableFuture<?> settled) {
         UnderWay pending = records;
@@ -139,7 +136,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
 
     private WatchedQueue watch(QueueAttributes queue, SqsAsyncClient sqs, @Nullable Duration configuredWindow) {
         String url = queue.getQueueUrl();
-        VisibilityWindow window = QueueSettings.window(
+        VisibilityWindow window = WatchedQueue.window(
                 configuredWindow,
                 queue.getQueueAttribute(QueueAttributeName.VISIBILITY_TIMEOUT),
                 listener,
@@ -151,7 +148,7 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
                 window,
                 settings.timeout(),
                 visibility,
-                QueueSettings.maxReceiveCount(queue.getQueueAttribute(QueueAttributeName.REDRIVE_POLICY)));
+                WatchedQueue.maxReceiveCount(queue.getQueueAttribute(QueueAttributeName.REDRIVE_POLICY)));
         return new WatchedQueue(sqs, url, begun, visibility, configuredWindow, engine.observer(), engine.clock());
     }
 
@@ -163,12 +160,18 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         if (started == null) {
             return CompletableFuture.completedFuture(List.of());
         }
-        CancellablePoll poll = CancellablePoll.of(started.receive(most), this::returnLate);
-        PausingBackPressureHandler pausing = permits;
-        if (pausing != null) {
-            pausing.polling(poll);
-        }
-        return poll;
+        // An error would end awspring's thread that polls.
+        AtomicReference<CompletableFuture<Collection<software.amazon.awssdk.services.sqs.model.Message>>> poll =
+                new AtomicReference<>();
+        Boundary.guard(
+                "A poll",
+                () -> {
+                    CancellablePoll sent = CancellablePoll.of(started.receive(most), this::returnLate);
+                    poll.set(sent);
+                    permits().polling(sent);
+                },
+                crash -> poll.compareAndSet(null, CompletableFuture.failedFuture(crash)));
+        return Objects.requireNonNull(poll.get());
     }
 
     private void returnLate(Answers late) {
@@ -199,14 +202,16 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
 
     @Override
     public HandlerSlots slots() {
-        PausingBackPressureHandler pausing = permits;
-        return pausing == null ? UNKNOWN.slots() : pausing.slots();
+        return permits().slots();
     }
 
     @Override
     public CompletableFuture<?> takePermitBack() {
-        PausingBackPressureHandler released = permits;
-        return released == null ? CompletableFuture.completedFuture(null) : released.takeBack();
+        return permits().takeBack();
+    }
+
+    private PausingBackPressureHandler permits() {
+        return Objects.requireNonNull(permits);
     }
 
     /**

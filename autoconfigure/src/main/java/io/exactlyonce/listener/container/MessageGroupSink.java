@@ -3,18 +3,13 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.CompletableFutures;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
-import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.listener.message.MessageOrigin;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.permits.PermitSinks;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
@@ -31,8 +26,6 @@ import org.springframework.messaging.Message;
  */
 final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
-    private static final Logger log = LoggerFactory.getLogger(MessageGroupSink.class);
-
     private static final CompletableFuture<Void> NOTHING_LEFT = CompletableFuture.completedFuture(null);
 
     private final ListenerEngine engine;
@@ -48,147 +41,96 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
     }
 
     @Override
-    // What is not settled at the end has not begun.
-    public CompletableFuture<Void> emit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
-        return super.emit(group, context).whenComplete((done, failure) -> {
+    public CompletableFuture<Void> emit(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
+        List<Message<T>> group = List.copyOf(messages);
+        Runnable abandon = () -> engine.deliveries().abandon(SettlingPipeline.deliveries(group));
+        CompletableFuture<Void> handled = PermitSinks.execute(
+                group.size(),
+                context,
+                counted -> isRunning() ? handle(group, new Permits<>(context, counted, counted)) : NOTHING_LEFT,
+                abandon);
+        return handled.whenComplete((done, failure) -> {
+            // What fails in a group is no failure of its messages, which stop the group, but a crash.
+            Boundary.guard("A message group", handled::join, crash -> abandon.run());
+            // What is not settled at the end has not begun.
             var unused = SettlingPipeline.finish(group, context, engine, engine.deliveries()::settleWhileStopping);
         });
     }
 
-    @Override
-    protected CompletableFuture<Void> doEmit(Collection<Message<T>> group, MessageProcessingContext<T> context) {
-        return group.isEmpty() ? NOTHING_LEFT : handle(List.copyOf(group), new Permits<>(context, false));
-    }
-
-    private CompletableFuture<Void> handle(List<Message<T>> group, Permits<T> permits) {
-        List<Message<T>> rest = group.subList(1, group.size());
-        return run(group.get(0), permits.ofHead(), head -> {
-            if (head.waits()) {
-                // In this order: a listener that stops meanwhile finds a permit taken at any time.
-                CompletableFuture<Void> goneOn = waitBehind(head, rest, permits.context());
-                permits.releaseThoseOf(rest);
-                return goneOn;
-            }
-            return head.leaves(head.seemsGone()).thenCompose(leaves -> goOn(leaves, rest, permits));
-        });
-    }
-
-    /** None of these has a permit; they take one back when their turn comes. */
-    private CompletableFuture<Void> waitBehind(Head head, List<Message<T>> rest, MessageProcessingContext<T> context) {
-        if (rest.isEmpty()) {
-            return NOTHING_LEFT;
-        }
-        // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
-        return head.gone()
-                .thenCompose(gone -> ReceivedMessage.originOf(rest.get(0))
-                        .takePermitBack()
-                        .thenCompose(taken -> head.leaves(gone))
-                        .thenCompose(leaves -> goOn(leaves, rest, new Permits<>(context, true))));
-    }
-
-    private CompletableFuture<Void> goOn(boolean leaves, List<Message<T>> rest, Permits<T> permits) {
-        if (!leaves || rest.isEmpty()) {
-            permits.releaseThoseOf(rest);
-            return NOTHING_LEFT;
-        }
-        CompletableFuture<Void> thread = new CompletableFuture<>();
-        CompletableFuture<Void> handled = thread.thenCompose(begun -> handle(rest, permits));
-        try {
-            continuations.execute(() -> thread.complete(null));
-            return handled;
-        } catch (Throwable noThread) {
-            permits.releaseThoseOf(rest);
-            return CompletableFuture.failedFuture(noThread);
-        }
-    }
-
     /** The next message begins only when how this one ended is on record: after a crash in between, it would have overtaken it. */
-    private CompletableFuture<Void> run(
-            Message<T> message, MessageProcessingContext<T> context, Function<Head, CompletableFuture<Void>> then) {
-        return CompletableFutures.handleCompose(execute(message, context), (done, failure) -> {
-            if (failure != null) {
-                logError(failure, message);
-            }
-            return settle(message, context)
-                    .exceptionally(unsettled -> {
-                        // The rest has permits to give back, whatever became of this one.
-                        logError(unsettled, message);
-                        return null;
-                    })
-                    .thenCompose(settled -> then.apply(new Head(
-                            ReceivedMessage.of(message).map(ReceivedMessage::delivery),
-                            ReceivedMessage.originOf(message))));
-        });
-    }
-
-    private CompletableFuture<Void> settle(Message<T> message, MessageProcessingContext<T> context) {
-        try {
-            return SettlingPipeline.finish(List.of(message), context, engine, engine.deliveries()::settle);
-        } catch (Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+    private CompletableFuture<Void> handle(List<Message<T>> group, Permits<T> permits) {
+        Message<T> message = group.get(0);
+        List<Message<T>> rest = group.subList(1, group.size());
+        return CompletableFutures.handleCompose(begin(message, permits.ofHead()), (done, failure) -> {
+                    if (failure != null) {
+                        logError(failure, message);
+                    }
+                    return SettlingPipeline.finish(
+                            List.of(message), permits.held(), engine, engine.deliveries()::settle);
+                })
+                .thenCompose(settled -> rest.isEmpty() ? NOTHING_LEFT : goOn(message, rest, permits));
     }
 
     /** One for which there is no thread stops its group like one that failed. */
-    @Override
-    protected CompletableFuture<Void> execute(Message<T> message, MessageProcessingContext<T> context) {
-        return PermitSinks.execute(1, context, counted -> super.execute(message, counted));
+    private CompletableFuture<Void> begin(Message<T> message, MessageProcessingContext<T> context) {
+        try {
+            return execute(message, context);
+        } catch (RuntimeException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    private CompletableFuture<Void> goOn(Message<T> message, List<Message<T>> rest, Permits<T> permits) {
+        ReceivedMessage head = ReceivedMessage.require(message);
+        if (!head.delivery().waitsOnItsLastReceive()) {
+            return goOn(head, head.delivery().leavesItsQueue(), rest, permits);
+        }
+        // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
+        CompletableFuture<Void> goneOn = head.delivery()
+                .gone()
+                .thenCompose(gone -> head.origin()
+                        .takePermitBack()
+                        .thenCompose(taken -> PermitSinks.execute(
+                                1,
+                                permits.original(),
+                                counted -> goOn(head, gone, rest, permits.shared(counted)),
+                                () -> engine.deliveries().abandon(SettlingPipeline.deliveries(rest)))));
+        // After that: a listener that stops meanwhile finds a permit taken at any time.
+        rest.forEach(each -> permits.held().runBackPressureReleaseCallback());
+        return goneOn;
+    }
+
+    private CompletableFuture<Void> goOn(
+            ReceivedMessage head, boolean seemsGone, List<Message<T>> rest, Permits<T> permits) {
+        return isGone(head, seemsGone)
+                .thenCompose(isGone -> isGone
+                        ? CompletableFuture.completedFuture(rest)
+                                .thenComposeAsync(next -> handle(next, permits), continuations)
+                        : NOTHING_LEFT);
+    }
+
+    /** Completes with whether it will not come again: it is deleted, or its queue gives it up; no if that cannot be found out. */
+    private static CompletableFuture<Boolean> isGone(ReceivedMessage head, boolean seemsGone) {
+        return !seemsGone || head.delivery().isAcknowledged()
+                ? CompletableFuture.completedFuture(seemsGone)
+                : head.origin().givesUp(head.delivery());
     }
 
     /**
      * What messages of a group hold: a permit each; or after a wait one for all of them, kept from each to the next: in between, a
      * listener that stops would take them for done.
+     *
+     * @param original gives permits of the listener back
+     * @param held gives back those that are held, and no more
+     * @param ofHead gives back that of the message that is handled
      */
-    private record Permits<T>(MessageProcessingContext<T> context, boolean areShared) {
+    private record Permits<T>(
+            MessageProcessingContext<T> original,
+            MessageProcessingContext<T> held,
+            MessageProcessingContext<T> ofHead) {
 
-        MessageProcessingContext<T> ofHead() {
-            return areShared ? context.setBackPressureReleaseCallback(() -> {}) : context;
-        }
-
-        void releaseThoseOf(List<Message<T>> rest) {
-            for (int left = areShared ? 1 : rest.size(); left > 0; left--) {
-                context.runBackPressureReleaseCallback();
-            }
-        }
-    }
-
-    /** The message that the rest of its group depends on, once it has left its pipeline. */
-    private record Head(Optional<Delivery> delivery, MessageOrigin origin) {
-
-        boolean waits() {
-            return delivery.filter(Delivery::waitsOnItsLastReceive).isPresent();
-        }
-
-        /** Completes when its wait is over, with whether it will not come again, as far as its delivery knows. */
-        CompletableFuture<Boolean> gone() {
-            return waits() ? delivery.orElseThrow().gone() : CompletableFuture.completedFuture(seemsGone());
-        }
-
-        boolean seemsGone() {
-            return delivery.filter(Delivery::leavesItsQueue).isPresent();
-        }
-
-        /**
-         * Completes with whether it will not come again: it is deleted, or its queue gives it up; no if that cannot be found out.
-         * Never fails: what depends on it has permits to give back.
-         */
-        CompletableFuture<Boolean> leaves(boolean seemsGone) {
-            if (!seemsGone || delivery.filter(Delivery::isAcknowledged).isPresent()) {
-                return CompletableFuture.completedFuture(seemsGone);
-            }
-            try {
-                return origin.givesUp(delivery.orElseThrow()).exceptionally(this::unknown);
-            } catch (Throwable failure) {
-                return CompletableFuture.completedFuture(unknown(failure));
-            }
-        }
-
-        private boolean unknown(Throwable failure) {
-            log.warn(
-                    "Whether the queue gives up {} is not known; the rest of its group stays",
-                    delivery.orElseThrow(),
-                    failure);
-            return false;
+        Permits<T> shared(MessageProcessingContext<T> one) {
+            return new Permits<>(original, one, one.setBackPressureReleaseCallback(() -> {}));
         }
     }
 }

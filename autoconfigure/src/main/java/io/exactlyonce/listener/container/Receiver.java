@@ -124,8 +124,7 @@ final class Receiver {
                 return new Answers(
                         List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime()))));
             });
-        } catch (Throwable failure) {
-            // An error, too, as when the system refuses a thread: awspring's thread that polls would end by it.
+        } catch (RuntimeException failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Attempt;
@@ -9,8 +10,10 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
 /**
@@ -28,6 +31,8 @@ import org.springframework.messaging.Message;
  */
 final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
 
+    private static final String SETTLING = "Settling messages";
+
     private final MessageProcessingPipeline<T> pipeline;
     private final ListenerEngine engine;
 
@@ -38,48 +43,65 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
 
     @Override
     public CompletableFuture<Message<T>> process(Message<T> message, MessageProcessingContext<T> context) {
-        if (isHeldBack(message)) {
-            return CompletableFuture.completedFuture(message);
-        }
-        return finishing(
-                List.of(message),
-                context,
-                () -> admitted(List.of(message)).isEmpty()
-                        ? CompletableFuture.completedFuture(message)
-                        : pipeline.process(message, context));
+        return process(List.of(message), message, context, admitted -> pipeline.process(message, context));
     }
 
     @Override
     public CompletableFuture<Collection<Message<T>>> process(
             Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-        if (messages.stream().allMatch(SettlingPipeline::isHeldBack)) {
-            return CompletableFuture.completedFuture(messages);
-        }
-        return finishing(messages, context, () -> {
-            List<Message<T>> admitted = admitted(messages);
-            return admitted.isEmpty()
-                    ? CompletableFuture.completedFuture(messages)
-                    : pipeline.process(admitted, context);
-        });
+        return process(messages, messages, context, admitted -> pipeline.process(admitted, context));
     }
 
-    private <R> CompletableFuture<R> finishing(
+    private <R> CompletableFuture<R> process(
             Collection<Message<T>> messages,
+            R unhandled,
             MessageProcessingContext<T> context,
-            Supplier<CompletableFuture<R>> processing) {
+            Function<List<Message<T>>, CompletableFuture<R>> handling) {
+        if (messages.stream().allMatch(SettlingPipeline::isHeldBack)) {
+            return CompletableFuture.completedFuture(unhandled);
+        }
+        CompletableFuture<R> processed = new CompletableFuture<>();
+        Boundary.guard(
+                "A handler's thread",
+                () -> {
+                    var unused = begin(messages, unhandled, handling).whenComplete((done, failure) -> {
+                        // Before its permit is free: a listener that stops waits for what is on its way to the record.
+                        finish(messages, context);
+                        end(processed, done, failure);
+                    });
+                },
+                crash -> {
+                    engine.deliveries().abandon(deliveries(messages));
+                    processed.completeExceptionally(crash);
+                });
+        return processed;
+    }
+
+    private <R> CompletableFuture<R> begin(
+            Collection<Message<T>> messages, R unhandled, Function<List<Message<T>>, CompletableFuture<R>> handling) {
         try {
-            return processing.get().whenComplete((done, failure) -> finish(messages, context));
+            List<Message<T>> admitted = admitted(messages);
+            return admitted.isEmpty() ? CompletableFuture.completedFuture(unhandled) : handling.apply(admitted);
         } catch (RuntimeException failure) {
-            finish(messages, context);
-            throw failure;
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    private static <R> void end(CompletableFuture<R> processed, R done, @Nullable Throwable failure) {
+        if (failure == null) {
+            processed.complete(done);
+        } else {
+            processed.completeExceptionally(failure);
         }
     }
 
     private void finish(Collection<Message<T>> messages, MessageProcessingContext<T> context) {
         CompletableFuture<Void> settled = finish(messages, context, engine, engine.deliveries()::settle);
-        ReceivedMessage.among(messages)
-                .findFirst()
-                .ifPresent(received -> received.origin().recording(settled));
+        Boundary.guard(
+                "A handler's end",
+                () -> ReceivedMessage.among(messages)
+                        .findFirst()
+                        .ifPresent(received -> received.origin().recording(settled)));
     }
 
     /** Claims, on this thread, what has not been claimed ahead; returns those that may be handled. */
@@ -110,22 +132,44 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
                 .toList();
     }
 
+    static List<Delivery> deliveries(Collection<? extends Message<?>> messages) {
+        return ReceivedMessage.among(messages).map(ReceivedMessage::delivery).toList();
+    }
+
     /**
      * Gives back what was claimed and did not come to its handler, and settles messages as soon as how they ended is on record.
      * Those to be deleted are deleted together. Does nothing to messages that are settled.
      *
      * @param settling returns whether a message is to be deleted; depends on whether its listener is stopping
+     * @return completes, and never fails, when that is done
      */
     static <T> CompletableFuture<Void> finish(
             Collection<Message<T>> messages,
             MessageProcessingContext<T> context,
             ListenerEngine engine,
             Predicate<Delivery> settling) {
-        engine.pipeline().withdraw(attempts(messages));
-        return CompletableFuture.allOf(ReceivedMessage.among(messages)
-                        .map(received -> received.delivery().left())
-                        .toArray(CompletableFuture[]::new))
-                .thenRun(() -> settle(messages, context, settling));
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        List<Delivery> deliveries = deliveries(messages);
+        Consumer<Throwable> crashed = crash -> {
+            engine.deliveries().abandon(deliveries);
+            settled.complete(null);
+        };
+        Boundary.guard(
+                SETTLING,
+                () -> {
+                    engine.pipeline().withdraw(attempts(messages));
+                    var unused = CompletableFuture.allOf(
+                                    deliveries.stream().map(Delivery::left).toArray(CompletableFuture[]::new))
+                            .thenRun(() -> Boundary.guard(
+                                    SETTLING,
+                                    () -> {
+                                        settle(messages, context, settling);
+                                        settled.complete(null);
+                                    },
+                                    crashed));
+                },
+                crashed);
+        return settled;
     }
 
     private static <T> void settle(

@@ -3,10 +3,11 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.exactlyonce.listener.permits.HandlerSlots;
+import io.exactlyonce.listener.permits.PermitSinks;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.springframework.messaging.Message;
 
 /** The messages of a poll on their way to their handlers' slots, and their permits on the way back. */
@@ -16,12 +17,20 @@ final class SlottedSink<T> {
     private final HandlerSlots slots;
     private final MessageProcessingContext<T> context;
     private final boolean isBatch;
+    private final Consumer<Collection<Message<T>>> abandon;
 
-    SlottedSink(MessageSink<T> sink, HandlerSlots slots, MessageProcessingContext<T> context, boolean isBatch) {
+    /** @param abandon called with messages that are handed over while that crashes */
+    SlottedSink(
+            MessageSink<T> sink,
+            HandlerSlots slots,
+            MessageProcessingContext<T> context,
+            boolean isBatch,
+            Consumer<Collection<Message<T>>> abandon) {
         this.sink = sink;
         this.slots = slots;
         this.context = context;
         this.isBatch = isBatch;
+        this.abandon = abandon;
     }
 
     /** They hold a permit each. */
@@ -50,21 +59,12 @@ final class SlottedSink<T> {
 
     /** What awspring's sink drops, or finds no thread for, leaves as well: it does not tell of those. */
     private CompletableFuture<Void> emitTogether(Collection<Message<T>> messages) {
-        AtomicInteger held = new AtomicInteger(messages.size());
-        CompletableFuture<Long> taken = slots.take(messages.size());
-        return taken.thenCompose(begunAt ->
-                        sink.emit(messages, context.setBackPressureReleaseCallback(() -> end(begunAt, held))))
-                .whenComplete((done, failure) -> {
-                    while (held.get() > 0) {
-                        end(taken.join(), held);
-                    }
-                });
-    }
-
-    private void end(long begunAt, AtomicInteger held) {
-        if (held.getAndDecrement() > 0) {
-            release(slots.end(begunAt) ? 1 : 0);
-        }
+        return slots.take(messages.size())
+                .thenCompose(begunAt -> PermitSinks.execute(
+                        messages.size(),
+                        context.setBackPressureReleaseCallback(() -> release(slots.end(begunAt) ? 1 : 0)),
+                        counted -> sink.emit(messages, counted),
+                        () -> abandon.accept(messages)));
     }
 
     private void release(int permits) {

@@ -1,10 +1,12 @@
 package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.FifoUtils;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.Arrivals;
 import io.exactlyonce.listener.message.MessageReader;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -14,6 +16,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,8 +36,11 @@ final class WatchedQueue {
 
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
-    /** Messages that were received already may wait for an answer. */
+    /** Messages that were received already may wait for an answer, but for a third of their window at most: nothing renews them yet. */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
+
+    /** SQS gives the redrive policy as JSON, with its number quoted or not. */
+    private static final Pattern MAX_RECEIVE_COUNT = Pattern.compile("\"maxReceiveCount\"\\s*:\\s*\"?(\\d{1,9})");
 
     private final SqsAsyncClient client;
     private final String url;
@@ -90,7 +97,12 @@ final class WatchedQueue {
     void readAgainIfDue() {
         if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos() && reading.compareAndSet(false, true)) {
             readAt = clock.nanoTime();
-            var unused = read().whenComplete((read, failure) -> reading.set(false));
+            Boundary.guard(
+                    "Reading a queue's attributes",
+                    () -> {
+                        var unused = read().whenComplete((read, failure) -> reading.set(false));
+                    },
+                    crash -> reading.set(false));
         }
     }
 
@@ -127,12 +139,17 @@ final class WatchedQueue {
         try {
             return client.getQueueAttributes(request -> request.queueUrl(url)
                             .attributeNames(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)
-                            .overrideConfiguration(limits -> limits.apiCallTimeout(LONGEST_READ)))
+                            .overrideConfiguration(limits -> limits.apiCallTimeout(patience())))
                     .thenApply(this::revise)
                     .exceptionally(this::keep);
-        } catch (Throwable failure) {
+        } catch (RuntimeException failure) {
             return CompletableFuture.completedFuture(keep(failure));
         }
+    }
+
+    private Duration patience() {
+        Duration third = current.window().length().dividedBy(3);
+        return third.compareTo(LONGEST_READ) < 0 ? third : LONGEST_READ;
     }
 
     private boolean keep(Throwable failure) {
@@ -148,14 +165,14 @@ final class WatchedQueue {
 
     private boolean revise(GetQueueAttributesResponse response) {
         Map<QueueAttributeName, String> attributes = response.attributes();
-        VisibilityWindow window = QueueSettings.window(
+        VisibilityWindow window = window(
                 configuredWindow,
                 attributes.get(QueueAttributeName.VISIBILITY_TIMEOUT),
                 current.listener(),
                 current.queue());
         Subscription before = current;
-        Subscription revised = before.revised(
-                window, QueueSettings.maxReceiveCount(attributes.get(QueueAttributeName.REDRIVE_POLICY)));
+        Subscription revised =
+                before.revised(window, maxReceiveCount(attributes.get(QueueAttributeName.REDRIVE_POLICY)));
         if (!isSame(before, revised)) {
             current = revised;
             visibility.adapt(window);
@@ -179,5 +196,40 @@ final class WatchedQueue {
                 revised.maxReceiveCount(),
                 before.maxReceiveCount());
         observer.subscribed(revised);
+    }
+
+    /**
+     * Returns the window of the messages that a listener receives: its own, or else its queue's.
+     *
+     * @param queues the queue's {@code VisibilityTimeout}, if it is known
+     * @throws InvalidListenerException if it is not known, or SQS has no such window
+     */
+    static VisibilityWindow window(
+            @Nullable Duration configured, @Nullable String queues, String listener, String queueName) {
+        try {
+            // Awspring asks SQS for whole seconds, and drops the rest.
+            return VisibilityWindow.ofSeconds(configured == null ? seconds(queues) : configured.toSeconds());
+        } catch (IllegalArgumentException invalid) {
+            throw new InvalidListenerException(
+                    "Listener '%s' on queue '%s': %s".formatted(listener, queueName, invalid.getMessage()),
+                    "choose a window that covers most handlers, for example twice their median time");
+        }
+    }
+
+    private static long seconds(@Nullable String visibilityTimeout) {
+        if (visibilityTimeout == null) {
+            throw new IllegalArgumentException(
+                    "the queue has no known VisibilityTimeout; set the listener's messageVisibilitySeconds");
+        }
+        return Long.parseLong(visibilityTimeout);
+    }
+
+    /** Returns after how many receives a message is moved to the dead-letter queue, or {@code null} if there is none. */
+    static @Nullable Integer maxReceiveCount(@Nullable String policy) {
+        if (policy == null) {
+            return null;
+        }
+        Matcher matcher = MAX_RECEIVE_COUNT.matcher(policy);
+        return matcher.find() ? Integer.valueOf(matcher.group(1)) : null;
     }
 }

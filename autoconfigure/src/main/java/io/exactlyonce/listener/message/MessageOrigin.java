@@ -7,27 +7,6 @@ import java.util.concurrent.CompletableFuture;
 /** Where a message was polled: what a sink needs to know of its queue, and of the permits that limit its polls. */
 public interface MessageOrigin {
 
-    /** Judges by the delivery's own receive count, and knows of no permits. */
-    MessageOrigin UNKNOWN = new MessageOrigin() {
-        @Override
-        public CompletableFuture<Boolean> givesUp(Delivery delivery) {
-            return CompletableFuture.completedFuture(delivery.isOnItsLastReceive());
-        }
-
-        @Override
-        public CompletableFuture<?> takePermitBack() {
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public HandlerSlots slots() {
-            return new HandlerSlots(Integer.MAX_VALUE, 0, System::nanoTime);
-        }
-
-        @Override
-        public void recording(CompletableFuture<?> settled) {}
-    };
-
     /** Returns, by the redrive policy as it is now, whether the queue hands out the message no more; no if that is not known. */
     CompletableFuture<Boolean> givesUp(Delivery delivery);
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.message;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.Answers.Answer;
@@ -8,7 +9,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.MessageHeaders;
@@ -74,38 +77,42 @@ public final class MessageReader<T> {
         }
     }
 
+    /** A message whose reading crashes costs no other of its poll its receive. */
     private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
-        try {
-            org.springframework.messaging.Message<T> converted = convert(message);
-            org.springframework.messaging.Message<T> received = new ReceivedMessage(
-                            delivery, PolledMessage.keyAttribute(message), group, message.body(), origin)
-                    .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context()));
-            // Of the message that goes on: the other one's headers would be kept as long as the delivery.
-            MessageHeaders headers = received.getHeaders();
-            delivery.sentWith(name -> headers.get(name) instanceof String text ? text : null);
-            return Optional.of(received);
-        } catch (Throwable unreadable) {
-            // Whatever it is: a converter in Kotlin throws checked exceptions undeclared, and the others can be read.
-            returnUnreadable(delivery, unreadable);
-            return Optional.empty();
-        }
+        AtomicReference<org.springframework.messaging.@Nullable Message<T>> read = new AtomicReference<>();
+        Boundary.guard("Reading message " + message.messageId(), () -> {
+            try {
+                read.set(readable(message, group, delivery));
+            } catch (Exception unreadable) {
+                returnUnreadable(delivery, unreadable);
+            }
+        });
+        return Optional.ofNullable(read.get());
+    }
+
+    private org.springframework.messaging.Message<T> readable(Message message, String group, Delivery delivery) {
+        org.springframework.messaging.Message<T> converted = convert(message);
+        org.springframework.messaging.Message<T> received = new ReceivedMessage(
+                        delivery, PolledMessage.keyAttribute(message), group, message.body(), origin)
+                .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context()));
+        // Of the message that goes on: the other one's headers would be kept as long as the delivery.
+        MessageHeaders headers = received.getHeaders();
+        delivery.sentWith(name -> headers.get(name) instanceof String text ? text : null);
+        return received;
     }
 
     private void returnUnread(Delivery delivery) {
         giveBack(delivery, deliveries::settleWhileStopping);
     }
 
-    /** What is thrown while that is told must cost no other message of the poll its handler, as when memory is used up. */
     private void giveBack(Delivery delivery, Consumer<Delivery> settling) {
-        try {
-            try {
-                deliveries.begin(List.of(delivery));
-            } finally {
-                settling.accept(delivery);
-            }
-        } catch (Throwable untold) {
-            log.warn("That {} is returned could not be told", delivery, untold);
-        }
+        Boundary.guard(
+                "Returning a message that is not handled",
+                () -> {
+                    deliveries.begin(List.of(delivery));
+                    settling.accept(delivery);
+                },
+                crash -> deliveries.abandon(List.of(delivery)));
     }
 
     private static Delivery delivery(Message message, Answer answer) {
@@ -141,8 +148,13 @@ public final class MessageReader<T> {
         return attribute(message, MessageSystemAttributeName.MESSAGE_GROUP_ID, NO_GROUP);
     }
 
+    /** One that is absent, or that a server other than AWS does not give as a number, counts as the first. */
     public static int receiveCount(Message message) {
-        return Integer.parseInt(attribute(message, MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"));
+        try {
+            return Integer.parseInt(attribute(message, MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1"));
+        } catch (NumberFormatException unknown) {
+            return 1;
+        }
     }
 
     /** By text: to answer by enum constant, the message copies all of its attributes each time. */

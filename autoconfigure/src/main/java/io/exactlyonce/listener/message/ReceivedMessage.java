@@ -102,11 +102,6 @@ public final class ReceivedMessage {
         return messages.stream().flatMap(message -> of(message).stream());
     }
 
-    /** Returns where a message was polled, as far as that is known. */
-    public static MessageOrigin originOf(Message<?> message) {
-        return of(message).map(ReceivedMessage::origin).orElse(MessageOrigin.UNKNOWN);
-    }
-
     /** Returns what is known of a message that is about to be handled. */
     public static ReceivedMessage require(Message<?> message) {
         return of(message)

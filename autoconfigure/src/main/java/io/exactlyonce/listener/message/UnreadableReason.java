@@ -2,9 +2,17 @@ package io.exactlyonce.listener.message;
 
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.convert.ConversionFailedException;
+import org.springframework.core.convert.ConverterNotFoundException;
+import org.springframework.core.convert.TypeDescriptor;
+import org.springframework.messaging.MessageHandlingException;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
 import org.springframework.validation.BindingResult;
 import org.springframework.validation.FieldError;
@@ -20,9 +28,44 @@ public final class UnreadableReason {
     /** A name beyond these may be content that a sender has put into the place of a name. */
     private static final String NAME = "[\\w$-]{1,64}";
 
+    /** As Spring says it; a name of the application's own. */
+    private static final Pattern MISSING_HEADER =
+            Pattern.compile("Missing header '([^']{1,100})' for method parameter");
+
     private UnreadableReason() {}
 
     public static String of(Throwable failure) {
+        return FailureOutline.causes(failure)
+                .map(UnreadableReason::header)
+                .filter(header -> !header.isEmpty())
+                .findFirst()
+                .orElseGet(() -> typeAndPlace(failure));
+    }
+
+    /** Returns what is wrong with a header, by the name that the method gives it, which is no sender's. */
+    private static String header(Throwable failure) {
+        if (failure instanceof MessageHandlingException) {
+            Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
+            return missing.lookingAt() ? "the header '%s' is missing".formatted(missing.group(1)) : "";
+        }
+        if (failure instanceof ConversionFailedException failed) {
+            return header(failed.getTargetType());
+        }
+        return failure instanceof ConverterNotFoundException absent ? header(absent.getTargetType()) : "";
+    }
+
+    private static String header(TypeDescriptor target) {
+        Header header = target.getAnnotation(Header.class);
+        if (header == null || !(target.getSource() instanceof MethodParameter parameter)) {
+            return "";
+        }
+        return "the header '%s' cannot be converted to %s"
+                .formatted(
+                        header.name().isEmpty() ? parameter.getParameterName() : header.name(),
+                        target.getType().getName());
+    }
+
+    private static String typeAndPlace(Throwable failure) {
         String type =
                 NestedExceptionUtils.getMostSpecificCause(failure).getClass().getName();
         return FailureOutline.causes(failure)

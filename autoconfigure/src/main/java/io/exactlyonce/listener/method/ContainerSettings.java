@@ -72,6 +72,11 @@ public final class ContainerSettings {
         }
     }
 
+    /** Returns whether the container calls a listener of ours. */
+    public boolean hasHandlers() {
+        return !handlers.isEmpty();
+    }
+
     /** Returns whether the end of an observed listener's handlers, of all of them, tells that their work is done. */
     public boolean tellsItsEnd() {
         return tellsItsEnd;

@@ -1,7 +1,6 @@
 package io.exactlyonce.listener.method;
 
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -62,7 +61,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         if (methods.isObserved(declared)) {
             return observed(bean, declared);
         }
-        Method callable = callable(bean, method);
+        // An interface's where the bean has a JDK proxy.
+        Method callable =
+                AopUtils.isJdkDynamicProxy(bean) ? AopUtils.selectInvocableMethod(method, bean.getClass()) : method;
         claims.addListener(callable);
         InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, callable);
         ListenerMethod read = methods.read(
@@ -87,35 +88,5 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 declared.annotation().onAbandoned(),
                 methods.tellRefusals(declared, handler.getReturnType().getParameterType()));
         return handler;
-    }
-
-    /**
-     * Returns the method by which a listener method can be called on its bean: an interface's where the bean has a JDK proxy.
-     *
-     * @throws InvalidListenerException if the bean's proxy cannot call it, or would resolve other arguments
-     */
-    static Method callable(Object bean, Method method) {
-        if (!AopUtils.isJdkDynamicProxy(bean)) {
-            return method;
-        }
-        Method found;
-        try {
-            found = AopUtils.selectInvocableMethod(method, bean.getClass());
-        } catch (IllegalStateException absent) {
-            throw new InvalidListenerException(
-                    method,
-                    "its bean's proxy implements interfaces only, and none of them has this method",
-                    "declare it in an interface, or remove spring.aop.proxy-target-class=false");
-        }
-        if (!Arrays.deepEquals(found.getParameterAnnotations(), method.getParameterAnnotations())
-                || found.getReturnType() != method.getReturnType()) {
-            throw new InvalidListenerException(
-                    method,
-                    ("its bean's proxy has only the method of the interface %s, which has another return type or other "
-                                    + "annotations on its parameters")
-                            .formatted(found.getDeclaringClass().getName()),
-                    "declare both methods alike, or remove spring.aop.proxy-target-class=false");
-        }
-        return found;
     }
 }

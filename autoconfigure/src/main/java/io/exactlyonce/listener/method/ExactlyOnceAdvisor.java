@@ -8,6 +8,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Set;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.MethodMatcher;
@@ -44,8 +46,23 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
      */
     public ExactlyOnceAdvisor(
             ObjectFactory<DeliveryPipeline> pipeline, ObjectFactory<ProxyConfig> proxies, ListenerModes modes) {
-        super(new ListenerPointcut(proxies, modes), new ExactlyOnceInterceptor(pipeline));
+        super(new ListenerPointcut(proxies, modes), (MethodInterceptor) call -> claimed(call, pipeline));
         setOrder(ORDER);
+    }
+
+    /**
+     * The gate: calls a listener's method only for deliveries whose keys are held, or claims the keys in the transaction that it
+     * calls the method in.
+     */
+    private static @Nullable Object claimed(MethodInvocation invocation, ObjectFactory<DeliveryPipeline> pipeline)
+            throws Throwable {
+        CurrentDeliveries current = CurrentDeliveries.take();
+        if (current == null) {
+            throw new IllegalStateException(
+                    "%s was called without a delivery, so there is nothing to claim; only its queue may call it"
+                            .formatted(ClassUtils.getQualifiedMethodName(invocation.getMethod())));
+        }
+        return new ListenerCall(current, invocation).process(pipeline.getObject());
     }
 
     /** Returns whether beans of a type have {@link ExactlyOnceListener}s, before any of them is made. */

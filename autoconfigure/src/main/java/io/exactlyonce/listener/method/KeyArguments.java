@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.Visibility;
 import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.UnreadableReason;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
@@ -131,13 +132,13 @@ final class KeyArguments {
             HandlerMethodArgumentResolver resolver, int index, Message<?> message, String read) {
         try {
             return resolver.resolveArgument(parameters[index], message);
-        } catch (Exception | StackOverflowError | LinkageError unfit) {
+        } catch (Exception unfit) {
             if (log.isDebugEnabled()) {
                 log.debug("Why the argument cannot be made of which the {}", read, FailureOutline.of(unfit));
             }
             throw new InvalidKeyException(
                     "The %s, which cannot be made of this message: %s; send what the method takes, or correct its parameters"
-                            .formatted(read, UnfitArguments.reason(parameters[index], message.getHeaders(), unfit)));
+                            .formatted(read, UnreadableReason.of(unfit)));
         }
     }
 }

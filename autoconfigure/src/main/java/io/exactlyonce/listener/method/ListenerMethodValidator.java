@@ -214,7 +214,6 @@ public final class ListenerMethodValidator {
 
     private static boolean isAdvised(Object bean) {
         return bean instanceof Advised advised
-                && Arrays.stream(advised.getAdvisors())
-                        .anyMatch(advisor -> advisor.getAdvice() instanceof ExactlyOnceInterceptor);
+                && Arrays.stream(advised.getAdvisors()).anyMatch(ExactlyOnceAdvisor.class::isInstance);
     }
 }

@@ -41,7 +41,7 @@ record TransactionAdvice(Method method, @Nullable TransactionAttribute attribute
         boolean outside = true;
         List<Advisor> advisors = Arrays.asList(advised.getAdvisors());
         for (Advisor advisor : advisors) {
-            if (advisor.getAdvice() instanceof ExactlyOnceInterceptor) {
+            if (advisor instanceof ExactlyOnceAdvisor) {
                 outside = false;
             }
             TransactionAttribute attribute = attribute(advisor, method, type);

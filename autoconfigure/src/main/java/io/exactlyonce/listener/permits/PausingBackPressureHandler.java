@@ -54,14 +54,19 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
         this.clock = clock;
     }
 
-    /** Returns a factory of the application's own handlers with the breaker before them. */
+    /**
+     * Returns a factory of the application's own handlers with the breaker before them.
+     *
+     * @param claimsAhead whether messages are claimed before there are slots for them, so that some may be received ahead
+     */
     public static BackPressureHandlerFactory around(
-            BackPressureHandlerFactory original, StoreCircuitBreaker breaker, NanoClock clock) {
+            BackPressureHandlerFactory original, StoreCircuitBreaker breaker, boolean claimsAhead, NanoClock clock) {
         return options -> {
             BackPressureHandler handler = original.createBackPressureHandler(options);
             // Awspring accepts no other kind, and says so.
             return handler instanceof BatchAwareBackPressureHandler batches
-                    ? new PausingBackPressureHandler(batches, breaker, slots(options, mayLend(original), clock), clock)
+                    ? new PausingBackPressureHandler(
+                            batches, breaker, slots(options, claimsAhead && mayLend(original), clock), clock)
                     : handler;
         };
     }

@@ -1,14 +1,15 @@
 package io.exactlyonce.listener.permits;
 
-import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.sink.BatchMessageSink;
-import io.awspring.cloud.sqs.listener.sink.FanOutMessageSink;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.exactlyonce.boundary.Boundary;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
 /**
@@ -19,14 +20,9 @@ public final class PermitSinks {
 
     private PermitSinks() {}
 
-    /** Returns a sink that hands over each message by itself, or all together. */
-    public static <T> MessageSink<T> of(ListenerMode mode) {
-        return mode == ListenerMode.SINGLE_MESSAGE ? new EachMessage<>() : batches();
-    }
-
     /** Returns a sink that hands messages over together. */
-    public static <T> MessageSink<T> batches() {
-        return new Batches<>();
+    public static <T> MessageSink<T> batches(Consumer<Collection<Message<T>>> abandon) {
+        return new Batches<>(abandon);
     }
 
     /**
@@ -34,23 +30,32 @@ public final class PermitSinks {
      *
      * @param messages how many, each of which has a permit
      * @param execution throws, or fails, if there is no thread for them
+     * @param abandon called if it crashes
      * @return completes when each has given its permit back
      */
     public static <T> CompletableFuture<Void> execute(
             int messages,
             MessageProcessingContext<T> context,
-            Function<MessageProcessingContext<T>, CompletableFuture<Void>> execution) {
+            Function<MessageProcessingContext<T>, CompletableFuture<Void>> execution,
+            Runnable abandon) {
         AtomicInteger held = new AtomicInteger(messages);
         Runnable release = () -> {
             if (held.getAndDecrement() > 0) {
                 context.runBackPressureReleaseCallback();
             }
         };
-        return begin(context.setBackPressureReleaseCallback(release), execution).whenComplete((done, failure) -> {
-            while (held.get() > 0) {
-                release.run();
-            }
-        });
+        CompletableFuture<Void> executed = new CompletableFuture<>();
+        Boundary.guard(
+                "Handing messages over",
+                () -> {
+                    var unused = begin(context.setBackPressureReleaseCallback(release), execution)
+                            .whenComplete((done, failure) -> end(held, release, executed, failure));
+                },
+                crash -> {
+                    abandon.run();
+                    end(held, release, executed, null);
+                });
+        return executed;
     }
 
     private static <T> CompletableFuture<Void> begin(
@@ -58,25 +63,39 @@ public final class PermitSinks {
             Function<MessageProcessingContext<T>, CompletableFuture<Void>> execution) {
         try {
             return execution.apply(context);
-        } catch (Throwable refused) {
+        } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }
     }
 
-    private static final class EachMessage<T> extends FanOutMessageSink<T> {
-
-        @Override
-        protected CompletableFuture<Void> execute(Message<T> message, MessageProcessingContext<T> context) {
-            return PermitSinks.execute(1, context, counted -> super.execute(message, counted));
+    private static void end(
+            AtomicInteger held, Runnable release, CompletableFuture<Void> executed, @Nullable Throwable failure) {
+        while (held.get() > 0) {
+            release.run();
+        }
+        if (failure == null) {
+            executed.complete(null);
+        } else {
+            executed.completeExceptionally(failure);
         }
     }
 
     private static final class Batches<T> extends BatchMessageSink<T> {
 
+        private final Consumer<Collection<Message<T>>> abandon;
+
+        Batches(Consumer<Collection<Message<T>>> abandon) {
+            this.abandon = abandon;
+        }
+
         @Override
         protected CompletableFuture<Void> execute(
                 Collection<Message<T>> messages, MessageProcessingContext<T> context) {
-            return PermitSinks.execute(messages.size(), context, counted -> super.execute(messages, counted));
+            return PermitSinks.execute(
+                    messages.size(),
+                    context,
+                    counted -> super.execute(messages, counted),
+                    () -> abandon.accept(messages));
         }
     }
 }

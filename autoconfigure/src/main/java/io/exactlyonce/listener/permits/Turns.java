@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.permits;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -141,12 +142,8 @@ final class Turns {
     private record Waiting(int turns, NanoClock clock, CompletableFuture<Long> taken) {
 
         void begin() {
-            try {
-                taken.complete(clock.nanoTime());
-            } catch (Throwable dependent) {
-                // Not even a future could keep it, as when memory is used up. The turn has begun, and the others are
-                // to.
-            }
+            // Whatever becomes of this one: its turn has begun, and the others are to.
+            Boundary.guard("A turn", () -> taken.complete(clock.nanoTime()));
         }
     }
 }

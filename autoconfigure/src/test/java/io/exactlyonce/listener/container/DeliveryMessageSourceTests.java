@@ -10,7 +10,6 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
 import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
-import io.awspring.cloud.sqs.listener.acknowledgement.BatchingAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
@@ -21,7 +20,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.FakeReceives;
-import io.exactlyonce.listener.acknowledgement.FlushingAcknowledgementProcessor;
+import io.exactlyonce.listener.acknowledgement.DeleteBuffer;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -45,6 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
@@ -123,11 +123,14 @@ class DeliveryMessageSourceTests {
         source.configure(options);
         source.setMessageSink(new NoSink());
         source.setTaskExecutor(polling -> {});
-        source.setBackPressureHandler(BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler()
+        source.setBackPressureHandler(PausingBackPressureHandler.around(
+                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
+                        new StoreCircuitBreaker(observer),
+                        true,
+                        clock)
                 .createBackPressureHandler(options));
-        BatchingAcknowledgementProcessor<String> acknowledgements = new FlushingAcknowledgementProcessor<>();
+        DeleteBuffer<String> acknowledgements = new DeleteBuffer<>(Timer.SYSTEM, false);
         acknowledgements.configure(options);
-        acknowledgements.setMaxAcknowledgementsPerBatch(10);
         source.setAcknowledgementProcessor(acknowledgements);
         source.setAcknowledgementResultCallback(new AsyncAcknowledgementResultCallback<>() {});
         source.start();
@@ -217,6 +220,7 @@ class DeliveryMessageSourceTests {
         var permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                         BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
                         new StoreCircuitBreaker(observer),
+                        true,
                         clock)
                 .createBackPressureHandler(SqsContainerOptions.builder()
                         .maxConcurrentMessages(1_000)
@@ -298,21 +302,10 @@ class DeliveryMessageSourceTests {
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(20);
     }
 
-    /** Otherwise they stay invisible for a window, with a receive used up. */
-    @Test
-    void whatOneRequestOfAPollBroughtIsHandledAlthoughAnotherCannotBeSentForAnError() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(20);
-        sqs.refuse(new NoClassDefFoundError("io/tracing/Span"));
-        sqs.answer(0, messages("m", 10));
-
-        assertThat(begin(source, poll)).hasSize(10);
-    }
-
     /** As a converter in Kotlin throws checked exceptions, undeclared. Awspring would keep the permits of the whole poll. */
     @ParameterizedTest
     @MethodSource("unreadable")
-    void messageWhoseConverterThrowsWhateverItThrowsIsReturnedAndTheOthersOfItsPollAreHandled(Throwable unreadable) {
+    void messageWhoseConverterThrowsIsReturnedAndTheOthersOfItsPollAreHandled(Exception unreadable) {
         DeliveryMessageSource<String> source = start("orders", 30);
         this.unreadable = unreadable;
         var poll = source.doPollForMessages(10);
@@ -324,7 +317,7 @@ class DeliveryMessageSourceTests {
 
     /** As when the virtual machine has no memory left for a meter. */
     @Test
-    void messagesThatAreReturnedUnhandledCostNoOtherOfTheirPollAlthoughTellingOfThemEndsInAnError() {
+    void messagesThatCrashWhileTheyAreReturnedAreAbandonedAndCostNoOtherOfTheirPoll() {
         DeliveryMessageSource<String> source = start("orders.fifo", 30);
         var poll = source.doPollForMessages(10);
         sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1), message("b1", "b", 1));
@@ -333,15 +326,24 @@ class DeliveryMessageSourceTests {
         Collection<Message<String>> messages = source.convertMessages(poll.join());
 
         assertThat(messages).extracting(Message::getPayload).containsExactly("b1");
-        assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable", "a2");
+        assertThat(sqs.takeChanges()).isEmpty();
         assertThat(supervisor.inFlight()).isZero();
     }
 
-    static List<Throwable> unreadable() {
-        return List.of(
-                new IOException("checked, and undeclared"),
-                new AssertionError("the converter's own"),
-                new InternalError("simulated"));
+    static List<Exception> unreadable() {
+        return List.of(new IOException("checked, and undeclared"), new IllegalStateException("the converter's own"));
+    }
+
+    /** The rest of a group must not overtake it. */
+    @Test
+    void messageWhoseConverterCrashesIsAbandonedAndTheOthersOfItsPollAreHandled() {
+        DeliveryMessageSource<String> source = start("orders.fifo", 30);
+        unreadable = new StackOverflowError("simulated");
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, message("first", "", 1), message("unreadable", "a", 1), message("a2", "a", 1));
+
+        assertThat(begin(source, poll)).containsExactly("first");
+        assertThat(sqs.takeChanges()).containsOnlyKeys("a2");
     }
 
     /** SQS counts from when it sends the message. */
@@ -572,6 +574,32 @@ class DeliveryMessageSourceTests {
         sqs.answer(0, message("unreadable", "a", 3), message("a2", "a", 3));
 
         assertThat(begin(source, poll)).isEmpty();
+    }
+
+    /** As another server than AWS may answer. Awspring would keep the permits of the whole poll. */
+    @ParameterizedTest
+    @ValueSource(strings = {"orders", "orders.fifo"})
+    void messageWhoseReceiveCountIsNoNumberCostsNoOtherOfItsPoll(String queue) {
+        setMaxReceiveCount(3);
+        DeliveryMessageSource<String> source = start(queue, 30);
+        var poll = source.doPollForMessages(10);
+        sqs.answer(0, message("first", "a", 1), message("odd", "b", "many"), message("none", "c", ""));
+
+        assertThat(begin(source, poll)).containsExactly("first", "odd", "none");
+    }
+
+    /** Nothing renews the messages of the poll meanwhile. */
+    @Test
+    void policyIsAwaitedNoLongerThanAThirdOfTheWindow() {
+        setMaxReceiveCount(3);
+        DeliveryMessageSource<String> brief = start("orders.fifo", 3);
+        brief.doPollForMessages(10);
+        sqs.answer(0, message("m", "a", 3));
+        assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(1));
+
+        start("orders.fifo", 30).doPollForMessages(10);
+        sqs.answer(1, message("m", "a", 3));
+        assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(2));
     }
 
     /** With a fair queue, a group is a tenant: a sender that has a message of it fail must not use the others' receives up. */

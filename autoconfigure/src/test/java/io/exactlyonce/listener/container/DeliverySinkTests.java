@@ -1,7 +1,6 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
@@ -12,8 +11,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -31,6 +30,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.messaging.Message;
 
@@ -61,7 +62,7 @@ class DeliverySinkTests {
             "handle",
             1,
             clock.nanoTime());
-    private final Message<String> message = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+    private final Message<String> message = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE)
             .attachTo(ListenerRig.message(Map.of()), Map.of());
     private final CompletableFuture<Void> pipeline = new CompletableFuture<>();
     private final List<Message<String>> acknowledged = new ArrayList<>();
@@ -105,8 +106,8 @@ class DeliverySinkTests {
     }
 
     private CompletableFuture<Void> emit(MessageSink<String> rest, String method) {
-        return DeliverySink.ofStandardQueue(
-                        rest, ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), method))
+        return new DeliverySink<>(
+                        rest, ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), method), false)
                 .emit(List.of(message), context);
     }
 
@@ -146,22 +147,65 @@ class DeliverySinkTests {
     }
 
     @Test
-    void messageOfASinkThatTheVirtualMachineFailsIsReturned() {
-        OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread");
+    void messageOfASinkThatCrashesIsAbandoned() {
+        assertThat(emit(new Rest() {
+                    @Override
+                    public CompletableFuture<Void> emit(
+                            Collection<Message<String>> messages, MessageProcessingContext<String> context) {
+                        throw new OutOfMemoryError("unable to create native thread (simulated)");
+                    }
+                }))
+                .isCompleted();
 
-        assertThatThrownBy(() -> emit(
-                        new Rest() {
-                            @Override
-                            public CompletableFuture<Void> emit(
-                                    Collection<Message<String>> messages, MessageProcessingContext<String> context) {
-                                throw noThread;
-                            }
-                        },
-                        "claimWhenThereIsAThread"))
-                .isSameAs(noThread);
-
-        assertThat(queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(queue.changes()).isEmpty();
         assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** Trap: a listener that has lost its permits polls no more. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void permitsOfMessagesThatCrashWhileTheyAreBegunAreGivenBackOnceAndTheseAreAbandoned(boolean isFifo) {
+        List<Integer> released = new ArrayList<>();
+        context = context.setBackPressureReleaseCallback(() -> released.add(1));
+        failing = new OutOfMemoryError("simulated");
+        Delivery another = new Delivery(delivery.subscription(), "another-id", "another", 1, clock.nanoTime());
+        List<Message<String>> poll = List.of(
+                message,
+                new ReceivedMessage(another, null, "", "body", UnknownOrigin.INSTANCE)
+                        .attachTo(ListenerRig.message(Map.of()), Map.of()));
+        DeliverySink<String> sink = new DeliverySink<>(
+                new Rest(), ListenerRig.engine(deliveries), ListenerRig.settings(new Listener(), "handle"), isFifo);
+
+        assertThat(sink.emit(poll, context)).isDone();
+
+        assertThat(released).hasSize(2);
+        assertThat(queue.changes()).isEmpty();
+        assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** Trap: one that a counter of the poll's own keeps back is lost to the listener for good. */
+    @Test
+    void permitThatAGroupOfAFifoQueueTookAgainAfterAWaitIsGivenBack() {
+        List<Integer> released = new ArrayList<>();
+        context = context.setBackPressureReleaseCallback(() -> released.add(1));
+        Rest afterAWait = new Rest() {
+            @Override
+            public CompletableFuture<Void> emit(
+                    Collection<Message<String>> messages, MessageProcessingContext<String> context) {
+                context.runBackPressureReleaseCallback();
+                context.runBackPressureReleaseCallback();
+                return CompletableFuture.completedFuture(null);
+            }
+        };
+
+        var unused = new DeliverySink<>(
+                        afterAWait,
+                        ListenerRig.engine(deliveries),
+                        ListenerRig.settings(new Listener(), "handle"),
+                        true)
+                .emit(List.of(message), context);
+
+        assertThat(released).hasSize(2);
     }
 
     @Test

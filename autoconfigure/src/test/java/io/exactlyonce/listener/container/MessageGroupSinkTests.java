@@ -13,7 +13,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -31,9 +30,7 @@ import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -50,31 +47,7 @@ class MessageGroupSinkTests {
     private static final int MOST_WAITING = 5_000;
 
     private final FakeClock clock = new FakeClock();
-    private final Deque<Error> failuresAtEnds = new ArrayDeque<>();
-    private final Deque<Error> failures = new ArrayDeque<>();
-    private final Deque<Error> failuresOfWaits = new ArrayDeque<>();
-    private final DeliveryObserver observer = new DeliveryObserver() {
-        @Override
-        public void inFlight(Subscription of, int change) {
-            if (change < 0 && !failuresAtEnds.isEmpty()) {
-                throw failuresAtEnds.remove();
-            }
-        }
-
-        @Override
-        public void waiting(Subscription of, int deliveries) {
-            if (!failuresOfWaits.isEmpty()) {
-                throw failuresOfWaits.remove();
-            }
-        }
-
-        @Override
-        public void settled(Delivery delivery, DeliveryState state) {
-            if (!failures.isEmpty()) {
-                throw failures.remove();
-            }
-        }
-    };
+    private final DeliveryObserver observer = new DeliveryObserver() {};
     private Supplier<CompletableFuture<Boolean>> givesUp = () -> CompletableFuture.completedFuture(true);
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
@@ -96,6 +69,7 @@ class MessageGroupSinkTests {
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
                     new StoreCircuitBreaker(observer),
+                    true,
                     System::nanoTime)
             .createBackPressureHandler(options);
     private final List<String> handled = new ArrayList<>();
@@ -236,21 +210,7 @@ class MessageGroupSinkTests {
     }
 
     @Test
-    void restOfAGroupWhoseHeadFailsWithAnErrorWhileItIsReturnedGivesItsPermitsBack() {
-        start();
-        Message<String> head = received("b1");
-        failuresAtEnds.add(new InternalError("simulated"));
-
-        CompletableFuture<Void> emitted = emit(List.of(head, received("b2"), received("b3")));
-
-        assertThat(emitted).isDone();
-        assertThat(failuresAtEnds).isEmpty();
-        assertThat(released).hasSize(3);
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    @Test
-    void restOfAGroupOfWhoseHeadItCannotBeAskedForAnErrorWhetherItIsGivenUpIsStoppedAndGivesItsPermitsBack() {
+    void groupThatCrashesWhileItIsAskedWhetherItsHeadIsGivenUpGivesItsPermitsBackOnceAndIsRenewedNoMore() {
         start();
         givesUp = () -> {
             throw new NoClassDefFoundError("io/tracing/Span");
@@ -265,8 +225,7 @@ class MessageGroupSinkTests {
     }
 
     @Test
-    void restOfAGroupThatHasWaitedGivesThePermitBackThatItTookWhenItCannotBeAskedForAnErrorWhetherItGoesOn()
-            throws Exception {
+    void restOfAGroupThatHasWaitedAndCrashesGivesThePermitBackThatItTook() throws Exception {
         start();
         assertThat(permits.requestBatch()).isEqualTo(3);
         CompletableFuture<Void> emitted = emitOfPermits(List.of(received("a1"), received("a2"), received("a3")));

@@ -18,8 +18,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -61,8 +61,9 @@ class RefusedThreadTests {
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
             supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
+    private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
-            new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+            new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), queue);
     private final AtomicInteger permits = new AtomicInteger();
     private final List<String> handled = new ArrayList<>();
 
@@ -88,7 +89,7 @@ class RefusedThreadTests {
 
     private Message<String> receive(String id, String group) {
         Delivery delivery = new Delivery(subscription, id, id, 1, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(delivery, null, group, "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders")), Map.of());
     }
 
@@ -97,9 +98,8 @@ class RefusedThreadTests {
         ContainerSettings settings = ListenerRig.settings(new Listener(), "handle");
         SqsContainerOptions options =
                 SqsContainerOptions.builder().listenerMode(mode).build();
-        MessageSink<String> sink = isFifo
-                ? new FifoComponentFactory<String>(engine, "listener", settings).createMessageSink(options)
-                : new StandardComponentFactory<String>(engine, "listener", settings).createMessageSink(options);
+        MessageSink<String> sink =
+                new ComponentFactory<String>(engine, "listener", settings, isFifo).createMessageSink(options);
         ((TaskExecutorAware) sink).setTaskExecutor(threads);
         ((ObservableComponent) sink).setObservationSpecifics(new SqsListenerObservation.SqsSpecifics());
         ((MessageProcessingPipelineSink<String>) sink).configure(options);
@@ -125,6 +125,21 @@ class RefusedThreadTests {
         assertThat(permits).hasValue(3);
         assertThat(handled).isEmpty();
         assertThat(supervisor.inFlight()).isZero();
+    }
+
+    /** As when the virtual machine can make none: nothing is returned, and the next poll finds its permits. */
+    @ParameterizedTest
+    @CsvSource({"false, SINGLE_MESSAGE", "false, BATCH", "true, SINGLE_MESSAGE", "true, BATCH"})
+    void permitsOfMessagesThatACrashHasHitAreGivenBackOnceAndTheMessagesAbandoned(boolean isFifo, ListenerMode mode) {
+        assertThat(emit(isFifo, mode, task -> {
+                    throw new OutOfMemoryError("unable to create native thread (simulated)");
+                }))
+                .isCompleted();
+
+        assertThat(permits).hasValue(3);
+        assertThat(handled).isEmpty();
+        assertThat(supervisor.inFlight()).isZero();
+        assertThat(queue.changes()).isEmpty();
     }
 
     @Test

@@ -14,8 +14,8 @@ import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -51,7 +51,7 @@ class SettledMessagesTests {
     private Message<String> receive(String key) {
         Delivery delivery = ListenerRig.delivery();
         deliveries.begin(List.of(delivery));
-        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN);
+        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE);
         received.attempt(
                 Attempt.single(delivery, new ClaimSpec(new ClaimKey("orders", key), null, InDoubtPolicy.RERUN)));
         return received.attachTo(ListenerRig.message(Map.of()), Map.of());

@@ -1,7 +1,6 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
@@ -20,6 +19,7 @@ import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.permits.HandlerSlots;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -69,17 +69,17 @@ class SettlingPipelineTests {
     private final MessageOrigin origin = new MessageOrigin() {
         @Override
         public CompletableFuture<Boolean> givesUp(Delivery delivery) {
-            return UNKNOWN.givesUp(delivery);
+            return UnknownOrigin.INSTANCE.givesUp(delivery);
         }
 
         @Override
         public CompletableFuture<?> takePermitBack() {
-            return UNKNOWN.takePermitBack();
+            return UnknownOrigin.INSTANCE.takePermitBack();
         }
 
         @Override
         public HandlerSlots slots() {
-            return UNKNOWN.slots();
+            return UnknownOrigin.INSTANCE.slots();
         }
 
         @Override
@@ -89,6 +89,7 @@ class SettlingPipelineTests {
     };
     private int calls;
     private RuntimeException failure;
+    private Error crash;
     private final SettlingPipeline<String> pipeline = new SettlingPipeline<>(
             new MessageProcessingPipeline<>() {
                 @Override
@@ -97,6 +98,9 @@ class SettlingPipelineTests {
                     processed.add(message);
                     if (failure != null) {
                         throw failure;
+                    }
+                    if (crash != null) {
+                        throw crash;
                     }
                     return CompletableFuture.completedFuture(message);
                 }
@@ -204,7 +208,7 @@ class SettlingPipelineTests {
     void keyThatATransactionClaimsIsNotClaimedBefore() {
         Delivery delivery = ListenerRig.delivery();
         deliveries.begin(List.of(delivery));
-        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN);
+        ReceivedMessage received = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE);
         ClaimSpec spec = new ClaimSpec(
                 new ClaimKey("orders", "A-1"),
                 null,
@@ -224,11 +228,23 @@ class SettlingPipelineTests {
         Message<String> message = receive();
         failure = new IllegalStateException("no thread for an interceptor");
 
-        assertThatThrownBy(() -> pipeline.process(message, context)).isSameAs(failure);
+        assertThat(pipeline.process(message, context)).isCompletedExceptionally();
 
         assertThat(store.releases()).hasSize(1);
         assertThat(delivery(message).state()).isEqualTo(DeliveryState.RETURNED);
         assertThat(delivery(message).gone()).isCompleted();
+    }
+
+    @Test
+    void messageWhosePipelineCrashesIsAbandonedWithItsClaimAndItsPermitIsFree() {
+        Message<String> message = receive();
+        crash = new OutOfMemoryError("simulated");
+
+        assertThat(pipeline.process(message, context)).isCompletedExceptionally();
+
+        assertThat(store.releases()).isEmpty();
+        assertThat(deleted).isEmpty();
+        assertThat(delivery(message).state()).isEqualTo(DeliveryState.ABANDONED);
     }
 
     @Test

@@ -30,6 +30,7 @@ class SlottedSinkTests {
     private final HandlerSlots slots = new HandlerSlots(MOST, MOST, System::nanoTime);
     private final AtomicInteger permits = new AtomicInteger();
     private final AtomicInteger handled = new AtomicInteger();
+    private final AtomicInteger abandoned = new AtomicInteger();
     private TaskExecutor threads = Runnable::run;
 
     private final MessageProcessingPipeline<String> pipeline = new MessageProcessingPipeline<>() {
@@ -62,7 +63,8 @@ class SlottedSinkTests {
                 sink,
                 slots,
                 MessageProcessingContext.<String>create().setBackPressureReleaseCallback(permits::incrementAndGet),
-                sink instanceof BatchMessageSink);
+                sink instanceof BatchMessageSink,
+                lost -> abandoned.addAndGet(lost.size()));
         slotted.arrive(messages);
         return slotted.emit(
                 Stream.generate(() -> ListenerRig.message(Map.of(SqsHeaders.SQS_QUEUE_NAME_HEADER, "orders")))
@@ -90,12 +92,13 @@ class SlottedSinkTests {
     }
 
     @Test
-    void slotsAndPermitsOfMessagesThatTheSystemHasNoThreadForAreGivenBack() {
+    void slotsAndPermitsOfMessagesThatTheSystemHasNoThreadForAreGivenBackAndTheseAreAbandoned() {
         threads = task -> {
             throw new OutOfMemoryError("unable to create native thread (simulated)");
         };
 
         assertThat(emit(started(new FanOutMessageSink<>()), 3)).isDone();
+        assertThat(abandoned).hasValue(3);
         assertThat(permits).hasValue(3);
         assertThat(slots.take(MOST)).isCompleted();
     }

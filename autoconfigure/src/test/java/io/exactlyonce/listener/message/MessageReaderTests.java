@@ -69,7 +69,7 @@ class MessageReaderTests {
     private Optional<org.springframework.messaging.Message<Object>> read(
             MessageConversion conversion, Message message) {
         Answers polled = new Answers(List.of(new Answers.Answer(List.of(message), subscription, clock.nanoTime())));
-        return new MessageReader<>(conversion, deliveries, MessageOrigin.UNKNOWN)
+        return new MessageReader<>(conversion, deliveries, UnknownOrigin.INSTANCE)
                 .read(polled).stream().findFirst();
     }
 
@@ -160,22 +160,31 @@ class MessageReaderTests {
         }
     }
 
-    static Stream<Supplier<Throwable>> unreadable() {
+    /** Otherwise the rest of its poll would wait with it until the window ends. */
+    @Test
+    void messageThatCannotBeReadIsReturned() {
+        assertThat(read(new Failing(IllegalArgumentException::new), message("{}", Map.of())))
+                .isEmpty();
+
+        supervisor.tick();
+        assertThat(queue.changes()).containsExactly(new Change("handle", 2));
+    }
+
+    static Stream<Supplier<Throwable>> crashes() {
         return Stream.of(
-                IllegalArgumentException::new,
                 StackOverflowError::new,
                 () -> new ExceptionInInitializerError(new IllegalStateException()),
                 () -> new NoClassDefFoundError("io/example/Gone"));
     }
 
-    /** Otherwise the rest of its poll would wait with it until the window ends. */
     @ParameterizedTest
-    @MethodSource("unreadable")
-    void messageThatCannotBeReadIsReturnedWhateverIsThrown(Supplier<Throwable> failure) {
-        assertThat(read(new Failing(failure), message("{}", Map.of()))).isEmpty();
+    @MethodSource("crashes")
+    void messageWhoseReadingCrashesIsAbandoned(Supplier<Throwable> crash) {
+        assertThat(read(new Failing(crash), message("{}", Map.of()))).isEmpty();
 
         supervisor.tick();
-        assertThat(queue.changes()).containsExactly(new Change("handle", 2));
+        assertThat(queue.changes()).isEmpty();
+        assertThat(supervisor.inFlight()).isZero();
     }
 
     private record Failing(Supplier<Throwable> failure) implements MessagingMessageConverter<Message> {

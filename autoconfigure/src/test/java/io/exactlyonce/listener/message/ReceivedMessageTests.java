@@ -11,7 +11,7 @@ import org.springframework.messaging.support.MessageBuilder;
 class ReceivedMessageTests {
 
     private final ReceivedMessage received =
-            new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body", MessageOrigin.UNKNOWN);
+            new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body", UnknownOrigin.INSTANCE);
 
     @Test
     void deliveryTravelsWithItsMessage() {

@@ -7,8 +7,8 @@ import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -53,7 +53,8 @@ class ContainerSettingsTests {
     }
 
     private static String key(ContainerSettings settings, Object payload) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
+        ReceivedMessage received =
+                new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE);
         return settings.spec(
                         received.attachTo(MessageBuilder.withPayload(payload).build(), Map.of()))
                 .key()

@@ -20,8 +20,8 @@ import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.CapturedLog;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.visibility.FakeClock;
@@ -404,7 +404,7 @@ class ExactlyOnceInterceptorTests {
                 .map(payload -> {
                     Delivery each = ListenerRig.delivery();
                     deliveries.begin(List.of(each));
-                    return new ReceivedMessage(each, null, "", "body", MessageOrigin.UNKNOWN)
+                    return new ReceivedMessage(each, null, "", "body", UnknownOrigin.INSTANCE)
                             .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
                 })
                 .toList();
@@ -418,7 +418,7 @@ class ExactlyOnceInterceptorTests {
     }
 
     private void bind(String method, String payload) {
-        Message<String> message = new ReceivedMessage(delivery, null, "", "body", MessageOrigin.UNKNOWN)
+        Message<String> message = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE)
                 .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
         begin(message, method);
         CurrentDeliveries.of(message, read(method)).bind();

@@ -11,7 +11,6 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
-import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.message.SnsEnvelope;
@@ -28,12 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 
@@ -102,33 +99,6 @@ class HandlerShapeTests {
         void envelopedBatch(@SnsNotificationMessage List<String> orders) {}
     }
 
-    interface Fulfilment {
-        void fulfil(String order);
-
-        void ship(String order);
-
-        Object bill(String order);
-    }
-
-    static class Fulfiller implements Fulfilment {
-        @Override
-        @ExactlyOnceListener("orders")
-        public void fulfil(String order) {}
-
-        @Override
-        @ExactlyOnceListener("orders")
-        public void ship(@Header String order) {}
-
-        @Override
-        @ExactlyOnceListener("orders")
-        public String bill(String order) {
-            return order;
-        }
-
-        @ExactlyOnceListener("orders")
-        public void ofTheClass(String order) {}
-    }
-
     @ParameterizedTest
     @CsvSource({
         "ownFuture, declare the return type as CompletableFuture",
@@ -181,32 +151,6 @@ class HandlerShapeTests {
                 method,
                 Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class)),
                 new MockEnvironment().withProperty("mode", mode));
-    }
-
-    @Test
-    void proxyOfInterfacesIsCalledByTheInterfacesMethod() throws Exception {
-        Method called = callable("fulfil");
-
-        assertThat(called).isEqualTo(Fulfilment.class.getMethod("fulfil", String.class));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "ofTheClass, none of them has this method",
-        "ship, other annotations on its parameters",
-        "bill, another return type"
-    })
-    void proxyOfInterfacesThatCouldNotCallTheMethodAlikeIsRefused(String name, String problem) {
-        assertThatThrownBy(() -> callable(name)).isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
-            assertThat(invalid.problem()).contains("Fulfiller." + name, problem);
-            assertThat(invalid.remedy()).contains("remove spring.aop.proxy-target-class=false");
-        });
-    }
-
-    private static Method callable(String name) {
-        ProxyFactory interfaces = new ProxyFactory(new Fulfiller());
-        interfaces.addAdvisor(ListenerRig.advisor());
-        return DeliveryHandlerMethodFactory.callable(interfaces.getProxy(), ListenerRig.method(Fulfiller.class, name));
     }
 
     /** Each publication is in an envelope of its own, which would look like another payload. */

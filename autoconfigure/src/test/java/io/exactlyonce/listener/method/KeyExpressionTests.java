@@ -99,20 +99,6 @@ class KeyExpressionTests {
         void parcels(List<Message<Parcel>> payload, List<Claim> claims);
     }
 
-    /** Cannot be initialized, as where a library that it needs is missing. */
-    static final class Broken {
-
-        private static final int LENGTH = length();
-
-        private static int length() {
-            throw new NoClassDefFoundError("com/acme/Missing (simulated)");
-        }
-
-        public static String key(Order order) {
-            return order.orderId().substring(LENGTH);
-        }
-    }
-
     private static final Order ORDER = new Order("A-1", new Customer("a@example.org"));
 
     private static Message<?> message(Object payload) {
@@ -404,20 +390,6 @@ class KeyExpressionTests {
                 .isInstanceOfSatisfying(
                         InvalidListenerException.class,
                         invalid -> assertThat(invalid.remedy()).isEqualTo("compile with javac -parameters"));
-    }
-
-    /** It must not cost the messages polled with it. */
-    @Test
-    void expressionThatNeedsAClassWhichCannotBeLoadedFailsOnItsMessage() {
-        KeyExpression expression = parse(
-                "#order.orderId == 'A-1' ? T(%s).key(#order) : #order.orderId".formatted(Broken.class.getName()),
-                "order");
-
-        for (int time = 0; time < 2; time++) {
-            assertThatThrownBy(() -> expression.evaluate(message(ORDER)))
-                    .isInstanceOf(InvalidKeyException.class)
-                    .hasMessageContaining("Error");
-        }
     }
 
     @Test

@@ -18,8 +18,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.sighting.ListenerModes;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -402,7 +402,8 @@ class ListenerMethodReaderTests {
     }
 
     private ClaimSpec spec(String method) {
-        ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
+        ReceivedMessage received =
+                new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE);
         Message<String> message = MessageBuilder.withPayload("A-1").build();
         return read(proxy(new Listeners()), method).spec(received.attachTo(message, Map.of()));
     }

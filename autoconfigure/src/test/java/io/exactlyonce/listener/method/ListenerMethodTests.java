@@ -11,8 +11,8 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.TestResults;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -70,14 +70,14 @@ class ListenerMethodTests {
 
     private final Object[] arguments = {new Parcel()};
     private final ReceivedMessage plain =
-            new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN);
+            new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE);
 
     /** The envelope is another one each time, and would pass for another payload under the same key. */
     @Test
     void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
         ResultSerializer json = TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
         ReceivedMessage received =
-                new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}", MessageOrigin.UNKNOWN);
+                new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}", UnknownOrigin.INSTANCE);
 
         assertThat(payloads(json, received)).containsExactly("published", "published");
     }
@@ -102,7 +102,7 @@ class ListenerMethodTests {
     @Test
     void keyIsWhatTheExpressionSays() {
         ReceivedMessage withAttribute =
-                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", MessageOrigin.UNKNOWN);
+                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", UnknownOrigin.INSTANCE);
 
         assertThat(key(method("#parcel.number", null), withAttribute)).isEqualTo(new ClaimKey("orders", "P-7"));
     }
@@ -110,7 +110,7 @@ class ListenerMethodTests {
     @Test
     void withoutExpressionTheKeyIsTheMessageAttribute() {
         ReceivedMessage withAttribute =
-                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", MessageOrigin.UNKNOWN);
+                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", UnknownOrigin.INSTANCE);
 
         assertThat(key(method(null, null), withAttribute)).isEqualTo(new ClaimKey("orders", "attribute"));
     }
@@ -122,7 +122,7 @@ class ListenerMethodTests {
 
     @Test
     void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
-        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body", MessageOrigin.UNKNOWN);
+        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body", UnknownOrigin.INSTANCE);
 
         assertThatThrownBy(() -> key(method(null, null), blank))
                 .isInstanceOf(InvalidKeyException.class)
@@ -168,7 +168,6 @@ class ListenerMethodTests {
                 "T(java.util.UUID).fromString(#parcel.secret)",
                 "T(java.lang.Integer).parseInt(#parcel.secret)",
                 "#parcel.secret matches #parcel.pattern",
-                "#parcel.secret matches '(a|s|\\n|.)*x'",
                 "#parcel.failing",
                 "#parcel.fail()",
                 "{1, 2}[#parcel.secret]",

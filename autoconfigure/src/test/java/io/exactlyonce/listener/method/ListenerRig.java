@@ -123,13 +123,19 @@ public final class ListenerRig {
 
     /** The settings of a container that has been made for these methods of an object. */
     public static ContainerSettings settings(Object target, String... methods) {
+        return settings(target, advised(target), Mode.ENFORCE, methods);
+    }
+
+    /** Returns the proxy that claims keys for an object's listener methods. */
+    public static Object advised(Object target) {
         ProxyFactory classes = new ProxyFactory(target);
         classes.setProxyTargetClass(true);
         classes.addAdvisor(advisor());
-        return settings(target, classes.getProxy(), Mode.ENFORCE, methods);
+        return classes.getProxy();
     }
 
-    private static ContainerSettings settings(Object target, Object bean, Mode mode, String... methods) {
+    /** Returns what makes the handler methods of listeners. */
+    public static DeliveryHandlerMethodFactory handlerMethods(Mode mode) {
         var factory = new DeliveryHandlerMethodFactory(
                 new DefaultMessageHandlerMethodFactory(),
                 new ListenerMethodReader(
@@ -139,6 +145,11 @@ public final class ListenerRig {
                 new ClaimArgumentResolver());
         factory.setArgumentResolvers(resolvers());
         factory.afterPropertiesSet();
+        return factory;
+    }
+
+    private static ContainerSettings settings(Object target, Object bean, Mode mode, String... methods) {
+        var factory = handlerMethods(mode);
         ContainerSettings settings = ContainerSettings.begin();
         try {
             for (String method : methods) {

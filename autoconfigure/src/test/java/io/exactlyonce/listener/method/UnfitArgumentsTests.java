@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.CapturedLog;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import java.lang.reflect.Method;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +68,7 @@ class UnfitArgumentsTests {
     }
 
     private final Message<String> message = new ReceivedMessage(
-                    ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
+                    ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE)
             .attachTo(ListenerRig.message(Map.of("tenant", "secret-4111\nFORGED line")), Map.of());
 
     private static InvocableHandlerMethod handler(String name) {
@@ -93,7 +93,7 @@ class UnfitArgumentsTests {
     @ParameterizedTest
     @ValueSource(strings = {"header", "absent", "payload"})
     void debugSaysWhereItFailedAndShowsNothingOfTheMessage(String name) {
-        try (CapturedLog log = new CapturedLog(UnfitArguments.class)) {
+        try (CapturedLog log = new CapturedLog(DeliveryHandlerMethod.class)) {
             assertThatThrownBy(() -> handler(name).invoke(message)).isInstanceOf(MessagingException.class);
 
             assertThat(log.text())
@@ -119,7 +119,7 @@ class UnfitArgumentsTests {
     @ValueSource(strings = {"4111", "a]4111", "4111].b[\nFORGED", "a[4111", "a].name.b[4111"})
     void invalidPayloadShowsNoKeyThatItsSenderChose(String key) {
         Order order = new Order(Map.of(key, new Item(null)));
-        Message<Order> invalid = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
+        Message<Order> invalid = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE)
                 .attachTo(MessageBuilder.withPayload(order).build(), Map.of());
 
         assertThatThrownBy(() -> handler("validated").invoke(invalid))

@@ -33,6 +33,7 @@ class PausingBackPressureHandlerTests {
             (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
                             BackPressureHandlerFactories.adaptiveThroughputBackPressureHandler(),
                             breaker,
+                            true,
                             System::nanoTime)
                     .createBackPressureHandler(SqsContainerOptions.builder()
                             .maxConcurrentMessages(10)
@@ -72,9 +73,9 @@ class PausingBackPressureHandlerTests {
                 .maxDelayBetweenPolls(Duration.ofMillis(10))
                 .backPressureMode(mode)
                 .build();
-        var limited = (BatchAwareBackPressureHandler)
-                PausingBackPressureHandler.around(options.getBackPressureHandlerFactory(), breaker, System::nanoTime)
-                        .createBackPressureHandler(options);
+        var limited = (BatchAwareBackPressureHandler) PausingBackPressureHandler.around(
+                        options.getBackPressureHandlerFactory(), breaker, true, System::nanoTime)
+                .createBackPressureHandler(options);
 
         assertThat(limited.request(6)).isEqualTo(permitsForLessThanAPoll);
 
@@ -97,7 +98,10 @@ class PausingBackPressureHandlerTests {
     @Test
     void noMoreThanTenPollsWaitForMessagesHoweverManyPermitsThereAre() throws Exception {
         var busy = (PausingBackPressureHandler) PausingBackPressureHandler.around(
-                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(), breaker, System::nanoTime)
+                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
+                        breaker,
+                        true,
+                        System::nanoTime)
                 .createBackPressureHandler(SqsContainerOptions.builder()
                         .maxConcurrentMessages(1_000)
                         .build());
@@ -131,7 +135,7 @@ class PausingBackPressureHandlerTests {
             }
         };
 
-        assertThat(PausingBackPressureHandler.around(options -> plain, breaker, System::nanoTime)
+        assertThat(PausingBackPressureHandler.around(options -> plain, breaker, true, System::nanoTime)
                         .createBackPressureHandler(SqsContainerOptions.builder().build()))
                 .isSameAs(plain);
     }
@@ -194,7 +198,7 @@ class PausingBackPressureHandlerTests {
 
     private int lent(SqsContainerOptions options) {
         HandlerSlots slots = ((PausingBackPressureHandler) PausingBackPressureHandler.around(
-                                options.getBackPressureHandlerFactory(), breaker, System::nanoTime)
+                                options.getBackPressureHandlerFactory(), breaker, true, System::nanoTime)
                         .createBackPressureHandler(options))
                 .slots();
         slots.arrive(1);

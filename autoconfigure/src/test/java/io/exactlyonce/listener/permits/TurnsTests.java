@@ -19,6 +19,7 @@ class TurnsTests {
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
                     new StoreCircuitBreaker(new DeliveryObserver() {}),
+                    true,
                     System::nanoTime)
             .createBackPressureHandler(SqsContainerOptions.builder()
                     .maxConcurrentMessages(2)

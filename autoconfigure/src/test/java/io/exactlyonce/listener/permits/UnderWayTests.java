@@ -41,6 +41,7 @@ class UnderWayTests {
     private final PausingBackPressureHandler permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
                     BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
                     new StoreCircuitBreaker(observer),
+                    true,
                     System::nanoTime)
             .createBackPressureHandler(SqsContainerOptions.builder()
                     .maxConcurrentMessages(2)

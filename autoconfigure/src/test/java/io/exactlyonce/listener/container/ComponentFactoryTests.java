@@ -15,10 +15,8 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.acknowledgement.AwaitedAcknowledgementProcessor;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
@@ -33,13 +31,12 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.messaging.Message;
 
-class FifoComponentFactoryTests {
+class ComponentFactoryTests {
 
     static class Listener {
         @ExactlyOnceListener(queueNames = "orders.fifo")
@@ -73,34 +70,18 @@ class FifoComponentFactoryTests {
 
     private Message<String> receive(String id, String group) {
         Delivery delivery = new Delivery(subscription, id, id, 1, clock.nanoTime());
-        return new ReceivedMessage(delivery, null, group, "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(delivery, null, group, "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
-    }
-
-    /** No thread of the listener waits for them, as awspring's do. Those of standard queues go at once if an application asks for that. */
-    @Test
-    void deletesThatGoAtOnceAreAwaitedWhenTheListenerStops() {
-        ListenerEngine engine = ListenerRig.engine(deliveries);
-        ContainerSettings settings = ListenerRig.settings(new Listener(), "handle");
-        SqsContainerOptions atOnce = SqsContainerOptions.builder()
-                .acknowledgementInterval(Duration.ZERO)
-                .acknowledgementThreshold(0)
-                .build();
-
-        assertThat(new FifoComponentFactory<String>(engine, "listener", settings)
-                        .createAcknowledgementProcessor(
-                                SqsContainerOptions.builder().build()))
-                .isInstanceOf(AwaitedAcknowledgementProcessor.class);
-        assertThat(new StandardComponentFactory<String>(engine, "listener", settings)
-                        .createAcknowledgementProcessor(atOnce))
-                .isInstanceOf(AwaitedAcknowledgementProcessor.class);
     }
 
     @ParameterizedTest
     @EnumSource
     void batchesHoldOneGroupOrSeveralAsIsConfigured(FifoBatchGroupingStrategy strategy) {
-        MessageSink<String> sink = new FifoComponentFactory<String>(
-                        ListenerRig.engine(deliveries), "listener", ListenerRig.settings(new Listener(), "handle"))
+        MessageSink<String> sink = new ComponentFactory<String>(
+                        ListenerRig.engine(deliveries),
+                        "listener",
+                        ListenerRig.settings(new Listener(), "handle"),
+                        true)
                 .createMessageSink(SqsContainerOptions.builder()
                         .listenerMode(ListenerMode.BATCH)
                         .fifoBatchGroupingStrategy(strategy)

@@ -12,10 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-class QueueSettingsTests {
+class WatchedQueueTests {
 
     private static VisibilityWindow window(Duration configured, Map<QueueAttributeName, String> attributes) {
-        return QueueSettings.window(
+        return WatchedQueue.window(
                 configured, attributes.get(QueueAttributeName.VISIBILITY_TIMEOUT), "listener", "orders");
     }
 
@@ -52,6 +52,6 @@ class QueueSettingsTests {
                 "{\"deadLetterTargetArn\":\"a\"} | "
             })
     void maxReceiveCountIsRead(String policy, Integer expected) {
-        assertThat(QueueSettings.maxReceiveCount(policy)).isEqualTo(expected);
+        assertThat(WatchedQueue.maxReceiveCount(policy)).isEqualTo(expected);
     }
 }

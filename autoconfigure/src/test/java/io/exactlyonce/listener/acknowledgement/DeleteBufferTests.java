@@ -4,37 +4,40 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementExecutor;
-import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
-import io.exactlyonce.listener.message.MessageOrigin;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.visibility.FakeTimer;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.messaging.Message;
-import org.springframework.test.util.ReflectionTestUtils;
 
-class FlushingAcknowledgementProcessorTests {
+class DeleteBufferTests {
 
     private static final Duration PATIENCE = Duration.ofMillis(300);
 
-    private FlushingAcknowledgementProcessor<String> processor = new FlushingAcknowledgementProcessor<>();
+    private final FakeTimer timer = new FakeTimer();
+    private DeleteBuffer<String> processor = new DeleteBuffer<>(timer, false);
     private final List<Message<String>> sent = new CopyOnWriteArrayList<>();
     private CompletableFuture<Void> answer = CompletableFuture.completedFuture(null);
 
     @BeforeEach
     void start() {
+        timer.hold();
         start(PATIENCE, messages -> {
             sent.addAll(messages);
             return answer;
@@ -42,21 +45,26 @@ class FlushingAcknowledgementProcessorTests {
     }
 
     private void start(Duration patience, AcknowledgementExecutor<String> executor) {
-        start(Duration.ofHours(1), patience, executor);
+        start(false, Duration.ofHours(1), 3, patience, executor);
     }
 
-    private void start(Duration interval, Duration patience, AcknowledgementExecutor<String> executor) {
-        processor = new FlushingAcknowledgementProcessor<>();
+    private void start(
+            boolean isFifo,
+            @Nullable Duration interval,
+            @Nullable Integer threshold,
+            Duration patience,
+            AcknowledgementExecutor<String> executor) {
+        processor = new DeleteBuffer<>(timer, isFifo);
         processor.setAcknowledgementExecutor(executor);
-        processor.configure(SqsContainerOptions.builder()
-                .acknowledgementInterval(interval)
-                .acknowledgementThreshold(3)
-                .acknowledgementOrdering(AcknowledgementOrdering.PARALLEL)
-                .acknowledgementShutdownTimeout(patience)
-                .build());
-        processor.setMaxAcknowledgementsPerBatch(10);
+        SqsContainerOptionsBuilder options = SqsContainerOptions.builder().acknowledgementShutdownTimeout(patience);
+        if (interval != null) {
+            options.acknowledgementInterval(interval);
+        }
+        if (threshold != null) {
+            options.acknowledgementThreshold(threshold);
+        }
+        processor.configure(options.build());
         processor.setId("orders-0");
-        processor.setTaskExecutor(new SimpleAsyncTaskExecutor("orders#message_source-"));
         processor.start();
     }
 
@@ -66,7 +74,7 @@ class FlushingAcknowledgementProcessorTests {
     }
 
     private static Message<String> message() {
-        return new ReceivedMessage(ListenerRig.delivery(), null, "", "body", MessageOrigin.UNKNOWN)
+        return new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE)
                 .attachTo(ListenerRig.message(Map.of()), Map.of());
     }
 
@@ -99,36 +107,95 @@ class FlushingAcknowledgementProcessorTests {
         assertThat(sent).containsExactlyElementsOf(full);
     }
 
-    /**
-     * Trap: awspring sends nothing until the wall clock has come to an interval after its last flush, which is far ahead once
-     * the clock has been set back. No server sets this JVM's clock back, so its last flush is set ahead.
-     */
     @Test
-    @Timeout(20)
-    void whatIsBufferedIsSentAlthoughTheWallClockWasSetBack() {
+    void whatIsNotEnoughForARequestIsSentWhenTheIntervalIsOver() {
+        Message<String> first = acknowledge();
+        Message<String> second = acknowledge();
+        assertThat(timer.delays()).containsExactly(Duration.ofHours(1));
+        assertThat(sent).isEmpty();
+
+        timer.run();
+        assertThat(sent).containsExactly(first, second);
+
+        Message<String> third = acknowledge();
+        timer.run();
+        assertThat(sent).containsExactly(first, second, third);
+    }
+
+    @Test
+    void withoutAnIntervalOnlyTheirNumberCounts() {
         processor.stop();
-        start(Duration.ofMillis(20), PATIENCE, messages -> {
+        start(false, Duration.ZERO, 2, PATIENCE, messages -> {
             sent.addAll(messages);
             return answer;
         });
-        setLastFlush(processor, Instant.now().plus(Duration.ofHours(1)));
+
+        acknowledge();
+        timer.run();
+        assertThat(sent).isEmpty();
+        acknowledge();
+
+        assertThat(sent).hasSize(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, , ", "false, 0s, 0"})
+    void deletesOfFifoQueuesAndThoseOfAnApplicationThatAsksForItAreSentAtOnce(
+            boolean isFifo, @Nullable String interval, @Nullable Integer threshold) {
+        processor.stop();
+        start(
+                isFifo,
+                interval == null ? null : DurationStyle.detectAndParse(interval),
+                threshold,
+                PATIENCE,
+                messages -> {
+                    sent.addAll(messages);
+                    return answer;
+                });
 
         Message<String> first = acknowledge();
-        await().until(() -> !sent.isEmpty());
-        Message<String> second = acknowledge();
-        await().until(() -> sent.size() == 2);
 
-        assertThat(sent).containsExactly(first, second);
+        assertThat(sent).containsExactly(first);
     }
 
-    private static void setLastFlush(FlushingAcknowledgementProcessor<String> processor, Instant time) {
-        Object buffering = field(processor, "acknowledgementProcessor");
-        Object context = field(buffering, "context");
-        ReflectionTestUtils.setField(context, "lastAcknowledgement", time);
+    @Test
+    void standardQueuesDeletesAreGatheredAsWithAwspringUnlessTheApplicationAsksForSomethingElse() {
+        processor.stop();
+        start(false, null, null, PATIENCE, messages -> {
+            sent.addAll(messages);
+            return answer;
+        });
+
+        for (int message = 1; message < 10; message++) {
+            acknowledge();
+        }
+        assertThat(sent).isEmpty();
+        assertThat(timer.delays()).endsWith(Duration.ofSeconds(1));
+        acknowledge();
+
+        assertThat(sent).hasSize(10);
     }
 
-    private static Object field(Object owner, String name) {
-        return Objects.requireNonNull(ReflectionTestUtils.getField(owner, name), name);
+    /** The client is closed behind the stop: a delete that is under way then, or is to be sent again, would be lost. */
+    @Test
+    @Timeout(20)
+    void stopWaitsUntilTheQueueHasAnswered() throws Exception {
+        processor.stop();
+        answer = new CompletableFuture<>();
+        start(true, null, null, Duration.ofSeconds(15), messages -> answer);
+        processor.onAcknowledge(message());
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        Thread stopping = new Thread(() -> {
+            processor.stop();
+            stopped.complete(answer.isDone());
+        });
+        stopping.start();
+        await().until(() -> stopped.isDone() || stopping.getState() == Thread.State.TIMED_WAITING);
+        assertThat(stopped).isNotDone();
+
+        answer.complete(null);
+
+        assertThat(stopped.get()).isTrue();
     }
 
     @Test
@@ -174,32 +241,6 @@ class FlushingAcknowledgementProcessorTests {
         assertThat(sent).containsExactly(first, late);
     }
 
-    /** It comes while the stop waits for other deletes, and is overdue before these are answered. */
-    @Test
-    @Timeout(20)
-    void stopAwaitsDeletesThatWereOverdueMeanwhile() {
-        processor.stop();
-        CompletableFuture<Void> late = new CompletableFuture<>();
-        answer = new CompletableFuture<>();
-        start(Duration.ofMillis(20), Duration.ofSeconds(15), messages -> {
-            sent.addAll(messages);
-            return sent.size() == 1 ? answer : late;
-        });
-        acknowledge();
-        await().until(() -> sent.size() == 1);
-        Thread stopping = new Thread(processor::stop);
-        stopping.start();
-        await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
-        processor.doOnAcknowledge(message());
-        await().until(() -> sent.size() == 2);
-
-        answer.complete(null);
-
-        await().during(Duration.ofMillis(200)).until(stopping::isAlive);
-        late.complete(null);
-        await().until(() -> !stopping.isAlive());
-    }
-
     @Test
     @Timeout(20)
     void stopAwaitsDeletesThatAreJustBeingSent() throws Exception {
@@ -212,9 +253,10 @@ class FlushingAcknowledgementProcessorTests {
             sent.addAll(messages);
             return answer;
         });
-        for (int i = 0; i < 3; i++) {
-            acknowledge();
-        }
+        acknowledge();
+        acknowledge();
+        Thread third = new Thread(this::acknowledge);
+        third.start();
         sending.await();
 
         CompletableFuture<Integer> sentAtTheEnd = new CompletableFuture<>();
