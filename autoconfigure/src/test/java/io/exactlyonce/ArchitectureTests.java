@@ -148,7 +148,7 @@ class ArchitectureTests {
                             "visibility",
                             "window.foresight",
                             "window.watch")),
-            entry("audit", List.of("", "delivery", "time", "visibility", "window")),
+            entry("audit", List.of("", "delivery", "time", "visibility")),
             entry(
                     "metrics",
                     List.of(

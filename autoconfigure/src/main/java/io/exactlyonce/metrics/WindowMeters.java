@@ -1,7 +1,6 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.StaticWindowRule;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.ValueAtPercentile;
@@ -50,7 +49,7 @@ final class WindowMeters {
                 MeterNames.WINDOW_UTILIZATION,
                 "ratio",
                 "95th percentile of deliveries of the last five minutes / window",
-                () -> StaticWindowRule.utilization(Duration.ofNanos((long) nanos(delivery, P95)), window));
+                () -> nanos(delivery, P95) / window.length().toNanos());
         meters.gauge(
                 MeterNames.WINDOW_HEADROOM,
                 "seconds",

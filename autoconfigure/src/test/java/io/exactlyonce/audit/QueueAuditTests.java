@@ -128,6 +128,46 @@ class QueueAuditTests {
         assertThat(only("window-latency").found()).contains("45s").contains("30s");
     }
 
+    private Optional<String> staticWindow(int seconds, @Nullable Duration handlers) {
+        window = seconds;
+        timeout = handlers;
+        terms = new AuditTerms(
+                false, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
+        return findings().stream()
+                .filter(finding -> finding.rule().equals("static-window"))
+                .map(Finding::found)
+                .findFirst();
+    }
+
+    @Test
+    void windowThatNothingRenewsMustHoldSixTimeouts() {
+        assertThat(staticWindow(1_800, Duration.ofMinutes(5))).isEmpty();
+        assertThat(staticWindow(1_799, Duration.ofMinutes(5))).isPresent();
+    }
+
+    /** The third incident: handlers of 300 s on a window of 30 s. */
+    @Test
+    void shorterWindowIsToldWithValueBoundAndRemedy() {
+        assertThat(staticWindow(30, Duration.ofMinutes(5)))
+                .get()
+                .asString()
+                .contains("the visibility window (30s)", "6 times the listener's timeout (300s): 1800s")
+                .contains("messageVisibilitySeconds");
+    }
+
+    @Test
+    void timeoutThatNoWindowCanHoldIsToBeShortened() {
+        assertThat(staticWindow(43_200, Duration.ofHours(3)))
+                .get()
+                .asString()
+                .contains("64800s", "shorten the timeout to at most 7200s");
+    }
+
+    @Test
+    void absentTimeoutIsToldWithTheLongestThatTheWindowAllows() {
+        assertThat(staticWindow(31, null)).get().asString().contains("no timeout", "window (31s)", "(5166ms)");
+    }
+
     @Test
     void renewalCarriesHandlersBeyondTheWindowSoThatItIsToldMoreQuietly() {
         timeout = Duration.ofSeconds(45);

@@ -130,7 +130,6 @@ public final class WindowForesight {
                     duration(window),
                     Latencies.of(known()),
                     duration(recentP95()),
-                    climbs ? Math.expm1(Math.min(climb.perSecond() * 3_600, 50)) : 0,
                     climbs ? Optional.of(duration(climb.secondsToBreach())) : Optional.empty(),
                     beyond.ofHour(),
                     beyond.grows());
