@@ -76,14 +76,14 @@ public final class ExactlyOnceEndpoint {
      * @param listeners those that are enforced
      * @param observed those that are only observed
      */
-    public record Listeners(List<ListenerDescription> listeners, List<ObservedDescription> observed) {}
+    public record Listeners(List<ListenerDescription> listeners, List<Sightings.Seen> observed) {}
 
     /** Returns what runs. */
     @ReadOperation
     public Listeners listeners() {
         return new Listeners(
                 listeners.all().stream().map(this::describe).toList(),
-                sightings.all().stream().map(ObservedDescription::of).toList());
+                sightings.all());
     }
 
     private ListenerDescription describe(ListenerStates.State state) {

@@ -14,6 +14,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 /** Measures {@link io.exactlyonce.ExactlyOnceListener} methods where there is a registry for meters. */
 @AutoConfiguration(
@@ -56,6 +57,7 @@ public final class ExactlyOnceMetricsAutoConfiguration {
     }
 
     @Bean
+    @Lazy
     @ConditionalOnMissingBean
     SightingMetrics exactlyOnceSightingMetrics(MeterRegistry registry) {
         return new SightingMetrics(registry);

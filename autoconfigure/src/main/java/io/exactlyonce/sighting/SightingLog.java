@@ -5,7 +5,6 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +20,6 @@ public final class SightingLog implements SightingObserver {
     static final Duration INTERVAL = Duration.ofHours(1);
 
     private final NanoClock clock;
-    private final Executor threads;
     private final Map<Object, Told> told = new ConcurrentHashMap<>();
 
     /** A line of a listener's. */
@@ -35,13 +33,9 @@ public final class SightingLog implements SightingObserver {
      */
     private record Told(long at, boolean now) {}
 
-    /**
-     * @param clock monotonic, in nanoseconds
-     * @param threads log the few lines that there are: some are told on handlers' threads, which wait for no log
-     */
-    public SightingLog(NanoClock clock, Executor threads) {
+    /** @param clock monotonic, in nanoseconds */
+    public SightingLog(NanoClock clock) {
         this.clock = clock;
-        this.threads = threads;
     }
 
     @Override
@@ -55,12 +49,12 @@ public final class SightingLog implements SightingObserver {
     @Override
     public void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
         if (sighting != Sighting.ALONE && isDue(new Line(queue, sighting))) {
-            threads.execute(() -> log.warn(
+            log.warn(
                     "The handler of {} for {} {} (exactly-once.mode=observe). Said once an hour of this listener; meters count "
                             + "all, and the endpoint shows their keys",
                     queue,
                     key,
-                    sighting.story()));
+                    sighting.story());
         }
     }
 
@@ -69,21 +63,21 @@ public final class SightingLog implements SightingObserver {
         if (reason == Unobserved.STORE || reason == Unobserved.OUTCOME) {
             unanswered(failure);
         } else if (isDue(new Line(queue, reason))) {
-            threads.execute(() -> log.warn(
+            log.warn(
                     "A message of {} {}: {}. It is handled as always, but not observed. Said once an hour; meters count all",
                     queue,
                     reason.story(),
-                    failure == null ? "wait, or run more instances" : failure.getMessage()));
+                    failure == null ? "wait, or run more instances" : failure.getMessage());
         }
     }
 
     /** Claims cannot be kept at this moment. */
     public void unanswered(@Nullable Throwable failure) {
         if (isDue(Unobserved.STORE)) {
-            threads.execute(() -> log.warn(
+            log.warn(
                     "The claims' database cannot be asked: what listeners would be spared is not observed until it can. Their "
                             + "handlers run as always. Said once an hour; meters count what is not observed",
-                    failure));
+                    failure);
         }
     }
 

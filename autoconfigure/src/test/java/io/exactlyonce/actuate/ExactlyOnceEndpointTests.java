@@ -148,7 +148,7 @@ class ExactlyOnceEndpointTests {
         clock.advance(Duration.ofSeconds(2));
 
         assertThat(endpoint.listeners().listeners()).isEmpty();
-        ObservedDescription observed = endpoint.listeners().observed().get(0);
+        Sightings.Seen observed = endpoint.listeners().observed().get(0);
 
         assertThat(observed.summary()).isEqualTo("would have prevented 2 double effects in the last 24 hours");
         assertThat(observed.lastDay())
