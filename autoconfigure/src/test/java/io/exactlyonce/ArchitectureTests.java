@@ -145,6 +145,7 @@ class ArchitectureTests {
                             "delivery",
                             "listener.message",
                             "renewal",
+                            "time",
                             "visibility",
                             "window.foresight",
                             "window.watch")),
