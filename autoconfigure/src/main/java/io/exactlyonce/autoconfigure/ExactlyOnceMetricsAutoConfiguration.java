@@ -6,7 +6,6 @@ import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
-import io.exactlyonce.metrics.WindowMetrics;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -26,21 +25,15 @@ public final class ExactlyOnceMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    DeliveryMetrics exactlyOnceMetrics(MeterRegistry registry) {
-        return new DeliveryMetrics(registry);
+    @ConditionalOnBean(WindowWatch.class)
+    DeliveryMetrics exactlyOnceMetrics(MeterRegistry registry, WindowWatch watch) {
+        return new DeliveryMetrics(registry, watch);
     }
 
     @Bean
     @ConditionalOnMissingBean
     QueueMetrics exactlyOnceQueueMetrics(MeterRegistry registry) {
         return new QueueMetrics(registry);
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    @ConditionalOnBean(WindowWatch.class)
-    WindowMetrics exactlyOnceWindowMetrics(MeterRegistry registry, WindowWatch watch) {
-        return new WindowMetrics(registry, watch);
     }
 
     @Bean

@@ -54,7 +54,7 @@ class ExactlyOnceEndpointTests {
                     null,
                     Optional::empty),
             subscription -> Optional.empty(),
-            (subscription, levels) -> {},
+            List.of(),
             new FakeTimer());
     private final Sightings sightings = new Sightings(clock);
     private final ExactlyOnceEndpoint endpoint =

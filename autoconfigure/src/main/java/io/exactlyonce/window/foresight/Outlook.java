@@ -8,7 +8,8 @@ import java.util.Optional;
  *
  * @param window the visibility window
  * @param latencies over the last hours
- * @param recentP95 of the last five minutes' deliveries, or of the last twenty where those are fewer
+ * @param recentP95 of the last five minutes' deliveries, or of the last twenty where those are fewer; zero if there were none for
+ *     five minutes
  * @param timeToBreach until p95 reaches the window if it goes on to grow as it does; empty if no growth is certain
  * @param shareBeyond part of the last hour's deliveries that outlasted the window, from 0 to 1
  * @param isShareGrowing whether that share is larger than it was over the last day, beyond what is chance
