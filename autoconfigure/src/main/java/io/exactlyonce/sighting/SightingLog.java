@@ -20,18 +20,10 @@ public final class SightingLog implements SightingObserver {
     static final Duration INTERVAL = Duration.ofHours(1);
 
     private final NanoClock clock;
-    private final Map<Object, Told> told = new ConcurrentHashMap<>();
+    private final Map<Object, Long> told = new ConcurrentHashMap<>();
 
     /** A line of a listener's. */
     private record Line(ObservedQueue queue, Enum<?> kind) {}
-
-    /**
-     * What has been logged.
-     *
-     * @param at when
-     * @param now whether the last one was to be logged
-     */
-    private record Told(long at, boolean now) {}
 
     /** @param clock monotonic, in nanoseconds */
     public SightingLog(NanoClock clock) {
@@ -83,11 +75,7 @@ public final class SightingLog implements SightingObserver {
 
     private boolean isDue(Object line) {
         long now = clock.nanoTime();
-        Told last = told.compute(
-                line,
-                (same, before) -> before == null || now - before.at() >= INTERVAL.toNanos()
-                        ? new Told(now, true)
-                        : new Told(before.at(), false));
-        return last.now();
+        Long last = told.putIfAbsent(line, now);
+        return last == null || (now - last >= INTERVAL.toNanos() && told.replace(line, last, now));
     }
 }

@@ -195,12 +195,14 @@ class ExactlyOnceEndpointTests {
     @Test
     void redriveNamesAListenerThatRuns() {
         Redrives none = new Redrives(List.of(), List.of());
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isEqualTo(none);
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive").getBody())
+                .isEqualTo(none);
         assertThatThrownBy(() -> endpoint.redrive(OPERATOR, "fulfilment", "purge"))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("'purge' must be 'redrive'");
         listeners.subscribed(orders);
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isEqualTo(none);
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive").getBody())
+                .isEqualTo(none);
     }
 
     /** Neither the name that is asked for nor the name of who asks is more than a part of a line. */
