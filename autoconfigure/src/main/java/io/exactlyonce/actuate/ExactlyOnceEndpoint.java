@@ -83,9 +83,7 @@ public final class ExactlyOnceEndpoint {
     /** Returns what runs. */
     @ReadOperation
     public Listeners listeners() {
-        return new Listeners(
-                listeners.all().stream().map(this::describe).toList(),
-                sightings.all());
+        return new Listeners(listeners.all().stream().map(this::describe).toList(), sightings.all());
     }
 
     private ListenerDescription describe(ListenerStates.State state) {

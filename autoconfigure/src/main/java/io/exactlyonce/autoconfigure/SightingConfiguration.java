@@ -59,7 +59,10 @@ class SightingConfiguration {
      */
     @Bean
     TickLifecycle exactlyOnceObservedDatabase(
-            Clockwork clockwork, ObjectProvider<ClaimDatabase> database, Sightings sightings, ObjectProvider<SightingLog> sightingLog) {
+            Clockwork clockwork,
+            ObjectProvider<ClaimDatabase> database,
+            Sightings sightings,
+            ObjectProvider<SightingLog> sightingLog) {
         ClaimDatabase claims = database.getIfAvailable();
         return new TickLifecycle(
                 clockwork, "exactly-once-observed-check-1", () -> check(claims, sightingLog), CHECK_INTERVAL) {

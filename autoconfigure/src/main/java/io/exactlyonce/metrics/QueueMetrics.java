@@ -84,7 +84,8 @@ public final class QueueMetrics implements QueueObserver {
     @Override
     public synchronized void forgotten(Subscription subscription) {
         levels.values().removeIf(level -> {
-            boolean wasLast = level.told().remove(subscription) != null && level.told().isEmpty();
+            boolean wasLast =
+                    level.told().remove(subscription) != null && level.told().isEmpty();
             if (wasLast) {
                 level.gauges().forEach(registry::remove);
             }

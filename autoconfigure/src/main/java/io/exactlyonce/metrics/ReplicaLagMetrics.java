@@ -37,8 +37,8 @@ public final class ReplicaLagMetrics implements ReplicaObserver {
     private static void register(MultiGauge gauge, List<ReplicaLag> replicas, ToDoubleFunction<ReplicaLag> value) {
         gauge.register(
                 replicas.stream()
-                        .<MultiGauge.Row<?>>map(replica ->
-                                MultiGauge.Row.of(Tags.of("replica", replica.replica()), replica, value))
+                        .<MultiGauge.Row<?>>map(
+                                replica -> MultiGauge.Row.of(Tags.of("replica", replica.replica()), replica, value))
                         .toList(),
                 true);
     }

@@ -60,7 +60,8 @@ final class SubscriptionMeters {
                 "Deliveries whose handler was called and whose effect is not on record: claim lost, or stopped from"
                         + " outside. They are neither deleted nor returned");
         completions = meters.counter(
-                "exactly.once.completions", "Deliveries whose handler succeeded and whose key is recorded as completed");
+                "exactly.once.completions",
+                "Deliveries whose handler succeeded and whose key is recorded as completed");
         acknowledgements = meters.counter(
                 "exactly.once.acknowledgements",
                 "Messages deleted, confirmed by the queue; duplicates, too, so that it exceeds completions where SQS"

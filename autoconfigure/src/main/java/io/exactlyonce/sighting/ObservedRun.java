@@ -130,7 +130,9 @@ final class ObservedRun implements Observation {
         ClaimEnd end = handler.failure()
                 .<ClaimEnd>map(thrown -> new ClaimEnd.Released(
                         claim,
-                        NestedExceptionUtils.getMostSpecificCause(thrown).getClass().getName(),
+                        NestedExceptionUtils.getMostSpecificCause(thrown)
+                                .getClass()
+                                .getName(),
                         wasInterrupted(thrown)))
                 .orElseGet(() -> new ClaimEnd.Completed(claim, null));
         return store.end(end)

@@ -133,7 +133,7 @@ public record WindowAdvice(
 
     private static Duration wholeSeconds(double seconds) {
         long whole = (long) Math.ceil(seconds - 1e-9);
-        return Duration.ofSeconds(Math.max(
-                VisibilityWindow.SHORTEST.toSeconds(), Math.min(VisibilityWindow.CEILING.toSeconds(), whole)));
+        return Duration.ofSeconds(
+                Math.max(VisibilityWindow.SHORTEST.toSeconds(), Math.min(VisibilityWindow.CEILING.toSeconds(), whole)));
     }
 }

@@ -134,7 +134,13 @@ class QueueAuditTests {
         window = seconds;
         timeout = handlers;
         terms = new AuditTerms(
-                false, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
+                false,
+                null,
+                DAY.multipliedBy(18),
+                Duration.ofSeconds(16),
+                Duration.ofMinutes(5),
+                null,
+                Optional::empty);
         return findings().stream()
                 .filter(finding -> finding.rule().equals("static-window"))
                 .map(Finding::found)

@@ -84,8 +84,8 @@ public final class ScriptedSqs implements SqsAsyncClient {
         Map<QueueAttributeName, String> answered = new HashMap<>();
         queues.get(request.queueUrl())
                 .forEach((name, value) -> answered.put(QueueAttributeName.fromValue(name), value));
-        return answers.thenApply(
-                answer -> GetQueueAttributesResponse.builder().attributes(answered).build());
+        return answers.thenApply(answer ->
+                GetQueueAttributesResponse.builder().attributes(answered).build());
     }
 
     private void measure(List<MetricPublisher> publishers) {

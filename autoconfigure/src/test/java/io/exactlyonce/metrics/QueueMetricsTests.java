@@ -42,8 +42,7 @@ class QueueMetricsTests {
 
     @Test
     void gaugesOfAQueueGoWithItsLastListener() {
-        Subscription second =
-                new Subscription("audit", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+        Subscription second = new Subscription("audit", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
         metrics.observed(orders, new QueueLevels(7L, 1L, 0L, 2L));
         metrics.observed(second, new QueueLevels(7L, 1L, 0L, 2L));
 

@@ -14,10 +14,7 @@ public record Latencies(long count, Duration p50, Duration p95, Duration p99) {
 
     static Latencies of(LatencyCounts counts) {
         return new Latencies(
-                Math.round(counts.total()),
-                quantile(counts, 0.5),
-                quantile(counts, 0.95),
-                quantile(counts, 0.99));
+                Math.round(counts.total()), quantile(counts, 0.5), quantile(counts, 0.95), quantile(counts, 0.99));
     }
 
     private static Duration quantile(LatencyCounts counts, double part) {

@@ -364,8 +364,7 @@ class ObservedListenerTests {
                 throw new IllegalStateException("an observer's");
             }
         };
-        ObservedListener<String> observed =
-                new ObservedListener<>(original, messageObserverOfNothing(broken));
+        ObservedListener<String> observed = new ObservedListener<>(original, messageObserverOfNothing(broken));
         Message<String> bare = MessageBuilder.withPayload("bare").build();
         Message<String> beyondTheBound = message("o1");
 
