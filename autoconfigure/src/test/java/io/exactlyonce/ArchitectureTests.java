@@ -145,10 +145,11 @@ class ArchitectureTests {
                             "delivery",
                             "listener.message",
                             "renewal",
+                            "time",
                             "visibility",
                             "window.foresight",
                             "window.watch")),
-            entry("audit", List.of("", "delivery", "time", "visibility", "window")),
+            entry("audit", List.of("", "delivery", "time", "visibility")),
             entry(
                     "metrics",
                     List.of(

@@ -7,8 +7,8 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether claims can be kept and renewed: their database answers as a primary and has the table, renewals are looked for in
- * time, and no listener is paused for lack of answers.
+ * Whether claims can be kept and renewed: what keeps them answers, a database as a primary, and has the table; renewals are looked
+ * for in time; and no listener is paused for lack of answers.
  */
 public final class ClaimHealthIndicator extends AbstractHealthIndicator {
 
@@ -19,23 +19,22 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
     private final RenewalSupervisor supervisor;
     private final ListenerStates listeners;
 
-    /** Asks the claims' database. */
+    /** Asks what keeps the claims. */
     @FunctionalInterface
     public interface Store {
 
         /**
-         * Proves that claims can be kept.
+         * Proves that claims can be kept, and tells by what.
          *
-         * @return the server that keeps them
          * @throws Exception if it is away, no primary, or has no table that fits
          */
-        String prove() throws Exception;
+        void prove(Health.Builder details) throws Exception;
     }
 
     /**
      * Makes the indicator.
      *
-     * @param store the claims' database
+     * @param store what keeps the claims
      * @param supervisor renews
      */
     public ClaimHealthIndicator(Store store, RenewalSupervisor supervisor, ListenerStates listeners) {
@@ -55,7 +54,7 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
                 .toList();
         builder.withDetail("renewalsLookedForBeforeMillis", sinceTick.toMillis())
                 .withDetail("pausedListeners", paused);
-        builder.withDetail("primary", store.prove());
+        store.prove(builder);
         if (sinceTick.compareTo(LATE) > 0 || !paused.isEmpty()) {
             builder.down();
         } else {

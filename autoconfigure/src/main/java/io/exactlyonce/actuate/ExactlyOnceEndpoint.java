@@ -22,20 +22,22 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
  * {@code /actuator/exactlyonce}: listeners with their windows, advice and audit; one key's claim; operators' decisions.
  * Decisions and redrives are off unless {@code management.endpoint.exactlyonce.access=unrestricted}.
  */
-@Endpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
+@WebEndpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
 public final class ExactlyOnceEndpoint {
 
     private static final Logger log = LoggerFactory.getLogger(ExactlyOnceEndpoint.class);
 
+    private static final int BAD_GATEWAY = 502;
     private static final String RELEASE = "release";
     private static final Set<String> DECISIONS = Set.of(RELEASE, "complete");
 
@@ -76,14 +78,12 @@ public final class ExactlyOnceEndpoint {
      * @param listeners those that are enforced
      * @param observed those that are only observed
      */
-    public record Listeners(List<ListenerDescription> listeners, List<ObservedDescription> observed) {}
+    public record Listeners(List<ListenerDescription> listeners, List<Sightings.Seen> observed) {}
 
     /** Returns what runs. */
     @ReadOperation
     public Listeners listeners() {
-        return new Listeners(
-                listeners.all().stream().map(this::describe).toList(),
-                sightings.all().stream().map(ObservedDescription::of).toList());
+        return new Listeners(listeners.all().stream().map(this::describe).toList(), sightings.all());
     }
 
     private ListenerDescription describe(ListenerStates.State state) {
@@ -148,10 +148,11 @@ public final class ExactlyOnceEndpoint {
      * Starts to move the messages of a listener's dead-letter queues back to its queues.
      *
      * @param action {@code redrive}
-     * @return what became of it; nothing if there is no such listener, or it is not known to have a dead-letter queue
+     * @return what became of it; nothing if there is no such listener, or it is not known to have a dead-letter queue. The status
+     *     is 502 if SQS refuses to redrive any of the queues
      */
     @WriteOperation
-    public Redrives redrive(SecurityContext security, @Selector String listener, String action) {
+    public WebEndpointResponse<Redrives> redrive(SecurityContext security, @Selector String listener, String action) {
         if (!"redrive".equals(action)) {
             throw new InvalidEndpointRequestException(
                     "action '%s' must be 'redrive'".formatted(action), "action must be 'redrive'");
@@ -163,8 +164,10 @@ public final class ExactlyOnceEndpoint {
         if (!named.isEmpty()) {
             log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
         }
-        return redrives.start(
+        Redrives begun = redrives.start(
                 named.stream().map(ListenerStates.State::subscription).toList());
+        return new WebEndpointResponse<>(
+                begun, begun.refused().isEmpty() ? WebEndpointResponse.STATUS_OK : BAD_GATEWAY);
     }
 
     private static String asking(SecurityContext security) {

@@ -3,6 +3,7 @@ package io.exactlyonce.audit;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -25,16 +26,17 @@ final class AuditReader {
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
 
-    private static final int UNAUTHORIZED = 401;
-    private static final int FORBIDDEN = 403;
-
     /** A handle that SQS never gives out: who may change visibility is told that it is invalid, who may not is refused. */
     private static final String NO_HANDLE = "exactly-once-audit";
+
+    /** What SQS says of it then; ElasticMQ calls it a parameter. */
+    private static final Set<String> HANDLE_REFUSED =
+            Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
 
     private final SqsAsyncClient client;
     private final String url;
     private final Connections connections = new Connections();
-    private volatile @Nullable CompletableFuture<Fact<Boolean>> mayRenew;
+    private volatile boolean mayRenew;
 
     AuditReader(SqsQueueVisibility queue) {
         this.client = queue.client();
@@ -104,32 +106,31 @@ final class AuditReader {
                         .thenApply(response -> Fact.known(new QueueState(response.attributesAsStrings()))));
     }
 
-    /** Asked once, until there is an answer: rights change seldom. */
+    /** Asked until it is allowed: what is denied may be granted, and what is granted is seldom taken away. */
     private CompletableFuture<Fact<Boolean>> mayRenew() {
-        CompletableFuture<Fact<Boolean>> asked = mayRenew;
-        if (asked != null && !(asked.isDone() && asked.join().value() == null)) {
-            return asked;
+        if (mayRenew) {
+            return CompletableFuture.completedFuture(Fact.known(true));
         }
-        CompletableFuture<Fact<Boolean>> answer = fact(
+        return fact(
                 "whether sqs:ChangeMessageVisibility is allowed",
                 () -> client.changeMessageVisibility(request -> request.queueUrl(url)
                                 .receiptHandle(NO_HANDLE)
                                 .visibilityTimeout(0)
                                 .overrideConfiguration(limits()))
                         .handle((changed, failure) -> allowed(failure)));
-        mayRenew = answer;
-        return answer;
     }
 
-    private static Fact<Boolean> allowed(@Nullable Throwable failure) {
-        if (failure == null) {
-            return Fact.known(true);
+    /** An answer that is about neither the right nor the handle, such as to an expired token, leaves it unknown. */
+    private Fact<Boolean> allowed(@Nullable Throwable failure) {
+        Throwable cause = failure == null ? null : cause(failure);
+        if (cause != null && isDenied(cause)) {
+            return Fact.known(false);
         }
-        Throwable cause = cause(failure);
-        if (cause instanceof SqsException answer && answer.statusCode() < 500) {
-            return Fact.known(!isRefusal(answer));
+        if (cause != null && !HANDLE_REFUSED.contains(code(cause))) {
+            throw new CompletionException(cause);
         }
-        throw new CompletionException(cause);
+        mayRenew = true;
+        return Fact.known(true);
     }
 
     private static <T> CompletableFuture<Fact<T>> fact(String what, Supplier<CompletableFuture<Fact<T>>> asked) {
@@ -142,15 +143,17 @@ final class AuditReader {
 
     private static <T> Fact<T> unknown(String what, Throwable failure) {
         Throwable cause = cause(failure);
-        boolean isRefused = cause instanceof SqsException answer && isRefusal(answer);
-        return Fact.unknown("%s could not be read: %s".formatted(what, isRefused ? "access denied" : cause.toString()));
+        return Fact.unknown("%s could not be read: %s".formatted(what, isDenied(cause) ? "access denied" : cause));
     }
 
-    private static boolean isRefusal(SqsException answer) {
-        return answer.statusCode() == UNAUTHORIZED
-                || answer.statusCode() == FORBIDDEN
-                || (answer.awsErrorDetails() != null
-                        && String.valueOf(answer.awsErrorDetails().errorCode()).contains("AccessDenied"));
+    private static boolean isDenied(Throwable cause) {
+        return code(cause).contains("AccessDenied");
+    }
+
+    private static String code(Throwable cause) {
+        return cause instanceof SqsException answer && answer.awsErrorDetails() != null
+                ? String.valueOf(answer.awsErrorDetails().errorCode())
+                : "";
     }
 
     private static Throwable cause(Throwable failure) {

@@ -26,7 +26,7 @@ public final class QueueAudit implements DeliveryObserver {
     private final Set<String> silenced;
     private final AuditTerms terms;
     private final DeliveryTimes times;
-    private final QueueObserver observer;
+    private final List<QueueObserver> observers;
     private final Timer timer;
     private final Map<Subscription, AuditedQueue> queues = new ConcurrentHashMap<>();
 
@@ -34,7 +34,7 @@ public final class QueueAudit implements DeliveryObserver {
      * @param silenced ids of rules that are left out
      * @param terms the application's settings
      * @param times what has been measured
-     * @param observer learns what is read
+     * @param observers learn what is read
      * @param timer for the first look at a queue
      */
     public QueueAudit(
@@ -42,13 +42,13 @@ public final class QueueAudit implements DeliveryObserver {
             Set<String> silenced,
             AuditTerms terms,
             DeliveryTimes times,
-            QueueObserver observer,
+            List<QueueObserver> observers,
             Timer timer) {
         this.mode = mode;
         this.silenced = Set.copyOf(silenced);
         this.terms = terms;
         this.times = times;
-        this.observer = observer;
+        this.observers = List.copyOf(observers);
         this.timer = timer;
     }
 
@@ -62,7 +62,7 @@ public final class QueueAudit implements DeliveryObserver {
             audited(subscription).ifPresent(queue -> {
                 AuditReport report = read(queue).join();
                 if (!report.errors().isEmpty()) {
-                    queues.remove(subscription);
+                    unsubscribed(subscription);
                     throw new QueueAuditException(report);
                 }
             });
@@ -84,6 +84,7 @@ public final class QueueAudit implements DeliveryObserver {
     @Override
     public void unsubscribed(Subscription subscription) {
         queues.remove(subscription);
+        observers.forEach(observer -> observer.forgotten(subscription));
     }
 
     /** Reads and judges all queues again; does not wait for the answers. */
@@ -150,7 +151,11 @@ public final class QueueAudit implements DeliveryObserver {
                         .flatMap(rule -> rule.check(facts, terms).stream())
                         .toList());
         queue.judged(facts, report);
-        observer.observed(facts.subscription(), QueueLevels.of(facts));
+        // Not of a listener that has stopped meanwhile: removing it waits for this.
+        queues.computeIfPresent(facts.subscription(), (known, read) -> {
+            observers.forEach(observer -> observer.observed(facts.subscription(), QueueLevels.of(facts)));
+            return read;
+        });
         return report;
     }
 }

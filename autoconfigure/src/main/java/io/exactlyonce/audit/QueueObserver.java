@@ -8,4 +8,7 @@ public interface QueueObserver {
 
     /** A queue's attributes were read. */
     void observed(Subscription subscription, QueueLevels levels);
+
+    /** A listener has stopped, and its queue is read no more; nothing that was read before is told after this. */
+    default void forgotten(Subscription subscription) {}
 }

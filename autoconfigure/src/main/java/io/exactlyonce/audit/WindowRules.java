@@ -5,7 +5,6 @@ import static io.exactlyonce.audit.Severity.NOTE;
 import static io.exactlyonce.audit.Severity.WARNING;
 
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.StaticWindowRule;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -21,28 +20,47 @@ final class WindowRules {
             new AuditRule("connection-timeout", WindowRules::connectionTimeout),
             new AuditRule("database-distance", WindowRules::databaseDistance));
 
+    /** How many of the handler's timeouts a window must hold that nothing renews. */
+    private static final int FACTOR = 6;
+
     private WindowRules() {}
 
-    /** A window that is never renewed must hold six of the handler's timeouts, as AWS advises behind Lambda functions. */
+    /** Where nothing renews a window, it must hold six of the handler's timeouts, as AWS advises behind Lambda functions. */
     private static Optional<Finding> staticWindow(AuditRule rule, QueueFacts facts, AuditTerms terms) {
-        VisibilityWindow window = facts.subscription().window();
+        Duration window = facts.subscription().window().length();
         Duration timeout = facts.subscription().timeout();
         if (!terms.renews()) {
-            return StaticWindowRule.violation(window, timeout)
-                    .map(violation -> rule.finding(
+            return timeout != null && window.compareTo(timeout.multipliedBy(FACTOR)) >= 0
+                    ? Optional.empty()
+                    : Optional.of(rule.finding(
                             ERROR,
-                            violation,
-                            StaticWindowRule.FACTOR + " x the listener's timeout",
+                            "nothing is renewed (exactly-once.renewal.enabled=false), "
+                                    + (timeout == null ? noTimeout(window) : tooShort(window, timeout)),
+                            FACTOR + " x the listener's timeout",
                             "set exactly-once.renewal.enabled=true, or a window of that length"));
         }
-        return timeout != null && timeout.compareTo(window.length()) > 0
+        return timeout != null && timeout.compareTo(window) > 0
                 ? Optional.of(rule.finding(
                         NOTE,
                         "handlers may take %s, in a window of %s: they live by renewal"
-                                .formatted(AuditRule.text(timeout), AuditRule.text(window.length())),
+                                .formatted(AuditRule.text(timeout), AuditRule.text(window)),
                         "window at least twice the usual handler's time",
                         "none if slow handlers are rare; else raise the queue's VisibilityTimeout"))
                 : Optional.empty();
+    }
+
+    private static String noTimeout(Duration window) {
+        return "and the listener has no timeout that its visibility window (%s) could be held against; set the listener's timeout, at most to a sixth of the window (%s)"
+                .formatted(AuditRule.text(window), AuditRule.text(window.dividedBy(FACTOR)));
+    }
+
+    private static String tooShort(Duration window, Duration timeout) {
+        Duration least = timeout.multipliedBy(FACTOR);
+        String remedy = least.compareTo(VisibilityWindow.CEILING) > 0
+                ? "SQS allows 43200s at most: shorten the timeout to at most 7200s, or let windows be renewed"
+                : "set the queue's VisibilityTimeout or the listener's messageVisibilitySeconds, or let windows be renewed";
+        return "so the visibility window (%s) must be at least %d times the listener's timeout (%s): %s; %s"
+                .formatted(AuditRule.text(window), FACTOR, AuditRule.text(timeout), AuditRule.text(least), remedy);
     }
 
     /** The first incident: handlers had come to take longer than the window. */

@@ -43,8 +43,7 @@ class AuditConfiguration {
                 properties.audit().silence(),
                 terms(properties, claims.getIfAvailable(), measured == null ? Optional::empty : measured::openingTime),
                 subscription -> p99(windows, subscription),
-                (subscription, levels) ->
-                        observers.orderedStream().forEach(observer -> observer.observed(subscription, levels)),
+                observers.orderedStream().toList(),
                 Timer.SYSTEM);
     }
 

@@ -2,7 +2,6 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.actuate.ExactlyOnceEndpoint;
-import io.exactlyonce.actuate.ExactlyOnceEndpointWebExtension;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ParkedClaims;
@@ -10,7 +9,6 @@ import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
-import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -35,13 +33,5 @@ public final class ExactlyOnceEndpointAutoConfiguration {
             ObjectProvider<ExactlyOnceOperations> operations) {
         return new ExactlyOnceEndpoint(
                 listeners, windows, audit, sightings, claims.getIfAvailable(), operations.getIfAvailable());
-    }
-
-    @Bean
-    @ConditionalOnBean(ExactlyOnceEndpoint.class)
-    @ConditionalOnMissingBean
-    @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
-    ExactlyOnceEndpointWebExtension exactlyOnceEndpointWebExtension(ExactlyOnceEndpoint endpoint) {
-        return new ExactlyOnceEndpointWebExtension(endpoint);
     }
 }

@@ -20,24 +20,31 @@ import org.springframework.context.annotation.Configuration;
     ConditionalOnEnabledHealthIndicator.class,
     SecurityContext.class
 })
-@ConditionalOnBean(name = ClaimStoreConfiguration.DATA_SOURCE)
 public final class ExactlyOnceHealthAutoConfiguration {
 
-    /** Without it, too, claims' pool is no part of the application's {@code db}. */
-    @Bean
-    static ClaimHealthGroups exactlyOnceHealthGroups() {
-        return new ClaimHealthGroups();
-    }
-
+    /** Claims in the database. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnEnabledHealthIndicator("exactly-once")
-    static class Indicator {
+    @ConditionalOnBean(name = ClaimStoreConfiguration.DATA_SOURCE)
+    static class Database {
+
+        /** Without an indicator, too, claims' pool is no part of the application's {@code db}. */
+        @Bean
+        static ClaimHealthGroups exactlyOnceHealthGroups() {
+            return new ClaimHealthGroups();
+        }
 
         @Bean
-        @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
-        ClaimHealthIndicator exactlyOnceHealthIndicator(
-                ClaimDatabase database, RenewalLifecycle renewals, ListenerStates listeners) {
-            return new ClaimHealthIndicator(database::prove, renewals.supervisor(), listeners);
+        ClaimHealthIndicator.Store exactlyOnceStoreHealth(ClaimDatabase database) {
+            return health -> health.withDetail("primary", database.prove());
         }
+    }
+
+    @Bean
+    @ConditionalOnBean(ClaimHealthIndicator.Store.class)
+    @ConditionalOnEnabledHealthIndicator("exactly-once")
+    @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
+    ClaimHealthIndicator exactlyOnceHealthIndicator(
+            ClaimHealthIndicator.Store store, RenewalLifecycle renewals, ListenerStates listeners) {
+        return new ClaimHealthIndicator(store, renewals.supervisor(), listeners);
     }
 }

@@ -5,7 +5,6 @@ import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
-import io.exactlyonce.metrics.WindowMetrics;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -13,6 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 /** Measures {@link io.exactlyonce.ExactlyOnceListener} methods where there is a registry for meters. */
 @AutoConfiguration(
@@ -24,21 +24,15 @@ public final class ExactlyOnceMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    DeliveryMetrics exactlyOnceMetrics(MeterRegistry registry) {
-        return new DeliveryMetrics(registry);
+    @ConditionalOnBean(WindowWatch.class)
+    DeliveryMetrics exactlyOnceMetrics(MeterRegistry registry, WindowWatch watch) {
+        return new DeliveryMetrics(registry, watch);
     }
 
     @Bean
     @ConditionalOnMissingBean
     QueueMetrics exactlyOnceQueueMetrics(MeterRegistry registry) {
         return new QueueMetrics(registry);
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    @ConditionalOnBean(WindowWatch.class)
-    WindowMetrics exactlyOnceWindowMetrics(MeterRegistry registry, WindowWatch watch) {
-        return new WindowMetrics(registry, watch);
     }
 
     @Bean
@@ -55,6 +49,7 @@ public final class ExactlyOnceMetricsAutoConfiguration {
     }
 
     @Bean
+    @Lazy
     @ConditionalOnMissingBean
     SightingMetrics exactlyOnceSightingMetrics(MeterRegistry registry) {
         return new SightingMetrics(registry);

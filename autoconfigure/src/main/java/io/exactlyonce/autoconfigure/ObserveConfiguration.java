@@ -4,6 +4,7 @@ import io.exactlyonce.observe.DeliveryLogContext;
 import io.exactlyonce.observe.DeliveryObservations;
 import io.exactlyonce.observe.EventPublisher;
 import io.exactlyonce.observe.MessagingConvention;
+import io.exactlyonce.time.Clockwork;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -41,7 +42,8 @@ class ObserveConfiguration {
     }
 
     @Bean
-    EventPublisher exactlyOnceEventPublisher(ApplicationEventPublisher events) {
-        return new EventPublisher(events, ExactlyOnceAutoConfiguration.threads("exactly-once-events-", 1, MOST_EVENTS));
+    EventPublisher exactlyOnceEventPublisher(ApplicationEventPublisher events, Clockwork clockwork) {
+        return new EventPublisher(
+                events, ExactlyOnceAutoConfiguration.threads("exactly-once-events-", 1, MOST_EVENTS), clockwork);
     }
 }

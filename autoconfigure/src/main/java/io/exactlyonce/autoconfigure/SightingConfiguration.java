@@ -5,7 +5,6 @@ import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.sighting.SightingLog;
 import io.exactlyonce.sighting.SightingObserver;
-import io.exactlyonce.sighting.SightingObservers;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
@@ -13,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.context.annotation.Lazy;
 
-/** Listeners that are only observed. */
+/** Listeners that are only observed. What only they need is made when there is one. */
 @Configuration(proxyBeanMethods = false)
 class SightingConfiguration {
 
@@ -27,14 +26,14 @@ class SightingConfiguration {
     }
 
     @Bean
+    @Lazy
     SightingLog exactlyOnceSightingLog(Clockwork clockwork) {
-        SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("exactly-once-observing-log-");
-        threads.setDaemon(true);
-        return new SightingLog(clockwork, threads);
+        return new SightingLog(clockwork);
     }
 
     /** What its thread is given is bounded by the observations that may be under way. */
     @Bean
+    @Lazy
     ObservedClaims exactlyOnceObservedClaims(
             ClaimWriters writers,
             ExactlyOnceProperties properties,
@@ -43,14 +42,14 @@ class SightingConfiguration {
         return new ObservedClaims(
                 writers.async(),
                 ExactlyOnceAutoConfiguration.terms(properties),
-                new SightingObservers(observers.orderedStream().toList()),
+                observers.orderedStream().toList(),
                 ExactlyOnceAutoConfiguration.threads("exactly-once-observing-", 1, Integer.MAX_VALUE),
                 clockwork,
                 ObservedClaims.MOST_UNDER_WAY);
     }
 
     @Bean
-    ObservedContainers exactlyOnceObservedContainers(ObservedClaims claims) {
+    ObservedContainers exactlyOnceObservedContainers(ObjectProvider<ObservedClaims> claims) {
         return new ObservedContainers(claims);
     }
 
@@ -60,7 +59,10 @@ class SightingConfiguration {
      */
     @Bean
     TickLifecycle exactlyOnceObservedDatabase(
-            Clockwork clockwork, ObjectProvider<ClaimDatabase> database, Sightings sightings, SightingLog sightingLog) {
+            Clockwork clockwork,
+            ObjectProvider<ClaimDatabase> database,
+            Sightings sightings,
+            ObjectProvider<SightingLog> sightingLog) {
         ClaimDatabase claims = database.getIfAvailable();
         return new TickLifecycle(
                 clockwork, "exactly-once-observed-check-1", () -> check(claims, sightingLog), CHECK_INTERVAL) {
@@ -72,13 +74,13 @@ class SightingConfiguration {
         };
     }
 
-    private static void check(@Nullable ClaimDatabase claims, SightingLog sightingLog) {
+    private static void check(@Nullable ClaimDatabase claims, ObjectProvider<SightingLog> sightingLog) {
         try {
             if (claims != null && !claims.isReady()) {
                 claims.requireReady();
             }
         } catch (RuntimeException away) {
-            sightingLog.unanswered(away);
+            sightingLog.getObject().unanswered(away);
         }
     }
 }

@@ -33,6 +33,16 @@ public sealed interface ClaimOutcome {
         return parked.apply((Parked) this);
     }
 
+    /** Returns its name for meters and spans. */
+    default String tag() {
+        return match(
+                acquired -> "acquired",
+                completed -> "already_completed",
+                mismatch -> "mismatch",
+                held -> "held_elsewhere",
+                parked -> "parked");
+    }
+
     /**
      * The key is the caller's until the lease ends.
      *

@@ -6,6 +6,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
@@ -17,15 +18,20 @@ import org.jspecify.annotations.Nullable;
 public final class DeliveryMetrics implements DeliveryObserver {
 
     private final MeterRegistry registry;
+    private final WindowWatch watch;
     private final Timer pauses;
     private final ConcurrentMap<Key, SubscriptionMeters> meters = new ConcurrentHashMap<>();
 
     private record Key(String listener, String queue) {}
 
-    /** @param registry where the meters are registered */
-    public DeliveryMetrics(MeterRegistry registry) {
+    /**
+     * @param registry where the meters are registered
+     * @param watch what is known of windows
+     */
+    public DeliveryMetrics(MeterRegistry registry, WindowWatch watch) {
         this.registry = registry;
-        this.pauses = Timer.builder(MeterNames.RENEWAL_PAUSES)
+        this.watch = watch;
+        this.pauses = Timer.builder("exactly.once.renewal.pauses")
                 .description(
                         "How much later than planned renewals were looked for: pauses of the JVM or its machine that"
                                 + " cost headroom. A pause hits all listeners")
@@ -115,6 +121,6 @@ public final class DeliveryMetrics implements DeliveryObserver {
     private SubscriptionMeters metersOf(Subscription subscription) {
         return meters.computeIfAbsent(
                 new Key(subscription.listener(), subscription.queue()),
-                key -> new SubscriptionMeters(registry, subscription));
+                key -> new SubscriptionMeters(registry, subscription, watch));
     }
 }

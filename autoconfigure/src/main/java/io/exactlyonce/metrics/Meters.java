@@ -21,6 +21,10 @@ record Meters(MeterRegistry registry, Tags tags) {
     /** Percentiles cover this much of the past: the time over which the advice on windows is to be judged. */
     static final Duration MEMORY = Duration.ofMinutes(5);
 
+    static Meters of(MeterRegistry registry, String listener, String queue) {
+        return new Meters(registry, Tags.of("listener", listener, "queue", queue));
+    }
+
     Counter counter(String name, String description, String... more) {
         return Counter.builder(name)
                 .description(description)

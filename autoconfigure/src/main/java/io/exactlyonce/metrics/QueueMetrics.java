@@ -3,18 +3,39 @@ package io.exactlyonce.metrics;
 import io.exactlyonce.audit.QueueLevels;
 import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.visibility.Subscription;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Gauges of queues, as SQS tells their numbers each minute: of all consumers. What it does not tell has no gauge. */
+/**
+ * Gauges of queues, as SQS tells their numbers each minute: of all consumers. What it does not tell has no gauge, nor has a queue
+ * that no listener receives from any more. Queues of one name, in two regions or accounts, share a gauge: it shows the larger number.
+ */
 public final class QueueMetrics implements QueueObserver {
 
+    private static final String IN_FLIGHT = "in_flight";
+
     private final MeterRegistry registry;
-    private final Map<String, Queue> queues = new ConcurrentHashMap<>();
+    private final Map<Shown, Level> levels = new HashMap<>();
+
+    private record Shown(String queue, String state) {}
+
+    private record Level(Map<Subscription, Long> told, List<Meter> gauges) {
+
+        double most() {
+            long most = 0;
+            for (long each : told.values()) {
+                most = Math.max(most, each);
+            }
+            return most;
+        }
+    }
 
     /** @param registry where the meters are registered */
     public QueueMetrics(MeterRegistry registry) {
@@ -22,59 +43,53 @@ public final class QueueMetrics implements QueueObserver {
     }
 
     @Override
-    public void observed(Subscription subscription, QueueLevels levels) {
-        queues.computeIfAbsent(
-                        subscription.queue(), name -> new Queue(new Meters(registry, Tags.of(MeterNames.QUEUE, name))))
-                .show(levels);
+    public synchronized void observed(Subscription subscription, QueueLevels levels) {
+        note(subscription, "visible", levels.visible());
+        note(subscription, IN_FLIGHT, levels.inFlight());
+        note(subscription, "delayed", levels.delayed());
+        note(subscription, "dead", levels.deadLetters());
     }
 
-    /** The gauges of one queue. */
-    private static final class Queue {
-
-        private static final String UTILIZATION = "utilization";
-
-        private final Meters meters;
-        private final Map<String, Double> shown = new ConcurrentHashMap<>();
-
-        Queue(Meters meters) {
-            this.meters = meters;
+    private void note(Subscription subscription, String state, @Nullable Long number) {
+        if (number != null) {
+            levels.computeIfAbsent(new Shown(subscription.queue(), state), this::show)
+                    .told()
+                    .put(subscription, number);
         }
+    }
 
-        void show(QueueLevels levels) {
-            show("visible", levels.visible(), this::messages);
-            show("in_flight", levels.inFlight(), this::messages);
-            show("delayed", levels.delayed(), this::messages);
-            show("dead", levels.deadLetters(), this::messages);
-            Long inFlight = levels.inFlight();
-            show(
-                    UTILIZATION,
-                    inFlight == null ? null : inFlight / (double) QueueLevels.IN_FLIGHT_CAP,
-                    this::utilization);
+    private Level show(Shown shown) {
+        Meters meters = new Meters(registry, Tags.of("queue", shown.queue()));
+        Level level = new Level(new ConcurrentHashMap<>(), new ArrayList<>(2));
+        level.gauges()
+                .add(meters.gauge(
+                        "exactly.once.queue.messages",
+                        null,
+                        "Messages of a queue, approximately: visible, in_flight, delayed, and dead (visible in its dead-letter"
+                                + " queue). SQS's own numbers, read each minute; every instance reports the same",
+                        level::most,
+                        "state",
+                        shown.state()));
+        if (shown.state().equals(IN_FLIGHT)) {
+            level.gauges()
+                    .add(meters.gauge(
+                            "exactly.once.queue.in.flight.utilization",
+                            "ratio",
+                            "Messages in flight / 120,000, which SQS allows for all consumers of a queue",
+                            () -> level.most() / QueueLevels.IN_FLIGHT_CAP));
         }
+        return level;
+    }
 
-        private void show(String what, @Nullable Number now, Consumer<String> register) {
-            if (now != null && shown.put(what, now.doubleValue()) == null) {
-                register.accept(what);
+    @Override
+    public synchronized void forgotten(Subscription subscription) {
+        levels.values().removeIf(level -> {
+            boolean wasLast =
+                    level.told().remove(subscription) != null && level.told().isEmpty();
+            if (wasLast) {
+                level.gauges().forEach(registry::remove);
             }
-        }
-
-        private void messages(String state) {
-            meters.gauge(
-                    MeterNames.QUEUE_MESSAGES,
-                    null,
-                    "Messages of a queue, approximately: visible, in_flight, delayed, and dead (visible in its dead-letter"
-                            + " queue). SQS's own numbers, read each minute; every instance reports the same",
-                    () -> shown.get(state),
-                    MeterNames.STATE,
-                    state);
-        }
-
-        private void utilization(String what) {
-            meters.gauge(
-                    MeterNames.QUEUE_IN_FLIGHT,
-                    "ratio",
-                    "Messages in flight / 120,000, which SQS allows for all consumers of a queue",
-                    () -> shown.get(what));
-        }
+            return wasLast;
+        });
     }
 }

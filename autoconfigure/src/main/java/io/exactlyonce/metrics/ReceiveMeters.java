@@ -36,13 +36,13 @@ final class ReceiveMeters {
         this.meters = meters;
         receives = IntStream.rangeClosed(1, MOST)
                 .mapToObj(count -> meters.counter(
-                        MeterNames.RECEIVES,
+                        "exactly.once.receives",
                         "Messages received, by how often SQS has delivered them; from 2 on they are redeliveries",
-                        MeterNames.RECEIVE,
+                        "receive",
                         count == MOST ? MOST + "+" : Integer.toString(count)))
                 .toArray(Counter[]::new);
         age = meters.timer(
-                MeterNames.MESSAGE_AGE,
+                "exactly.once.message.age",
                 "Time between a message's sending and its receive, both by the queue's clock, to the second",
                 AGES);
     }
@@ -62,7 +62,7 @@ final class ReceiveMeters {
             allowed = most;
             if (left == null) {
                 left = meters.gauge(
-                        MeterNames.RECEIVES_LEFT,
+                        "exactly.once.receives.left",
                         null,
                         "Receives left before the dead-letter queue, of the message of the last five minutes that was"
                                 + " received most often. Only where the queue has one",

@@ -18,11 +18,11 @@ public final class ReplicaLagMetrics implements ReplicaObserver {
 
     /** @param registry where the meters are registered */
     public ReplicaLagMetrics(MeterRegistry registry) {
-        seconds = MultiGauge.builder(MeterNames.REPLICA_LAG)
+        seconds = MultiGauge.builder("exactly.once.replica.lag")
                 .description("Age of the newest commit on the primary that a replica does not show yet")
                 .baseUnit("seconds")
                 .register(registry);
-        bytes = MultiGauge.builder(MeterNames.REPLICA_LAG_BYTES)
+        bytes = MultiGauge.builder("exactly.once.replica.lag.bytes")
                 .description("Write-ahead log that a replica has not replayed yet")
                 .baseUnit("bytes")
                 .register(registry);
@@ -37,8 +37,8 @@ public final class ReplicaLagMetrics implements ReplicaObserver {
     private static void register(MultiGauge gauge, List<ReplicaLag> replicas, ToDoubleFunction<ReplicaLag> value) {
         gauge.register(
                 replicas.stream()
-                        .<MultiGauge.Row<?>>map(replica ->
-                                MultiGauge.Row.of(Tags.of(MeterNames.REPLICA, replica.replica()), replica, value))
+                        .<MultiGauge.Row<?>>map(
+                                replica -> MultiGauge.Row.of(Tags.of("replica", replica.replica()), replica, value))
                         .toList(),
                 true);
     }

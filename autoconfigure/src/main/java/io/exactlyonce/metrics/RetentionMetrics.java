@@ -23,20 +23,20 @@ public final class RetentionMetrics implements RetentionObserver {
     public RetentionMetrics(MeterRegistry registry) {
         Meters meters = new Meters(registry, Tags.empty());
         deleted = meters.counter(
-                MeterNames.CLAIMS_DELETED, "Claims that this instance deleted because their retention was over");
-        sweeps = Timer.builder(MeterNames.SWEEP)
+                "exactly.once.claims.deleted", "Claims that this instance deleted because their retention was over");
+        sweeps = Timer.builder("exactly.once.sweep")
                 .description("Deletion of all that was expired, pauses included, by the instance that did it")
                 .register(registry);
         failures = meters.counter(
-                MeterNames.SWEEP_FAILURES, "Sweeps that could not go on: database away, or DELETE not granted");
+                "exactly.once.sweep.failures", "Sweeps that could not go on: database away, or DELETE not granted");
         meters.gauge(
-                MeterNames.CLAIMS_OLDEST,
+                "exactly.once.claims.oldest",
                 "seconds",
                 "Time since the oldest claim in the table that will expire; 0 if there is none. Every instance reports"
                         + " the same",
                 () -> survey.oldestSeconds());
         meters.gauge(
-                MeterNames.CLAIMS_PARKED,
+                "exactly.once.claims.parked",
                 null,
                 "Claims that wait for a person's decision. Every instance reports the same: take the maximum, not the"
                         + " sum",

@@ -7,9 +7,9 @@ import io.exactlyonce.sighting.SightingObserver;
 import io.exactlyonce.sighting.Unobserved;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class SightingMetrics implements SightingObserver {
 
     private final MeterRegistry registry;
-    private final Map<ObservedQueue, Counters> counters = new ConcurrentHashMap<>();
-
-    private record Counters(Map<Sighting, Counter> sighted, Map<Unobserved, Counter> unobserved) {}
+    private final Map<ObservedQueue, Map<Enum<?>, Counter>> counters = new ConcurrentHashMap<>();
 
     /** @param registry where the meters are registered */
     public SightingMetrics(MeterRegistry registry) {
@@ -28,58 +26,51 @@ public final class SightingMetrics implements SightingObserver {
 
     @Override
     public void observing(ObservedQueue queue) {
-        of(queue);
+        counters.computeIfAbsent(queue, this::register);
     }
 
     @Override
     public void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
-        increment(of(queue).sighted().get(sighting));
+        increment(queue, sighting);
     }
 
     @Override
     public void unobserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
-        increment(of(queue).unobserved().get(reason));
+        increment(queue, reason);
     }
 
-    private static void increment(@Nullable Counter counter) {
-        if (counter != null) {
-            counter.increment();
-        }
+    private void increment(ObservedQueue queue, Enum<?> seen) {
+        Objects.requireNonNull(counters.computeIfAbsent(queue, this::register).get(seen))
+                .increment();
     }
 
-    private Counters of(ObservedQueue queue) {
-        return counters.computeIfAbsent(queue, this::register);
-    }
-
-    private Counters register(ObservedQueue queue) {
-        Meters meters =
-                new Meters(registry, Tags.of(MeterNames.LISTENER, queue.listener(), MeterNames.QUEUE, queue.queue()));
-        Map<Sighting, Counter> sighted = new EnumMap<>(Sighting.class);
+    private Map<Enum<?>, Counter> register(ObservedQueue queue) {
+        Meters meters = Meters.of(registry, queue.listener(), queue.queue());
+        Map<Enum<?>, Counter> all = new HashMap<>();
         for (Sighting sighting : Sighting.values()) {
-            sighted.put(
+            all.put(
                     sighting,
                     meters.counter(
-                            MeterNames.OBSERVED,
+                            "exactly.once.observed",
                             "With mode=observe: handlers, by what their claims have met. Enforcing would have prevented "
                                     + "duplicate (the key was completed) and overlap (another handler of the key was running; "
                                     + "also counted, beside its first outcome, for one whose key was taken over while it ran), and "
                                     + "refused mismatch and parked; takeover (an earlier handler vanished) it would have told. "
                                     + "alone met nothing",
-                            MeterNames.OUTCOME,
+                            "outcome",
                             sighting.tag()));
         }
-        Map<Unobserved, Counter> unobserved = new EnumMap<>(Unobserved.class);
         for (Unobserved reason : Unobserved.values()) {
-            unobserved.put(
+            all.put(
                     reason,
                     meters.counter(
-                            MeterNames.UNOBSERVED,
+                            "exactly.once.unobserved",
                             "With mode=observe: handlers of which nothing is known: key (no usable one), message (its "
                                     + "headers were replaced), store (no answer), overload (too many observations under way); "
                                     + "and outcome (how the handler ended is not on record)",
-                            MeterNames.REASON,
+                            "reason",
                             reason.tag()));
         }
-        return new Counters(sighted, unobserved);
+        return all;
     }
 }

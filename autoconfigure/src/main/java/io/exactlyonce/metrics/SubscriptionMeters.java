@@ -6,10 +6,11 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -22,6 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * when the listener is stopped and started again.
  */
 final class SubscriptionMeters {
+
+    private static final List<String> OUTCOMES =
+            List.of("acquired", "already_completed", "mismatch", "held_elsewhere", "parked");
 
     /** Where one meter is all that changes, {@link DeliveryMetrics} changes it itself. */
     final WindowMeters window;
@@ -43,34 +47,33 @@ final class SubscriptionMeters {
     private final Map<Subscription, Integer> waiting = new ConcurrentHashMap<>();
     private final Map<String, AtomicBoolean> paused = new ConcurrentHashMap<>();
 
-    SubscriptionMeters(MeterRegistry registry, Subscription subscription) {
-        meters = new Meters(
-                registry,
-                Tags.of(MeterNames.LISTENER, subscription.listener(), MeterNames.QUEUE, subscription.queue()));
-        window = new WindowMeters(meters, subscription.window());
+    SubscriptionMeters(MeterRegistry registry, Subscription subscription, WindowWatch watch) {
+        meters = Meters.of(registry, subscription.listener(), subscription.queue());
+        window = new WindowMeters(meters, subscription, watch);
         receives = new ReceiveMeters(meters);
         handlerTimeouts = meters.counter(
-                MeterNames.HANDLER_TIMEOUTS,
+                "exactly.once.handler.timeouts",
                 "Handlers that ran into their listener's timeout and were interrupted; counted for each message of a"
                         + " batch");
         abandoned = meters.counter(
-                MeterNames.HANDLERS_ABANDONED,
+                "exactly.once.handlers.abandoned",
                 "Deliveries whose handler was called and whose effect is not on record: claim lost, or stopped from"
                         + " outside. They are neither deleted nor returned");
         completions = meters.counter(
-                MeterNames.COMPLETIONS, "Deliveries whose handler succeeded and whose key is recorded as completed");
+                "exactly.once.completions",
+                "Deliveries whose handler succeeded and whose key is recorded as completed");
         acknowledgements = meters.counter(
-                MeterNames.ACKNOWLEDGEMENTS,
+                "exactly.once.acknowledgements",
                 "Messages deleted, confirmed by the queue; duplicates, too, so that it exceeds completions where SQS"
                         + " delivers twice");
         takeovers = meters.counter(
-                MeterNames.TAKEOVERS,
+                "exactly.once.takeovers",
                 "Claims acquired in doubt: an earlier attempt vanished or was stopped, and may have had effects");
         receivesRunOut = meters.counter(
-                MeterNames.RECEIVES_RUN_OUT,
+                "exactly.once.receives.run.out",
                 "Deliveries that wait although they have at most one receive left before the dead-letter queue");
         completionsLost = meters.counter(
-                MeterNames.COMPLETIONS_LOST,
+                "exactly.once.completions.lost",
                 "Handlers that succeeded after another worker had taken their key over: their results were discarded, and"
                         + " their effects may have happened twice");
         registerGauges();
@@ -79,18 +82,18 @@ final class SubscriptionMeters {
 
     private void registerGauges() {
         meters.gauge(
-                MeterNames.IN_FLIGHT,
+                "exactly.once.in.flight",
                 null,
                 "Deliveries of this instance that are neither deleted nor returned nor abandoned yet; waiting ones, too."
                         + " SQS allows about 120,000 for all consumers of a queue",
                 inFlight::get);
         meters.gauge(
-                MeterNames.WAITING,
+                "exactly.once.waiting",
                 null,
                 "Deliveries that wait, invisible, without a thread: for the holder of their key, or for the database",
                 () -> waiting.values().stream().mapToInt(Integer::intValue).sum());
         meters.gauge(
-                MeterNames.COMPLETIONS_PENDING,
+                "exactly.once.completions.pending",
                 null,
                 "Deliveries whose handlers have ended, and whose outcome is not on record yet. A listener with as many of"
                         + " them as it may handle messages at a time does not poll",
@@ -98,16 +101,16 @@ final class SubscriptionMeters {
     }
 
     private void registerByOutcome() {
-        for (String outcome : MeterNames.OUTCOMES) {
+        for (String outcome : OUTCOMES) {
             claims.put(
                     outcome,
                     meters.counter(
-                            MeterNames.CLAIMS,
+                            "exactly.once.claims",
                             "Claims on keys, by what they met: acquired; already_completed (a duplicate was deleted);"
                                     + " mismatch (the key is completed, for another payload; the message was returned, or"
                                     + " deleted with on-mismatch=warn); held_elsewhere (one waits); parked (the key waits"
                                     + " for a person; the message was returned)",
-                            MeterNames.OUTCOME,
+                            "outcome",
                             outcome));
         }
         for (RenewalObserver.Target target : RenewalObserver.Target.values()) {
@@ -115,11 +118,11 @@ final class SubscriptionMeters {
                 renewals.put(
                         tag(target) + tag(result),
                         meters.counter(
-                                MeterNames.RENEWALS,
+                                "exactly.once.renewals",
                                 "Renewals of windows and of leases: succeeded, failed (will be retried), lost (will not)",
-                                MeterNames.TARGET,
+                                "target",
                                 tag(target),
-                                MeterNames.RESULT,
+                                "result",
                                 tag(result)));
             }
         }
@@ -129,23 +132,23 @@ final class SubscriptionMeters {
     private AtomicBoolean registerPaused(String way) {
         AtomicBoolean isPaused = new AtomicBoolean();
         meters.gauge(
-                MeterNames.LISTENER_PAUSED,
+                "exactly.once.listener.paused",
                 null,
                 "1 while polling is paused since claims get no answer, else 0; the way says where: claims for the claims'"
                         + " own pool, or the name of the transaction manager in whose transactions the listener claims",
                 () -> isPaused.get() ? 1 : 0,
-                MeterNames.WAY,
+                "way",
                 way);
         return isPaused;
     }
 
     void subscribed(Subscription subscription) {
-        window.found(subscription.window());
+        window.found(subscription);
         receives.subscribed(subscription);
     }
 
     void claimed(ClaimOutcome outcome) {
-        increment(claims, MeterNames.outcome(outcome));
+        increment(claims, outcome.tag());
         if (outcome instanceof Acquired acquired && acquired.ambiguous()) {
             takeovers.increment();
         }

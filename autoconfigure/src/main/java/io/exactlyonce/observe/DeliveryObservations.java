@@ -82,17 +82,8 @@ public final class DeliveryObservations implements DeliveryObserver {
         if (failure != null) {
             claim.error(failure);
         }
-        claim.lowCardinalityKeyValue("exactly.once.outcome", outcome == null ? "unanswered" : name(outcome))
+        claim.lowCardinalityKeyValue("exactly.once.outcome", outcome == null ? "unanswered" : outcome.tag())
                 .stop();
-    }
-
-    private static String name(ClaimOutcome outcome) {
-        return outcome.match(
-                acquired -> "acquired",
-                completed -> "already_completed",
-                mismatch -> "mismatch",
-                held -> "held_elsewhere",
-                parked -> "parked");
     }
 
     /** Awspring opens the scope of a no-op observation where its own is switched off. */

@@ -4,12 +4,14 @@ import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.foresight.WindowWarning;
 import io.exactlyonce.window.watch.WindowObserver;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
@@ -19,34 +21,36 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
 
     private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
+    /** Under lasting overload events are dropped as fast as others are handled. */
+    private static final long TELLING_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     private final ApplicationEventPublisher events;
     private final Executor thread;
-    private final AtomicBoolean isDropping = new AtomicBoolean();
+    private final NanoClock clock;
+    private long dropped;
+    private @Nullable Long told;
 
     /**
      * @param events where they are published
      * @param thread calls the application's listeners, one event after the other; refuses what it cannot keep
      */
-    public EventPublisher(ApplicationEventPublisher events, Executor thread) {
+    public EventPublisher(ApplicationEventPublisher events, Executor thread, NanoClock clock) {
+        this.clock = clock;
         this.events = events;
         this.thread = thread;
     }
 
     @Override
     public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
-        String listener = subscription.listener();
-        String queue = subscription.queue();
-        outcome.<Runnable>match(
-                        acquired -> acquired.ambiguous()
-                                ? () -> publish(new ExactlyOnceEvent.TakenOver(
-                                        listener, queue, key.shortHash(), acquired.attempt()))
-                                : () -> {},
-                        completed -> () ->
-                                publish(new ExactlyOnceEvent.DuplicateSuppressed(listener, queue, key.shortHash())),
-                        mismatch -> () -> {},
-                        held -> () -> {},
-                        parked -> () -> publish(new ExactlyOnceEvent.KeyParked(listener, queue, key.shortHash())))
-                .run();
+        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.ambiguous()) {
+            publish(new ExactlyOnceEvent.TakenOver(
+                    subscription.listener(), subscription.queue(), key.shortHash(), acquired.attempt()));
+        } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
+            publish(new ExactlyOnceEvent.DuplicateSuppressed(
+                    subscription.listener(), subscription.queue(), key.shortHash()));
+        } else if (outcome instanceof ClaimOutcome.Parked) {
+            parked(subscription, key);
+        }
     }
 
     @Override
@@ -70,13 +74,22 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
     private void publish(ExactlyOnceEvent event) {
         try {
             thread.execute(() -> deliver(event));
-            isDropping.set(false);
         } catch (RejectedExecutionException full) {
-            if (isDropping.compareAndSet(false, true)) {
-                log.warn(
-                        "Events are dropped: the application's listeners are too slow for them; the first is {}",
-                        event);
-            }
+            dropped(event);
+        }
+    }
+
+    private synchronized void dropped(ExactlyOnceEvent event) {
+        dropped++;
+        long now = clock.nanoTime();
+        if (told == null || now - told >= TELLING_NANOS) {
+            log.warn(
+                    "Events are dropped ({} since this was last said): the application's listeners are too slow for them; the"
+                            + " latest is {}",
+                    dropped,
+                    event);
+            told = now;
+            dropped = 0;
         }
     }
 

@@ -1,14 +1,17 @@
 package io.exactlyonce.sighting;
 
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.time.Timer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +36,7 @@ public final class ObservedClaims implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ObservedClaims.class);
 
     private final ObservedStore store;
-    private final SightingObserver observer;
+    private final List<SightingObserver> observers;
     private final int most;
     private final KeyRuns runs = new KeyRuns();
     private final AtomicInteger underWay = new AtomicInteger();
@@ -41,7 +44,7 @@ public final class ObservedClaims implements AutoCloseable {
     /**
      * @param store keeps the claims; asked on the thread only
      * @param terms on which keys are claimed where listeners are enforced
-     * @param observer learns what is seen
+     * @param observers learn what is seen
      * @param thread does what handlers must not wait for, in its order; takes whatever it is given
      * @param timer for what has to be repeated
      * @param most observations under way, from 1
@@ -49,36 +52,51 @@ public final class ObservedClaims implements AutoCloseable {
     public ObservedClaims(
             AsyncClaimStore store,
             ClaimSettings terms,
-            SightingObserver observer,
+            List<SightingObserver> observers,
             Executor thread,
             Timer timer,
             int most) {
         this.store = new ObservedStore(store, terms, thread, timer);
-        this.observer = observer;
+        this.observers = List.copyOf(observers);
         this.most = most;
     }
 
     /** A listener is observed from its next start on. */
     public void observing(ObservedQueue queue) {
-        observer.observing(queue);
+        tell(observer -> observer.observing(queue));
     }
 
     /** A handler is about to be called. */
     public Observation begin(ObservedQueue queue, ObservedMessage message) {
         if (underWay.incrementAndGet() > most) {
             underWay.decrementAndGet();
-            observer.unobserved(queue, Unobserved.OVERLOAD, null);
+            notObserved(queue, Unobserved.OVERLOAD, null);
             return Observation.NONE;
         }
-        ObservedRun run = new ObservedRun(queue, message.key(), store, runs, observer);
+        ObservedRun run = new ObservedRun(queue, message.key(), store, runs, this);
         var unused = run.recorded().thenRun(underWay::decrementAndGet);
         run.begin(message);
         return run;
     }
 
-    /** A handler is about to be called of which nothing can be observed. */
+    /** A handler is about to be called of which nothing can be observed, or it is not known what became of it. */
     public void notObserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
-        observer.unobserved(queue, reason, failure);
+        tell(observer -> observer.unobserved(queue, reason, failure));
+    }
+
+    void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
+        tell(observer -> observer.sighted(queue, key, sighting));
+    }
+
+    /** What one observer throws disturbs neither the others nor a handler. */
+    private void tell(Consumer<SightingObserver> event) {
+        for (SightingObserver observer : observers) {
+            try {
+                event.accept(observer);
+            } catch (RuntimeException failure) {
+                log.debug("{} failed; observing goes on", observer.getClass().getName(), failure);
+            }
+        }
     }
 
     /** Returns how many observations are under way. */

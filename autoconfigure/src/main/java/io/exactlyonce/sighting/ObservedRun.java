@@ -7,22 +7,18 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * A handler's run, and the claim beside it: asked for when the handler begins, ended when the handler has ended and the claim is
  * answered. All but the beginning and the end of the handler happens on the observers' thread.
  */
 final class ObservedRun implements Observation {
-
-    /** Bounds the causes, since they may form a circle. */
-    private static final int MOST_CAUSES = 20;
 
     private enum Claimed {
         HELD,
@@ -37,18 +33,18 @@ final class ObservedRun implements Observation {
     private final ClaimKey key;
     private final ObservedStore store;
     private final KeyRuns runs;
-    private final SightingObserver observer;
+    private final ObservedClaims claims;
     private final CompletableFuture<Optional<Throwable>> handled = new CompletableFuture<>();
     private final CompletableFuture<Void> recorded = new CompletableFuture<>();
     private final AtomicBoolean hasEnded = new AtomicBoolean();
     private volatile boolean takenOverHere;
 
-    ObservedRun(ObservedQueue queue, ClaimKey key, ObservedStore store, KeyRuns runs, SightingObserver observer) {
+    ObservedRun(ObservedQueue queue, ClaimKey key, ObservedStore store, KeyRuns runs, ObservedClaims claims) {
         this.queue = queue;
         this.key = key;
         this.store = store;
         this.runs = runs;
-        this.observer = observer;
+        this.claims = claims;
     }
 
     ClaimKey key() {
@@ -76,7 +72,7 @@ final class ObservedRun implements Observation {
                 .thenComposeAsync(recorded -> observe(message, met.isRunning()), store.thread())
                 .whenComplete((done, failure) -> {
                     if (failure != null) {
-                        observer.unobserved(queue, Unobserved.STORE, failure);
+                        claims.notObserved(queue, Unobserved.STORE, failure);
                     }
                     runs.forget(this);
                     recorded.complete(null);
@@ -94,14 +90,14 @@ final class ObservedRun implements Observation {
     private Claimed tell(@Nullable List<ClaimOutcome> outcomes, @Nullable Throwable failure, boolean overlaps) {
         if (outcomes == null) {
             if (overlaps) {
-                observer.sighted(queue, key(), Sighting.OVERLAP);
+                claims.sighted(queue, key(), Sighting.OVERLAP);
             } else {
-                observer.unobserved(queue, Unobserved.STORE, failure);
+                claims.notObserved(queue, Unobserved.STORE, failure);
             }
             return Claimed.UNKNOWN;
         }
         ClaimOutcome outcome = outcomes.get(0);
-        observer.sighted(queue, key(), sighting(outcome, overlaps));
+        claims.sighted(queue, key(), sighting(outcome, overlaps));
         if (outcome instanceof ClaimOutcome.Acquired) {
             runs.acquired(this);
             return Claimed.HELD;
@@ -132,8 +128,12 @@ final class ObservedRun implements Observation {
             return CompletableFuture.completedFuture(null);
         }
         ClaimEnd end = handler.failure()
-                .<ClaimEnd>map(thrown ->
-                        new ClaimEnd.Released(claim, root(thrown).getClass().getName(), wasInterrupted(thrown)))
+                .<ClaimEnd>map(thrown -> new ClaimEnd.Released(
+                        claim,
+                        NestedExceptionUtils.getMostSpecificCause(thrown)
+                                .getClass()
+                                .getName(),
+                        wasInterrupted(thrown)))
                 .orElseGet(() -> new ClaimEnd.Completed(claim, null));
         return store.end(end)
                 .handleAsync(
@@ -147,23 +147,18 @@ final class ObservedRun implements Observation {
     /** A claim that was held, and is not any more, was taken over while its handler ran. */
     private void tellEnd(ClaimId claim, Claimed claimed, @Nullable Set<ClaimId> ended, @Nullable Throwable unanswered) {
         if (ended == null) {
-            observer.unobserved(queue, Unobserved.OUTCOME, unanswered);
+            claims.notObserved(queue, Unobserved.OUTCOME, unanswered);
         } else if (claimed == Claimed.HELD && !ended.contains(claim) && !takenOverHere) {
-            observer.sighted(queue, key(), Sighting.OVERLAP);
+            claims.sighted(queue, key(), Sighting.OVERLAP);
         }
     }
 
-    private static Throwable root(Throwable thrown) {
-        return causes(thrown).reduce(thrown, (outer, inner) -> inner);
-    }
-
     private static boolean wasInterrupted(Throwable thrown) {
-        return causes(thrown)
-                .anyMatch(
-                        cause -> cause instanceof InterruptedException || cause instanceof ClosedByInterruptException);
-    }
-
-    private static Stream<Throwable> causes(Throwable thrown) {
-        return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException) {
+                return true;
+            }
+        }
+        return false;
     }
 }

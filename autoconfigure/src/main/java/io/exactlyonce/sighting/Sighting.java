@@ -24,7 +24,7 @@ public enum Sighting {
     }
 
     /** Returns whether enforcing would have prevented what may be a second effect. */
-    public boolean isDoubleEffect() {
+    boolean isDoubleEffect() {
         return this == DUPLICATE || this == OVERLAP;
     }
 

@@ -5,7 +5,6 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,27 +20,14 @@ public final class SightingLog implements SightingObserver {
     static final Duration INTERVAL = Duration.ofHours(1);
 
     private final NanoClock clock;
-    private final Executor threads;
-    private final Map<Object, Told> told = new ConcurrentHashMap<>();
+    private final Map<Object, Long> told = new ConcurrentHashMap<>();
 
     /** A line of a listener's. */
     private record Line(ObservedQueue queue, Enum<?> kind) {}
 
-    /**
-     * What has been logged.
-     *
-     * @param at when
-     * @param now whether the last one was to be logged
-     */
-    private record Told(long at, boolean now) {}
-
-    /**
-     * @param clock monotonic, in nanoseconds
-     * @param threads log the few lines that there are: some are told on handlers' threads, which wait for no log
-     */
-    public SightingLog(NanoClock clock, Executor threads) {
+    /** @param clock monotonic, in nanoseconds */
+    public SightingLog(NanoClock clock) {
         this.clock = clock;
-        this.threads = threads;
     }
 
     @Override
@@ -55,12 +41,12 @@ public final class SightingLog implements SightingObserver {
     @Override
     public void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
         if (sighting != Sighting.ALONE && isDue(new Line(queue, sighting))) {
-            threads.execute(() -> log.warn(
+            log.warn(
                     "The handler of {} for {} {} (exactly-once.mode=observe). Said once an hour of this listener; meters count "
                             + "all, and the endpoint shows their keys",
                     queue,
                     key,
-                    sighting.story()));
+                    sighting.story());
         }
     }
 
@@ -69,31 +55,27 @@ public final class SightingLog implements SightingObserver {
         if (reason == Unobserved.STORE || reason == Unobserved.OUTCOME) {
             unanswered(failure);
         } else if (isDue(new Line(queue, reason))) {
-            threads.execute(() -> log.warn(
+            log.warn(
                     "A message of {} {}: {}. It is handled as always, but not observed. Said once an hour; meters count all",
                     queue,
                     reason.story(),
-                    failure == null ? "wait, or run more instances" : failure.getMessage()));
+                    failure == null ? "wait, or run more instances" : failure.getMessage());
         }
     }
 
     /** Claims cannot be kept at this moment. */
     public void unanswered(@Nullable Throwable failure) {
         if (isDue(Unobserved.STORE)) {
-            threads.execute(() -> log.warn(
+            log.warn(
                     "The claims' database cannot be asked: what listeners would be spared is not observed until it can. Their "
                             + "handlers run as always. Said once an hour; meters count what is not observed",
-                    failure));
+                    failure);
         }
     }
 
     private boolean isDue(Object line) {
         long now = clock.nanoTime();
-        Told last = told.compute(
-                line,
-                (same, before) -> before == null || now - before.at() >= INTERVAL.toNanos()
-                        ? new Told(now, true)
-                        : new Told(before.at(), false));
-        return last.now();
+        Long last = told.putIfAbsent(line, now);
+        return last == null || (now - last >= INTERVAL.toNanos() && told.replace(line, last, now));
     }
 }

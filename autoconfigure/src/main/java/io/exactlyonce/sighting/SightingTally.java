@@ -101,10 +101,26 @@ final class SightingTally {
             forgetUntilNow();
             Map<String, Long> lastDay = zeros();
             hours.values().forEach(hour -> hour.forEach((tag, count) -> lastDay.merge(tag, count, Long::sum)));
-            return new Seen(queue, lastDay, copy(sinceStart), copy(unobserved), keys());
+            return new Seen(
+                    queue.listener(),
+                    queue.queue(),
+                    summary(lastDay),
+                    lastDay,
+                    copy(sinceStart),
+                    copy(unobserved),
+                    keys());
         } finally {
             lock.unlock();
         }
+    }
+
+    private static String summary(Map<String, Long> lastDay) {
+        long prevented = 0;
+        for (Sighting kind : Sighting.values()) {
+            prevented += kind.isDoubleEffect() ? lastDay.getOrDefault(kind.tag(), 0L) : 0;
+        }
+        return "would have prevented %d double %s in the last 24 hours"
+                .formatted(prevented, prevented == 1 ? "effect" : "effects");
     }
 
     /** In the same order. */

@@ -15,15 +15,18 @@ public final class Sightings implements SightingObserver {
     private final Map<ObservedQueue, SightingTally> tallies = new ConcurrentHashMap<>();
 
     /**
-     * What was seen of one listener on one queue.
+     * What was seen of one listener on one queue, as the endpoint shows it: of this instance alone.
      *
+     * @param summary what enforcing would have prevented in the last 24 hours, as a sentence
      * @param lastDay how often, by {@link Sighting#tag()} and {@code unobserved}, in the last 24 hours, to the hour
      * @param sinceStart the same since this instance has started
      * @param unobserved what was not observed since the start, by {@link Unobserved#tag()}
      * @param keys what enforcing would have handled in another way, the latest first
      */
     public record Seen(
-            ObservedQueue queue,
+            String listener,
+            String queue,
+            String summary,
             Map<String, Long> lastDay,
             Map<String, Long> sinceStart,
             Map<String, Long> unobserved,

@@ -31,7 +31,9 @@ class ClaimHealthIndicatorTests {
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
     private Health health() {
-        return new ClaimHealthIndicator(() -> "10.0.0.5:5432", supervisor, listeners).health();
+        return new ClaimHealthIndicator(
+                        details -> details.withDetail("primary", "10.0.0.5:5432"), supervisor, listeners)
+                .health();
     }
 
     @Test
@@ -66,7 +68,7 @@ class ClaimHealthIndicatorTests {
     @Test
     void databaseThatIsAwayIsDown() {
         Health health = new ClaimHealthIndicator(
-                        () -> {
+                        details -> {
                             throw new IllegalStateException("connection refused");
                         },
                         supervisor,

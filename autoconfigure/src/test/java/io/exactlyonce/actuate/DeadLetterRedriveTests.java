@@ -48,7 +48,7 @@ class DeadLetterRedriveTests {
                     null,
                     Optional::empty),
             subscription -> Optional.empty(),
-            (subscription, levels) -> {},
+            List.of(),
             new FakeTimer());
     private final DeadLetterRedrive redrive = new DeadLetterRedrive(audit);
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);

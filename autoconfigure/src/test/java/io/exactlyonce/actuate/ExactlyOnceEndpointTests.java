@@ -54,7 +54,7 @@ class ExactlyOnceEndpointTests {
                     null,
                     Optional::empty),
             subscription -> Optional.empty(),
-            (subscription, levels) -> {},
+            List.of(),
             new FakeTimer());
     private final Sightings sightings = new Sightings(clock);
     private final ExactlyOnceEndpoint endpoint =
@@ -148,7 +148,7 @@ class ExactlyOnceEndpointTests {
         clock.advance(Duration.ofSeconds(2));
 
         assertThat(endpoint.listeners().listeners()).isEmpty();
-        ObservedDescription observed = endpoint.listeners().observed().get(0);
+        Sightings.Seen observed = endpoint.listeners().observed().get(0);
 
         assertThat(observed.summary()).isEqualTo("would have prevented 2 double effects in the last 24 hours");
         assertThat(observed.lastDay())
@@ -195,12 +195,14 @@ class ExactlyOnceEndpointTests {
     @Test
     void redriveNamesAListenerThatRuns() {
         Redrives none = new Redrives(List.of(), List.of());
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isEqualTo(none);
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive").getBody())
+                .isEqualTo(none);
         assertThatThrownBy(() -> endpoint.redrive(OPERATOR, "fulfilment", "purge"))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("'purge' must be 'redrive'");
         listeners.subscribed(orders);
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive")).isEqualTo(none);
+        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive").getBody())
+                .isEqualTo(none);
     }
 
     /** Neither the name that is asked for nor the name of who asks is more than a part of a line. */

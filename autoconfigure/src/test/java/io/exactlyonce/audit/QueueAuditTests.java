@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -44,7 +46,7 @@ class QueueAuditTests {
                 Set.of(silenced),
                 terms,
                 subscription -> Optional.ofNullable(p99),
-                (subscription, levels) -> observed.add(levels),
+                List.of((subscription, levels) -> observed.add(levels)),
                 timer);
     }
 
@@ -126,6 +128,52 @@ class QueueAuditTests {
                         tuple("lease", Severity.ERROR));
         assertThat(only("static-window").found()).contains("30s").contains("270s");
         assertThat(only("window-latency").found()).contains("45s").contains("30s");
+    }
+
+    private Optional<String> staticWindow(int seconds, @Nullable Duration handlers) {
+        window = seconds;
+        timeout = handlers;
+        terms = new AuditTerms(
+                false,
+                null,
+                DAY.multipliedBy(18),
+                Duration.ofSeconds(16),
+                Duration.ofMinutes(5),
+                null,
+                Optional::empty);
+        return findings().stream()
+                .filter(finding -> finding.rule().equals("static-window"))
+                .map(Finding::found)
+                .findFirst();
+    }
+
+    @Test
+    void windowThatNothingRenewsMustHoldSixTimeouts() {
+        assertThat(staticWindow(1_800, Duration.ofMinutes(5))).isEmpty();
+        assertThat(staticWindow(1_799, Duration.ofMinutes(5))).isPresent();
+    }
+
+    /** The third incident: handlers of 300 s on a window of 30 s. */
+    @Test
+    void shorterWindowIsToldWithValueBoundAndRemedy() {
+        assertThat(staticWindow(30, Duration.ofMinutes(5)))
+                .get()
+                .asString()
+                .contains("the visibility window (30s)", "6 times the listener's timeout (300s): 1800s")
+                .contains("messageVisibilitySeconds");
+    }
+
+    @Test
+    void timeoutThatNoWindowCanHoldIsToBeShortened() {
+        assertThat(staticWindow(43_200, Duration.ofHours(3)))
+                .get()
+                .asString()
+                .contains("64800s", "shorten the timeout to at most 7200s");
+    }
+
+    @Test
+    void absentTimeoutIsToldWithTheLongestThatTheWindowAllows() {
+        assertThat(staticWindow(31, null)).get().asString().contains("no timeout", "window (31s)", "(5166ms)");
     }
 
     @Test
@@ -443,6 +491,41 @@ class QueueAuditTests {
         assertThat(sqs.asked).contains("url orders-dead of 123456789012");
     }
 
+    /** An operator who does what the remedy says sees that it has helped. */
+    @Test
+    void deniedRightIsAskedForAgainUntilItIsGranted(CapturedOutput output) {
+        QueueAudit audit = audit(AuditMode.WARN);
+        sqs.renewalAnswer = ScriptedSqs.failure(403, "AccessDenied");
+        audit.subscribed(orders());
+        assertThat(audit.reports().get(0).findings())
+                .extracting(Finding::severity)
+                .containsExactly(Severity.ERROR);
+
+        sqs.renewalAnswer = ScriptedSqs.failure(400, "ReceiptHandleIsInvalid");
+        audit.tick();
+
+        assertThat(audit.reports().get(0).findings()).isEmpty();
+        assertThat(output).contains("finds nothing wrong any more");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "403, ExpiredToken",
+        "403, InvalidClientTokenId",
+        "401, Unauthorized",
+        "400, InvalidSignatureException",
+        "400, RequestThrottled",
+        "400, QueueDoesNotExist"
+    })
+    void answerThatIsNotAboutTheRightLeavesItUnknown(int status, String code) {
+        sqs.renewalAnswer = ScriptedSqs.failure(status, code);
+
+        Finding finding = only("renewal-permission");
+
+        assertThat(finding.severity()).isEqualTo(Severity.UNKNOWN);
+        assertThat(finding.found()).contains("could not be read").contains(code);
+    }
+
     @Test
     void stoppedListenersQueueIsReadNoMore() {
         QueueAudit audit = audit(AuditMode.WARN);
@@ -454,6 +537,34 @@ class QueueAuditTests {
 
         assertThat(sqs.asked).hasSize(asked);
         assertThat(audit.report(orders)).isEmpty();
+    }
+
+    @Test
+    void observersForgetTheQueueOfAListenerThatHasStoppedAlsoWhileItIsRead() {
+        List<String> told = new ArrayList<>();
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        QueueObserver observer = new QueueObserver() {
+            @Override
+            public void observed(Subscription subscription, QueueLevels levels) {
+                told.add("observed");
+            }
+
+            @Override
+            public void forgotten(Subscription subscription) {
+                told.add("forgotten");
+            }
+        };
+        QueueAudit audit = new QueueAudit(
+                AuditMode.WARN, Set.of(), terms, subscription -> Optional.empty(), List.of(observer), timer);
+        Subscription subscription = orders();
+        audit.subscribed(subscription);
+        sqs.answers = answer;
+        audit.tick();
+
+        audit.unsubscribed(subscription);
+        answer.complete(null);
+
+        assertThat(told).containsExactly("observed", "forgotten");
     }
 
     @Test

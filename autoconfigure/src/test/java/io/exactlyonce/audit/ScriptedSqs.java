@@ -34,6 +34,9 @@ public final class ScriptedSqs implements SqsAsyncClient {
 
     @Nullable SqsException attributesRefusal;
 
+    /** Attributes are answered when this is complete. */
+    CompletableFuture<?> answers = CompletableFuture.completedFuture(null);
+
     /** Most connections, by what it measures of requests; {@code null} if it measures nothing. */
     @Nullable Integer connections;
 
@@ -81,7 +84,7 @@ public final class ScriptedSqs implements SqsAsyncClient {
         Map<QueueAttributeName, String> answered = new HashMap<>();
         queues.get(request.queueUrl())
                 .forEach((name, value) -> answered.put(QueueAttributeName.fromValue(name), value));
-        return CompletableFuture.completedFuture(
+        return answers.thenApply(answer ->
                 GetQueueAttributesResponse.builder().attributes(answered).build());
     }
 

@@ -18,7 +18,10 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
+import io.exactlyonce.metrics.SightingMetrics;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.sighting.SightingLog;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -88,6 +91,19 @@ class ExactlyOnceAutoConfigurationTests {
                         .hasNotFailed()
                         .doesNotHaveBean(ClaimStoreConfiguration.RETENTION)
                         .doesNotHaveBean(RetentionMetrics.class));
+    }
+
+    @Test
+    void whatObservedListenersNeedIsNotMadeWhereThereIsNone() {
+        runner.withBean(SimpleMeterRegistry.class).run(context -> {
+            for (Class<?> type : List.of(ObservedClaims.class, SightingLog.class, SightingMetrics.class)) {
+                assertThat(context).hasSingleBean(type);
+            }
+        });
+        runner.withBean(SimpleMeterRegistry.class)
+                .run(context -> assertThat(context.getBeanFactory().getSingletonNames())
+                        .doesNotContain(
+                                "exactlyOnceObservedClaims", "exactlyOnceSightingLog", "exactlyOnceSightingMetrics"));
     }
 
     @Test

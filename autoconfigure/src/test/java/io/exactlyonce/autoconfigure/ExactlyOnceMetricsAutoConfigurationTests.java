@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
+import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -14,6 +16,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 class ExactlyOnceMetricsAutoConfigurationTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withBean(WindowWatch.class, () -> new WindowWatch(true, List.of(), () -> 0))
             .withConfiguration(AutoConfigurations.of(ExactlyOnceMetricsAutoConfiguration.class));
 
     @Test
@@ -39,7 +42,7 @@ class ExactlyOnceMetricsAutoConfigurationTests {
 
     @Test
     void backsOffForTheApplicationsOwn() {
-        DeliveryMetrics own = new DeliveryMetrics(new SimpleMeterRegistry());
+        DeliveryMetrics own = new DeliveryMetrics(new SimpleMeterRegistry(), new WindowWatch(true, List.of(), () -> 0));
 
         application
                 .withBean(SimpleMeterRegistry.class)

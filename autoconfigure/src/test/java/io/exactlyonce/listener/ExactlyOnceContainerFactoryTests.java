@@ -31,7 +31,6 @@ import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.sighting.ObservedClaims;
-import io.exactlyonce.sighting.SightingObserver;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
@@ -313,10 +312,10 @@ class ExactlyOnceContainerFactoryTests {
 
     private static ObservedContainers observing() {
         ScriptedStore store = new ScriptedStore();
-        return new ObservedContainers(new ObservedClaims(
+        return new ObservedContainers(() -> new ObservedClaims(
                 new ExecutorClaimStore(store, Runnable::run),
                 new ClaimSettings("worker", null),
-                new SightingObserver() {},
+                List.of(),
                 Runnable::run,
                 new FakeTimer(),
                 1));

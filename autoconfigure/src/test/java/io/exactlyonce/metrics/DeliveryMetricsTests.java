@@ -17,6 +17,7 @@ import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -43,6 +44,7 @@ class DeliveryMetricsTests {
 
     private final SimpleMeterRegistry simple = new SimpleMeterRegistry();
     private final PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final WindowWatch watch = new WindowWatch(true, List.of(), () -> 0);
     private final Subscription orders = subscription("orders", 30);
 
     @ParameterizedTest
@@ -92,7 +94,7 @@ class DeliveryMetricsTests {
                 "exactly_once_listener_paused{" + ORDERS + ",way=\"claims\"} 0.0",
             })
     void everyMeterIsScrapedFromTheSubscriptionOn(String line) {
-        DeliveryMetrics metrics = new DeliveryMetrics(prometheus);
+        DeliveryMetrics metrics = new DeliveryMetrics(prometheus, watch);
         metrics.subscribed(orders);
         metrics.pollingPaused(orders, "claims", false);
 
@@ -101,7 +103,7 @@ class DeliveryMetricsTests {
 
     @Test
     void listenerWithoutTrafficHasNoGaugeWithoutAValue() {
-        DeliveryMetrics metrics = new DeliveryMetrics(prometheus);
+        DeliveryMetrics metrics = new DeliveryMetrics(prometheus, watch);
         metrics.subscribed(orders.revised(orders.window(), 5));
 
         assertThat(prometheus.scrape()).doesNotContain("NaN").doesNotContain("Inf}");
@@ -109,7 +111,7 @@ class DeliveryMetricsTests {
 
     @Test
     void deliveriesInFlightAreCountedAcrossARestart() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         Subscription restarted = subscription("orders", 30);
         metrics.inFlight(orders, 1);
         metrics.inFlight(orders, 1);
@@ -129,7 +131,7 @@ class DeliveryMetricsTests {
 
     @Test
     void deliveriesBeyondTheWindowThatTheyWereReceivedByAreCounted() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), null));
 
         metrics.delivered(orders, Duration.ofSeconds(30));
@@ -141,9 +143,10 @@ class DeliveryMetricsTests {
 
     @Test
     void headroomIsWhatP95LeavesOfTheWindow() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         metrics.delivered(orders, Duration.ofSeconds(45));
+        watch.delivered(orders, Duration.ofSeconds(45));
 
         assertThat(gauge("exactly.once.window.headroom", "orders")).isCloseTo(-15, within(3.0));
         assertThat(simple.get("exactly.once.delivery.quantile")
@@ -155,7 +158,7 @@ class DeliveryMetricsTests {
 
     @Test
     void redeliveriesAndAgesAreTold() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders.revised(orders.window(), 8));
         assertThat(gauge("exactly.once.receives.left", "orders")).isEqualTo(8);
 
@@ -185,7 +188,7 @@ class DeliveryMetricsTests {
 
     @Test
     void queueThatLosesItsDeadLetterQueueHasNoReceivesLeftToTell() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         assertThat(simple.find("exactly.once.receives.left").gauge()).isNull();
         metrics.subscribed(orders.revised(orders.window(), 3));
@@ -197,7 +200,7 @@ class DeliveryMetricsTests {
 
     @Test
     void endsOfDeliveriesAreCountedApart() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         Delivery handled = new Delivery(orders, "m1", "r1", 1, 0);
         handled.step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         handled.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
@@ -218,7 +221,7 @@ class DeliveryMetricsTests {
 
     @Test
     void claimsInDoubtAreTakeovers() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.claimed(orders, KEY, new Acquired(1, 1, false));
         metrics.claimed(orders, KEY, new Acquired(2, 2, false));
         assertThat(count("exactly.once.takeovers")).isZero();
@@ -232,7 +235,7 @@ class DeliveryMetricsTests {
 
     @Test
     void waitingDeliveriesAndPausesAreShown() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
 
         metrics.waiting(orders, 3);
@@ -258,7 +261,7 @@ class DeliveryMetricsTests {
 
     @Test
     void tagsAreBounded() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         metrics.claimed(orders, KEY, new AlreadyCompleted("result"));
         metrics.renewed(orders, Target.LEASE, Result.LOST);
@@ -273,6 +276,7 @@ class DeliveryMetricsTests {
     private static Set<String> allowed(Meter.Id meter) {
         return switch (meter.getName()) {
             case "exactly.once.claims" -> Set.of("listener", "queue", "outcome");
+            case "exactly.once.window.recommended" -> Set.of("listener", "queue", "rule");
             case "exactly.once.renewals" -> Set.of("listener", "queue", "target", "result");
             // Simple registries publish percentiles as gauges of their own.
             case "exactly.once.delivery.percentile", "exactly.once.handler.percentile" ->
@@ -292,7 +296,7 @@ class DeliveryMetricsTests {
 
     @Test
     void nothingIsRegisteredAgainLater() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         int meters = simple.getMeters().size();
 
@@ -309,7 +313,7 @@ class DeliveryMetricsTests {
 
     @Test
     void timeoutsAndPausesAreCounted() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         metrics.timedOut(orders);
         metrics.paused(Duration.ofSeconds(3));
@@ -338,7 +342,7 @@ class DeliveryMetricsTests {
     @ParameterizedTest
     @MethodSource("outcomes")
     void outcomesAreCountedApart(ClaimOutcome outcome) {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
 
         metrics.claimed(orders, KEY, outcome);
@@ -362,7 +366,7 @@ class DeliveryMetricsTests {
 
     @Test
     void renewalsAreCountedByTargetAndResult() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
 
         for (Target target : Target.values()) {
             for (Result result : Result.values()) {
@@ -388,7 +392,7 @@ class DeliveryMetricsTests {
 
     @Test
     void handlersAndDeliveriesAreTimedApart() {
-        DeliveryMetrics metrics = new DeliveryMetrics(prometheus);
+        DeliveryMetrics metrics = new DeliveryMetrics(prometheus, watch);
 
         metrics.handled(orders, Duration.ofSeconds(2));
         metrics.delivered(orders, Duration.ofSeconds(3));
@@ -410,10 +414,11 @@ class DeliveryMetricsTests {
     @ParameterizedTest
     @MethodSource("registries")
     void utilizationIsThe95thPercentileAsAPartOfTheWindow(MeterRegistry registry) {
-        DeliveryMetrics metrics = new DeliveryMetrics(registry);
+        DeliveryMetrics metrics = new DeliveryMetrics(registry, watch);
         metrics.subscribed(orders);
         for (int millis = 1; millis <= 100; millis++) {
             metrics.delivered(orders, Duration.ofMillis(millis * 300L));
+            watch.delivered(orders, Duration.ofMillis(millis * 300L));
         }
 
         assertThat(registry.get("exactly.once.window.utilization").gauge().value())
@@ -422,10 +427,11 @@ class DeliveryMetricsTests {
 
     @Test
     void queuesAndListenersAreMeasuredApart() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         metrics.subscribed(subscription("parcels", 300));
         metrics.delivered(subscription("parcels", 300), Duration.ofSeconds(150));
+        watch.delivered(subscription("parcels", 300), Duration.ofSeconds(150));
 
         assertThat(gauge("exactly.once.window", "orders")).isEqualTo(30);
         assertThat(gauge("exactly.once.window", "parcels")).isEqualTo(300);
@@ -435,7 +441,7 @@ class DeliveryMetricsTests {
 
     @Test
     void restartedListenerShowsTheWindowThatItFound() {
-        DeliveryMetrics metrics = new DeliveryMetrics(simple);
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         metrics.subscribed(subscription("orders", 120));
 

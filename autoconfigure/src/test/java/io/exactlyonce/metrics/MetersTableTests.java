@@ -25,13 +25,10 @@ class MetersTableTests {
         Subscription orders = new Subscription(
                         "fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue())
                 .revised(VisibilityWindow.ofSeconds(30), 5);
-        DeliveryMetrics deliveries = new DeliveryMetrics(registry);
+        DeliveryMetrics deliveries = new DeliveryMetrics(registry, new WindowWatch(true, List.of(), () -> 0));
         deliveries.subscribed(orders);
         deliveries.pollingPaused(orders, "claims", false);
         new QueueMetrics(registry).observed(orders, new QueueLevels(0L, 0L, 0L, 0L));
-        WindowWatch watch = new WindowWatch(true, List.of(), () -> 0);
-        watch.subscribed(orders);
-        new WindowMetrics(registry, watch).subscribed(orders);
         new RetentionMetrics(registry).surveyed(null, 0);
         new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
         new SightingMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));

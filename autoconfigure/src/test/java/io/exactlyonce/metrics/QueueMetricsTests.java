@@ -40,6 +40,36 @@ class QueueMetricsTests {
         assertThat(messages("visible")).isOne();
     }
 
+    @Test
+    void gaugesOfAQueueGoWithItsLastListener() {
+        Subscription second = new Subscription("audit", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+        metrics.observed(orders, new QueueLevels(7L, 1L, 0L, 2L));
+        metrics.observed(second, new QueueLevels(7L, 1L, 0L, 2L));
+
+        metrics.forgotten(orders);
+        assertThat(messages("dead")).isEqualTo(2);
+
+        metrics.forgotten(second);
+        assertThat(registry.getMeters()).isEmpty();
+
+        metrics.observed(orders, new QueueLevels(1L, 0L, 0L, 0L));
+        assertThat(messages("dead")).isZero();
+    }
+
+    @Test
+    void queuesOfOneNameShareAGaugeThatShowsTheLargerNumber() {
+        Subscription elsewhere =
+                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+        metrics.observed(orders, new QueueLevels(7L, 1L, 0L, 2L));
+        metrics.observed(elsewhere, new QueueLevels(3L, 1L, 0L, 0L));
+        assertThat(messages("dead")).isEqualTo(2);
+
+        metrics.forgotten(orders);
+
+        assertThat(messages("dead")).isZero();
+        assertThat(messages("visible")).isEqualTo(3);
+    }
+
     private double messages(String state) {
         return registry.get("exactly.once.queue.messages")
                 .tags("queue", "orders", "state", state)

@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -27,7 +29,8 @@ class EventPublisherTests {
     private static final ClaimKey KEY = new ClaimKey("orders", "o1");
 
     private final List<Object> published = new ArrayList<>();
-    private final EventPublisher publisher = new EventPublisher(published::add, Runnable::run);
+    private final FakeClock clock = new FakeClock();
+    private final EventPublisher publisher = new EventPublisher(published::add, Runnable::run, clock);
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
@@ -67,23 +70,34 @@ class EventPublisherTests {
                 event -> {
                     throw new IllegalStateException("broken listener");
                 },
-                Runnable::run);
+                Runnable::run,
+                clock);
 
         failing.claimed(orders, KEY, new ClaimOutcome.Parked());
 
         assertThat(output).contains("A listener of KeyParked").contains("broken listener");
     }
 
+    /** Under lasting overload the listener that handles an event makes room for one, and the next one finds none. */
     @Test
-    void eventsThatCannotBeKeptAreDroppedAndThatIsLoggedOnce(CapturedOutput output) {
-        EventPublisher full = new EventPublisher(published::add, task -> {
-            throw new RejectedExecutionException();
-        });
+    void eventsThatCannotBeKeptAreDroppedAndToldOnceAMinuteWithTheirNumber(CapturedOutput output) {
+        AtomicInteger offered = new AtomicInteger();
+        EventPublisher full = new EventPublisher(
+                published::add,
+                task -> {
+                    if (offered.incrementAndGet() % 2 == 0) {
+                        throw new RejectedExecutionException();
+                    }
+                },
+                clock);
 
-        full.claimed(orders, KEY, new ClaimOutcome.Parked());
-        full.claimed(orders, KEY, new ClaimOutcome.Parked());
+        for (int event = 0; event < 240; event++) {
+            full.claimed(orders, KEY, new ClaimOutcome.Parked());
+            clock.advance(Duration.ofSeconds(1));
+        }
 
-        assertThat(output.toString().split("Events are dropped", -1)).hasSize(2);
+        assertThat(output.toString().split("Events are dropped", -1)).hasSize(5);
+        assertThat(output).contains("Events are dropped (1 since").contains("Events are dropped (30 since");
         assertThat(published).isEmpty();
     }
 }

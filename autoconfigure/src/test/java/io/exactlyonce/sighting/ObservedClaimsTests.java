@@ -71,7 +71,7 @@ class ObservedClaimsTests {
                 seen.add("unobserved " + reason.tag());
             }
         };
-        return new ObservedClaims(asked, new ClaimSettings("worker", null), observer, thread, timer, most);
+        return new ObservedClaims(asked, new ClaimSettings("worker", null), List.of(observer), thread, timer, most);
     }
 
     private Observation begin(String key) {

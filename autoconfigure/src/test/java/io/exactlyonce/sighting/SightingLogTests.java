@@ -19,7 +19,7 @@ class SightingLogTests {
     private static final ClaimKey KEY = new ClaimKey("orders", "card-4711");
 
     private final FakeClock clock = new FakeClock();
-    private final SightingLog log = new SightingLog(clock, Runnable::run);
+    private final SightingLog log = new SightingLog(clock);
 
     private static int lines(CapturedOutput output) {
         return (int)

@@ -67,11 +67,8 @@ class SightingsTests {
         sightings.observing(new ObservedQueue("shipping", "letters"));
 
         assertThat(sightings.all())
-                .extracting(seen -> seen.queue().toString())
-                .containsExactly(
-                        "listener 'fulfilment' on queue 'orders'",
-                        "listener 'shipping' on queue 'letters'",
-                        "listener 'shipping' on queue 'parcels'");
+                .extracting(seen -> seen.listener() + " " + seen.queue())
+                .containsExactly("fulfilment orders", "shipping letters", "shipping parcels");
         assertThat(sightings.all().get(0).unobserved())
                 .containsOnlyKeys("key", "message", "store", "outcome", "overload");
     }

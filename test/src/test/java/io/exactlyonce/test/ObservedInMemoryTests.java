@@ -44,7 +44,7 @@ class ObservedInMemoryTests {
         return new ObservedClaims(
                 new ExecutorClaimStore(store, Runnable::run),
                 new ClaimSettings(name, null),
-                observer,
+                List.of(observer),
                 Runnable::run,
                 NEVER,
                 10);

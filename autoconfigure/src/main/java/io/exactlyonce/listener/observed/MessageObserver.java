@@ -11,6 +11,7 @@ import io.exactlyonce.sighting.Unobserved;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -64,13 +65,9 @@ final class MessageObserver {
     /** Messages are on their way, as they were polled: interceptors have not seen them. */
     void polled(Collection<? extends Message<?>> messages) {
         Map<String, Read> read = new HashMap<>();
-        try {
-            for (Message<?> message : messages) {
-                PolledMessage.fromAwspring(message)
-                        .ifPresent(known -> read.put(known.receipt(), read(message, known.message())));
-            }
-        } catch (Throwable unreadable) {
-            read.clear();
+        for (Message<?> message : messages) {
+            PolledMessage.fromAwspring(message)
+                    .ifPresent(known -> read.put(known.receipt(), read(message, known.message())));
         }
         POLLED.set(read);
     }
@@ -86,29 +83,21 @@ final class MessageObserver {
         POLLED.remove();
         List<Observation> observations = new ArrayList<>(messages.size());
         for (Message<?> message : messages) {
-            observations.add(begin(message, known == null ? Map.of() : known));
+            observations.add(begin(message, known == null ? Collections.emptyMap() : known));
         }
         return new HandlerCall(observations, ends.areTold());
     }
 
     private Observation begin(Message<?> message, Map<String, Read> known) {
-        try {
-            FromAwspring source = PolledMessage.fromAwspring(message).orElse(null);
-            if (source == null) {
-                claims.notObserved(unknownQueue, Unobserved.MESSAGE, null);
-                return Observation.NONE;
-            }
-            ObservedQueue queue =
-                    new ObservedQueue(unknownQueue.listener(), source.message().queue());
-            Read read = known.get(source.receipt());
-            return begin(queue, read == null ? read(message, source.message()) : read);
-        } catch (Throwable unreadable) {
-            claims.notObserved(unknownQueue, Unobserved.MESSAGE, unreadable);
+        FromAwspring source = PolledMessage.fromAwspring(message).orElse(null);
+        if (source == null) {
+            claims.notObserved(unknownQueue, Unobserved.MESSAGE, null);
             return Observation.NONE;
         }
-    }
-
-    private Observation begin(ObservedQueue queue, Read read) {
+        ObservedQueue queue =
+                new ObservedQueue(unknownQueue.listener(), source.message().queue());
+        Read earlier = known.get(source.receipt());
+        Read read = earlier == null ? read(message, source.message()) : earlier;
         if (read.message() != null) {
             return claims.begin(queue, read.message());
         }
@@ -116,11 +105,11 @@ final class MessageObserver {
         return Observation.NONE;
     }
 
-    /** An expression may throw anything. */
+    /** Key expressions and converters are the application's. */
     private Read read(Message<?> message, PolledMessage known) {
         try {
             return new Read(settings.observed(message, known, lease), null);
-        } catch (Throwable unusable) {
+        } catch (RuntimeException unusable) {
             return new Read(null, unusable);
         }
     }

@@ -23,6 +23,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -36,10 +37,10 @@ public final class ObservedContainers {
 
     private static final Logger log = LoggerFactory.getLogger(ObservedContainers.class);
 
-    private final ObservedClaims claims;
+    private final ObjectFactory<ObservedClaims> claims;
 
-    /** @param claims beside handlers */
-    public ObservedContainers(ObservedClaims claims) {
+    /** @param claims beside handlers; made when the first listener is observed */
+    public ObservedContainers(ObjectFactory<ObservedClaims> claims) {
         this.claims = claims;
     }
 
@@ -71,7 +72,8 @@ public final class ObservedContainers {
         List<ObservedQueue> queues = endpoint.getLogicalNames().stream()
                 .map(name -> new ObservedQueue(id, ScopeConflicts.name(name)))
                 .toList();
-        queues.forEach(claims::observing);
+        ObservedClaims observing = claims.getObject();
+        queues.forEach(observing::observing);
         MessageObserver.HandlerEnds ends = () -> settings.tellsItsEnd() && deletesWhatIsDone(container);
         if (!ends.areTold()) {
             log.warn(
@@ -80,7 +82,7 @@ public final class ObservedContainers {
                     id);
         }
         VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
-        MessageObserver observer = new MessageObserver(settings, claims, queues.get(0), lease, ends);
+        MessageObserver observer = new MessageObserver(settings, observing, queues.get(0), lease, ends);
         ObservedListener<T> observed = new ObservedListener<>(container.getMessageListener(), observer);
         container.setAsyncMessageListener(observed);
         container.addMessageInterceptor((AsyncMessageInterceptor<T>) observed);

@@ -8,8 +8,8 @@ import java.util.Optional;
  *
  * @param window the visibility window
  * @param latencies over the last hours
- * @param recentP95 of the last five minutes' deliveries, or of the last twenty where those are fewer
- * @param growthPerHour p95's, as a part of it; 0 if no trend is certain
+ * @param recentP95 of the last five minutes' deliveries, or of the last twenty where those are fewer; zero if there were none for
+ *     five minutes
  * @param timeToBreach until p95 reaches the window if it goes on to grow as it does; empty if no growth is certain
  * @param shareBeyond part of the last hour's deliveries that outlasted the window, from 0 to 1
  * @param isShareGrowing whether that share is larger than it was over the last day, beyond what is chance
@@ -18,7 +18,6 @@ public record Outlook(
         Duration window,
         Latencies latencies,
         Duration recentP95,
-        double growthPerHour,
         Optional<Duration> timeToBreach,
         double shareBeyond,
         boolean isShareGrowing) {

@@ -129,8 +129,7 @@ public final class WindowForesight {
             return new Outlook(
                     duration(window),
                     Latencies.of(known()),
-                    duration(recentP95()),
-                    climbs ? Math.expm1(Math.min(climb.perSecond() * 3_600, 50)) : 0,
+                    sinceLast < RecentDeliveries.SECONDS ? duration(recentP95()) : Duration.ZERO,
                     climbs ? Optional.of(duration(climb.secondsToBreach())) : Optional.empty(),
                     beyond.ofHour(),
                     beyond.grows());

@@ -20,7 +20,6 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.sighting.ObservedClaims;
-import io.exactlyonce.sighting.SightingObserver;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
@@ -94,10 +93,10 @@ class ObservedContainersTests {
         DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
         methods.afterPropertiesSet();
         endpoint.setHandlerMethodFactory(methods);
-        ObservedContainers observing = new ObservedContainers(new ObservedClaims(
+        ObservedContainers observing = new ObservedContainers(() -> new ObservedClaims(
                 new ExecutorClaimStore(store, Runnable::run),
                 new ClaimSettings("worker", null),
-                new SightingObserver() {},
+                List.of(),
                 Runnable::run,
                 new FakeTimer(),
                 10));

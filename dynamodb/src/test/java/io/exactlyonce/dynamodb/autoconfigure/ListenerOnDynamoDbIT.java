@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.operations.SqsTemplate;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
@@ -15,6 +16,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
+import io.exactlyonce.visibility.Subscription;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -226,6 +228,26 @@ class ListenerOnDynamoDbIT {
                         .gauge()
                         .value())
                 .isBetween(0.0, 2.0);
+    }
+
+    /** As with claims in PostgreSQL. */
+    @Test
+    void listenerThatIsPausedIsToldByHealth() {
+        ListenerStates listeners = context.getBean(ListenerStates.class);
+        Subscription subscription = listeners.all().get(0).subscription();
+        HealthIndicator indicator = context.getBean("exactlyOnceHealthIndicator", HealthIndicator.class);
+        assertThat(indicator.health(true).getDetails())
+                .containsKey("renewalsLookedForBeforeMillis")
+                .containsEntry("pausedListeners", List.of());
+
+        listeners.pollingPaused(subscription, "claims", true);
+        try {
+            assertThat(indicator.health(true).getStatus()).isEqualTo(Status.DOWN);
+            assertThat(indicator.health(true).getDetails())
+                    .containsEntry("pausedListeners", List.of(subscription + ": no answer to claims by claims"));
+        } finally {
+            listeners.pollingPaused(subscription, "claims", false);
+        }
     }
 
     @Test

@@ -8,17 +8,20 @@ import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import io.exactlyonce.window.watch.WindowWatch;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class WindowMetricsTests {
+class WindowMetersTests {
 
     private final FakeClock clock = new FakeClock();
     private final WindowWatch watch = new WindowWatch(true, List.of(), clock);
-    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final WindowMetrics metrics = new WindowMetrics(registry, watch);
+    private final MockClock time = new MockClock();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, time);
+    private final DeliveryMetrics metrics = new DeliveryMetrics(registry, watch);
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
@@ -58,6 +61,47 @@ class WindowMetricsTests {
 
         // From 23 s on, 7 s are left at 5 ms a second.
         assertThat(value("exactly.once.window.time.to.breach")).isBetween(700.0, 2_100.0);
+    }
+
+    private void delivered(Duration pause, Duration elapsed) {
+        clock.advance(pause);
+        time.add(pause);
+        metrics.delivered(orders, elapsed);
+        watch.delivered(orders, elapsed);
+    }
+
+    /** Fewer than four deliveries a minute: one is more than a twentieth of those of five minutes. */
+    @Test
+    void strayOfAQuietListenerIsNoOverrun() {
+        subscribe();
+        for (int delivery = 0; delivery < 30; delivery++) {
+            delivered(Duration.ofMinutes(2), Duration.ofSeconds(10));
+        }
+        delivered(Duration.ofMinutes(2), Duration.ofSeconds(45));
+
+        assertThat(value("exactly.once.window.utilization")).isCloseTo(0.33, within(0.02));
+        assertThat(value("exactly.once.window.headroom")).isCloseTo(20, within(0.6));
+    }
+
+    @Test
+    void overrunOfAListenerThatHasBecomeQuietIsOverAfterFiveMinutes() {
+        subscribe();
+        for (int delivery = 0; delivery < 100; delivery++) {
+            delivered(Duration.ofSeconds(20), Duration.ofSeconds(45));
+        }
+        assertThat(value("exactly.once.window.utilization")).isCloseTo(1.5, within(0.05));
+        assertThat(watch.windows().get(0).outlook().utilization()).isCloseTo(1.5, within(0.05));
+
+        clock.advance(Duration.ofSeconds(301));
+        time.add(Duration.ofSeconds(301));
+
+        assertThat(value("exactly.once.window.utilization")).isZero();
+        assertThat(value("exactly.once.window.headroom")).isEqualTo(30);
+    }
+
+    private void subscribe() {
+        watch.subscribed(orders);
+        metrics.subscribed(orders);
     }
 
     @Test
