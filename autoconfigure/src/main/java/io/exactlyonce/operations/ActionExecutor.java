@@ -115,7 +115,7 @@ public final class ActionExecutor {
             claim.ensureHeld();
             called = true;
             return action.run(claim);
-        } catch (Exception failure) {
+        } catch (Throwable failure) {
             lease.letGo();
             if (called) {
                 new FailedAttempt(id, failure, run.wasStopped()).settle(keeper, doubt);

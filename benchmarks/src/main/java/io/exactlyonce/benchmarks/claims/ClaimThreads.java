@@ -41,8 +41,7 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int threads, int keys) 
     /** Lets them work, and checks each answer. */
     public Result run(Duration length) throws Exception {
         ClaimStore postgres = new PostgresClaimStore(pool, RETENTION);
-        CoalescingSettings terms =
-                new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, Duration.ofSeconds(3));
+        CoalescingSettings terms = new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();
         try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime)) {
             long pairs = runThreads(store, startNanos + length.toNanos());

@@ -26,8 +26,7 @@ final class EngineThreads implements Contestant {
     @Override
     public Reading run(Turn turn) throws Exception {
         database.reset();
-        ClaimThreads.Result result =
-                new ClaimThreads(database.pool(), threads, keys).run(turn.length());
+        ClaimThreads.Result result = new ClaimThreads(database.pool(), threads, keys).run(turn.length());
         if (database.requireAllCompleted() != result.pairs()) {
             throw new IllegalStateException(
                     "The table has another number of completed claims than %d".formatted(result.pairs()));

@@ -89,9 +89,8 @@ final class FullTable implements Contestant, AutoCloseable {
         Thread retention = new Thread(this::deleteExpired, "retention");
         retention.start();
         try {
-            return Reading.of(new ClaimThreads(pool, THREADS, 1)
-                    .run(turn.length())
-                    .perSecond());
+            return Reading.of(
+                    new ClaimThreads(pool, THREADS, 1).run(turn.length()).perSecond());
         } finally {
             retention.interrupt();
             retention.join();

@@ -13,9 +13,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.context.annotation.Bean;
 
 /** Tells where Actuator is used whether claims can be kept, and by what it is known that leases are over. */
-@AutoConfiguration(
-        after = DynamoDbClaimsAutoConfiguration.class,
-        before = ExactlyOnceHealthAutoConfiguration.class)
+@AutoConfiguration(after = DynamoDbClaimsAutoConfiguration.class, before = ExactlyOnceHealthAutoConfiguration.class)
 @ConditionalOnClass({
     HealthEndpointGroupsPostProcessor.class,
     ConditionalOnEnabledHealthIndicator.class,
