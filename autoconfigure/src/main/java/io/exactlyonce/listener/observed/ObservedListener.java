@@ -64,7 +64,7 @@ final class ObservedListener<T> implements AsyncMessageListener<T>, AsyncMessage
             CompletableFuture<Void> end = listener.get();
             var unused = end.whenComplete((done, failure) -> call.ended(failure));
             return end;
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             call.ended(failure);
             throw failure;
         }
