@@ -12,12 +12,12 @@ import java.time.Duration;
  */
 public record Latencies(long count, Duration p50, Duration p95, Duration p99) {
 
-    static Latencies of(LatencyCounts counts) {
+    static Latencies of(LatencyHistogram counts) {
         return new Latencies(
                 Math.round(counts.total()), quantile(counts, 0.5), quantile(counts, 0.95), quantile(counts, 0.99));
     }
 
-    private static Duration quantile(LatencyCounts counts, double part) {
+    private static Duration quantile(LatencyHistogram counts, double part) {
         return Duration.ofNanos(Math.round(counts.quantile(part) * 1e9));
     }
 }

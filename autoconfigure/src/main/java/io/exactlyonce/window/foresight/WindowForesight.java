@@ -1,7 +1,10 @@
 package io.exactlyonce.window.foresight;
 
+import io.exactlyonce.window.foresight.WindowWarning.Kind;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -9,34 +12,57 @@ import java.util.concurrent.locks.ReentrantLock;
  * Watches the latencies of one listener on one queue, and says when its window is about to be overrun. All it learns comes
  * through {@link #record}: time goes by from call to call, so that a listener without traffic never warns.
  *
- * <p>What it keeps is bounded, some 100 KB. Thread-safe. What it has learnt is gone with the process.
+ * <p>What it keeps is bounded, some 80 KB. Thread-safe. What it has learnt is gone with the process.
  */
 public final class WindowForesight {
 
     /** Part of the window beyond which p95 is near it: from incident reports, and the threshold of the alerts. */
     public static final double NEAR = 0.8;
 
+    /** Part of the window below which p95 has recovered: well below where it was near. */
+    private static final double RECOVERED = 0.7;
+
+    private static final double CALM_SECONDS = 600;
     private static final double SHORTEST_SLICE_SECONDS = 1;
     private static final double LONGEST_SLICE_SECONDS = 15;
+    private static final double HALF_LIFE_SECONDS = 6 * 3_600;
 
-    /** A trend is told no more when there was no delivery for so long. */
+    /** A growth is told no more when there was no delivery for so long. */
     private static final double MEANINGFUL_SECONDS = 3_600;
 
+    /** p95 is beyond a bound if more than this share is. */
+    private static final double FIVE_PERCENT = 0.05;
+
+    /** Half of what makes p95 outlast the window. */
+    private static final double MANY_STRAYS = FIVE_PERCENT / 2;
+
+    /** Strays that come at one moment are an accident, not a growth. */
+    private static final int CHUNKS_OF_STRAYS = 5;
+
+    /** Where p95 is near the window, a growth that gets there within this time is enough. */
+    private static final double HOURS_AHEAD = 2 * 3_600;
+
+    private static final double MINUTES_AHEAD = 12 * 60;
+    private static final double LONGEST_AHEAD = 3_600;
+
+    /** Where deliveries are few, p95 is one of twenty, and known so much later. */
+    private static final double DELIVERIES_AHEAD = 30;
+
     private final Lock lock = new ReentrantLock();
-    private final Latency latency = new Latency();
-    private final Share near = new Share();
-    private final Share beyond = new Share();
-    private final Warnings warnings = new Warnings();
-    private final LatencyCounts slice = new LatencyCounts();
-    private double sliceBegun;
-    private double sliceTimes;
-    private int sliceNear;
-    private int sliceBeyond;
+    private final LatencyHistogram usual = new LatencyHistogram();
+    private final RecentLatencies recent = new RecentLatencies();
+    private final Growth growth = new Growth();
+    private final Set<Kind> told = EnumSet.noneOf(Kind.class);
+    private LatencyHistogram slice = new LatencyHistogram();
+    private ExceedanceTest near = new ExceedanceTest();
+    private ExceedanceTest beyond = new ExceedanceTest();
     private double window;
+    private boolean hasBegun;
     private long origin;
     private double last;
-    private boolean hasBegun;
-    private Climb climb = Climb.NONE;
+    private double sliceBegun;
+    private double halvedAt;
+    private double troubledAt;
 
     /** @param window the visibility window */
     public WindowForesight(Duration window) {
@@ -49,11 +75,8 @@ public final class WindowForesight {
         try {
             if (window != seconds(changed)) {
                 window = seconds(changed);
-                near.forget();
-                beyond.forget();
-                latency.recent().forgetShares();
-                sliceNear = 0;
-                sliceBeyond = 0;
+                near = new ExceedanceTest();
+                beyond = new ExceedanceTest();
             }
         } finally {
             lock.unlock();
@@ -79,22 +102,14 @@ public final class WindowForesight {
                 hasBegun = true;
             }
             last = Math.max(last, (nanos - origin) * 1e-9);
-            note(seconds);
+            slice.add(seconds);
+            growth.add(last, seconds);
+            near.note(seconds > NEAR * window);
+            beyond.note(seconds > window);
             return last - sliceBegun < sliceSeconds() ? Optional.empty() : endSlice();
         } finally {
             lock.unlock();
         }
-    }
-
-    private void note(double seconds) {
-        boolean isNear = seconds > NEAR * window;
-        boolean isBeyond = seconds > window;
-        slice.add(seconds);
-        sliceTimes += last;
-        sliceNear += isNear ? 1 : 0;
-        sliceBeyond += isBeyond ? 1 : 0;
-        near.note(isNear);
-        beyond.note(isBeyond);
     }
 
     private double sliceSeconds() {
@@ -103,16 +118,82 @@ public final class WindowForesight {
 
     private Optional<WindowWarning> endSlice() {
         double elapsed = last - sliceBegun;
-        latency.add(last, sliceTimes / slice.total(), slice, sliceNear, sliceBeyond);
-        near.add(elapsed, slice.total(), sliceNear);
-        beyond.add(elapsed, slice.total(), sliceBeyond);
-        slice.clear();
         sliceBegun = last;
-        sliceTimes = 0;
-        sliceNear = 0;
-        sliceBeyond = 0;
-        climb = latency.climb(window);
-        return warnings.judge(last, new Situation(window, latency.recent(), near, beyond, climb));
+        recent.add(last, slice);
+        usual.add(slice, 1);
+        slice = new LatencyHistogram();
+        if (last - halvedAt >= HALF_LIFE_SECONDS) {
+            usual.halve();
+            halvedAt = last;
+        }
+        near.endSlice(elapsed);
+        beyond.endSlice(elapsed);
+        return tell(kind());
+    }
+
+    private double p95() {
+        return recent.all().quantile(0.95);
+    }
+
+    private Kind kind() {
+        double secondsToBreach = secondsToBreach();
+        boolean isHeadingThere = secondsToBreach < HOURS_AHEAD;
+        if (p95() > window && (isHeadingThere || isMoreThanChance(beyond, window))) {
+            return Kind.BREACHED;
+        }
+        if (p95() > NEAR * window && (isHeadingThere || isMoreThanChance(near, NEAR * window))) {
+            return Kind.NEAR;
+        }
+        double between = RecentLatencies.SECONDS / recent.all().total();
+        double ahead = Math.min(LONGEST_AHEAD, Math.max(MINUTES_AHEAD, DELIVERIES_AHEAD * between));
+        return secondsToBreach < ahead || areStraysGrowing() ? Kind.BREACH_AHEAD : Kind.RECOVERED;
+    }
+
+    private boolean isMoreThanChance(ExceedanceTest test, double bound) {
+        return test.isMoreThan(FIVE_PERCENT, recent.all().total(), recent.all().above(bound));
+    }
+
+    /** p95 leaps where a slow mode grows to a twentieth of the deliveries: the share tells before. */
+    private boolean areStraysGrowing() {
+        double total = recent.all().total();
+        double strays = recent.all().above(window);
+        boolean now = strays > MANY_STRAYS * total
+                && recent.chunksAbove(window) >= CHUNKS_OF_STRAYS
+                && beyond.isUnusual(total, strays);
+        boolean lately = Math.max(beyond.ofHour(), beyond.ofSixHours()) > MANY_STRAYS && beyond.grows();
+        return now || lately;
+    }
+
+    /** Returns when p95 reaches the window if it goes on to grow by as much per second as now; infinite if it does not grow. */
+    private double secondsToBreach() {
+        double perSecond = growth.perSecond();
+        return perSecond == 0 ? Double.POSITIVE_INFINITY : Math.max(0, (window / p95() - 1) / perSecond);
+    }
+
+    /** Each kind once, until there was a recovery; what is worse includes what is less. */
+    private Optional<WindowWarning> tell(Kind kind) {
+        if (kind != Kind.RECOVERED) {
+            troubledAt = last;
+            boolean isNew = told.add(kind) && (kind == Kind.BREACHED || !told.contains(Kind.BREACHED));
+            return isNew ? Optional.of(warning(kind)) : Optional.empty();
+        }
+        if (p95() > RECOVERED * window) {
+            troubledAt = last;
+        }
+        if (told.isEmpty() || last - troubledAt < CALM_SECONDS) {
+            return Optional.empty();
+        }
+        told.clear();
+        return Optional.of(warning(Kind.RECOVERED));
+    }
+
+    private WindowWarning warning(Kind kind) {
+        return new WindowWarning(kind, duration(p95()), duration(window), timeToBreach(), beyond.ofHour());
+    }
+
+    private Optional<Duration> timeToBreach() {
+        double seconds = secondsToBreach();
+        return Double.isInfinite(seconds) ? Optional.empty() : Optional.of(duration(seconds));
     }
 
     /**
@@ -124,13 +205,17 @@ public final class WindowForesight {
         lock.lock();
         try {
             double sinceLast = Math.max(0, (nanos - origin) * 1e-9 - last);
-            // What stands still does not go on to grow.
-            boolean climbs = climb.perSecond() > 0 && sinceLast < MEANINGFUL_SECONDS;
+            LatencyHistogram known = new LatencyHistogram();
+            known.add(usual, 1);
+            known.add(slice, 1);
+            // Before the first slice has ended there is nothing but that.
+            LatencyHistogram latest = recent.all().total() == 0 ? slice : recent.all();
             return new Outlook(
                     duration(window),
-                    Latencies.of(known()),
-                    sinceLast < RecentDeliveries.SECONDS ? duration(recentP95()) : Duration.ZERO,
-                    climbs ? Optional.of(duration(climb.secondsToBreach())) : Optional.empty(),
+                    Latencies.of(known),
+                    sinceLast < RecentLatencies.SECONDS ? duration(latest.quantile(0.95)) : Duration.ZERO,
+                    // What stands still does not go on to grow.
+                    sinceLast < MEANINGFUL_SECONDS ? timeToBreach() : Optional.empty(),
                     beyond.ofHour(),
                     beyond.grows());
         } finally {
@@ -138,25 +223,11 @@ public final class WindowForesight {
         }
     }
 
-    private LatencyCounts known() {
-        LatencyCounts known = new LatencyCounts();
-        known.add(latency.usual());
-        known.add(slice);
-        return known;
-    }
-
-    /** Before the first slice has ended there is nothing but that. */
-    private double recentP95() {
-        return latency.recent().total() == 0
-                ? slice.quantile(0.95)
-                : latency.recent().p95();
-    }
-
     private static double seconds(Duration duration) {
         return duration.toNanos() * 1e-9;
     }
 
-    static Duration duration(double seconds) {
+    private static Duration duration(double seconds) {
         return Duration.ofNanos((long) Math.min(seconds * 1e9, Long.MAX_VALUE));
     }
 }

@@ -1,12 +1,10 @@
 package io.exactlyonce.window.foresight;
 
-import java.util.Arrays;
-
 /**
  * How many latencies fell into each of 832 buckets, 32 to an octave, from 1 ms to 65,536 s: a quantile is off by 3 % at
  * most. Not thread-safe.
  */
-final class LatencyCounts {
+final class LatencyHistogram {
 
     private static final int BITS = 5;
     private static final int SHIFT = 52 - BITS;
@@ -25,18 +23,12 @@ final class LatencyCounts {
         total++;
     }
 
-    void add(LatencyCounts other) {
+    /** Adds another one so many times: -1 takes it away. */
+    void add(LatencyHistogram other, int times) {
         for (int i = 0; i < SIZE; i++) {
-            counts[i] += other.counts[i];
+            counts[i] += times * other.counts[i];
         }
-        total += other.total;
-    }
-
-    void subtract(LatencyCounts other) {
-        for (int i = 0; i < SIZE; i++) {
-            counts[i] -= other.counts[i];
-        }
-        total -= other.total;
+        total += times * other.total;
     }
 
     void halve() {
@@ -46,13 +38,20 @@ final class LatencyCounts {
         total /= 2;
     }
 
-    void clear() {
-        Arrays.fill(counts, 0);
-        total = 0;
-    }
-
     double total() {
         return total;
+    }
+
+    /** Returns how many latencies are above a bound; in the bucket of the bound, by how much of the bucket is. */
+    double above(double seconds) {
+        int at = bucket(seconds);
+        double lower = edge(at);
+        double upper = edge(at + 1);
+        double above = counts[at] * Math.max(0, Math.min(1, (upper - seconds) / (upper - lower)));
+        for (int i = at + 1; i < SIZE; i++) {
+            above += counts[i];
+        }
+        return above;
     }
 
     /**

@@ -1,10 +1,10 @@
 package io.exactlyonce.window.foresight;
 
 /**
- * The share of deliveries that took longer than a bound, over an hour, six hours and a day, each with older ones counting
- * less and less. Not thread-safe.
+ * Whether the share of deliveries that took longer than a bound is more than chance: it is kept over an hour, six hours and
+ * a day, each with older ones counting less and less. Not thread-safe.
  */
-final class Share {
+final class ExceedanceTest {
 
     private static final double[] MEMORY_SECONDS = {3_600, 6 * 3_600, 24 * 3_600};
     private static final int HOUR = 0;
@@ -22,26 +22,25 @@ final class Share {
 
     private final double[] totals = new double[MEMORY_SECONDS.length];
     private final double[] beyond = new double[MEMORY_SECONDS.length];
+    private int sliceTotal;
+    private int sliceBeyond;
     private int run;
 
     void note(boolean isBeyond) {
+        sliceTotal++;
+        sliceBeyond += isBeyond ? 1 : 0;
         run = isBeyond ? run + 1 : 0;
     }
 
-    void add(double elapsedSeconds, double deliveries, double slow) {
+    /** Counts what was noted since the last slice. */
+    void endSlice(double elapsedSeconds) {
         for (int i = 0; i < totals.length; i++) {
             double kept = Math.exp(-elapsedSeconds / MEMORY_SECONDS[i]);
-            totals[i] = totals[i] * kept + deliveries;
-            beyond[i] = beyond[i] * kept + slow;
+            totals[i] = totals[i] * kept + sliceTotal;
+            beyond[i] = beyond[i] * kept + sliceBeyond;
         }
-    }
-
-    void forget() {
-        for (int i = 0; i < totals.length; i++) {
-            totals[i] = 0;
-            beyond[i] = 0;
-        }
-        run = 0;
+        sliceTotal = 0;
+        sliceBeyond = 0;
     }
 
     /** Returns the share of the last hour. */

@@ -1,0 +1,49 @@
+package io.exactlyonce.window.foresight;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * The latencies of the last five minutes, or the last twenty where those are fewer, in chunks of 15 s. Not thread-safe.
+ */
+final class RecentLatencies {
+
+    static final double SECONDS = 300;
+
+    private static final double CHUNK_SECONDS = 15;
+    private static final int FEWEST = 20;
+
+    private final Deque<Chunk> chunks = new ArrayDeque<>();
+    private final LatencyHistogram all = new LatencyHistogram();
+
+    private record Chunk(double begun, LatencyHistogram latencies) {}
+
+    /** Adds the latencies of a time that has just ended, and forgets those that are old. */
+    void add(double now, LatencyHistogram latencies) {
+        if (chunks.isEmpty() || now - chunks.getLast().begun() >= CHUNK_SECONDS) {
+            chunks.addLast(new Chunk(now, new LatencyHistogram()));
+        }
+        chunks.getLast().latencies().add(latencies, 1);
+        all.add(latencies, 1);
+        while (isOld(chunks.getFirst(), now)) {
+            all.add(chunks.removeFirst().latencies(), -1);
+        }
+    }
+
+    private boolean isOld(Chunk chunk, double now) {
+        return chunk.begun() <= now - SECONDS && all.total() - chunk.latencies().total() >= FEWEST;
+    }
+
+    LatencyHistogram all() {
+        return all;
+    }
+
+    /** Returns in how many of the chunks there is a latency above a bound. */
+    int chunksAbove(double seconds) {
+        int count = 0;
+        for (Chunk chunk : chunks) {
+            count += chunk.latencies().above(seconds) > 0 ? 1 : 0;
+        }
+        return count;
+    }
+}

@@ -1,0 +1,55 @@
+package io.exactlyonce.window.foresight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LatencyHistogramTests {
+
+    private final LatencyHistogram histogram = new LatencyHistogram();
+
+    @Test
+    void quantileIsOffByThreePercentAtMost() {
+        for (int i = 1; i <= 1_000; i++) {
+            histogram.add(i * 0.1);
+        }
+
+        assertThat(histogram.quantile(0.5)).isCloseTo(50, Percentage.withPercentage(3));
+        assertThat(histogram.quantile(0.95)).isCloseTo(95, Percentage.withPercentage(3));
+        assertThat(new LatencyHistogram().quantile(0.95)).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 4", "10, 2", "30, 2", "31, 1", "70000, 0"})
+    void latenciesAboveABoundAreCounted(double bound, double above) {
+        for (double latency : new double[] {0.0001, 5, 30.1, 100_000}) {
+            histogram.add(latency);
+        }
+
+        assertThat(histogram.above(bound)).isEqualTo(above);
+    }
+
+    @Test
+    void bucketOfTheBoundCountsInPart() {
+        histogram.add(30.1);
+
+        assertThat(histogram.above(30.2)).isBetween(0.5, 0.7);
+    }
+
+    @Test
+    void whatIsTakenAwayIsGone() {
+        LatencyHistogram other = new LatencyHistogram();
+        other.add(60);
+        histogram.add(5);
+        histogram.add(other, 1);
+        assertThat(histogram.above(30)).isEqualTo(1);
+
+        histogram.add(other, -1);
+
+        assertThat(histogram.total()).isEqualTo(1);
+        assertThat(histogram.above(30)).isZero();
+    }
+}
