@@ -7,9 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Properties;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -71,27 +69,6 @@ class PrimaryPinnedDataSourceTests {
             assertThat(Thread.interrupted()).isTrue();
             open.countDown();
         }
-    }
-
-    /** The thread that asks for a connection may be a handler's, with a tenant, a user and a log context. */
-    @Test
-    void threadsOfThePoolGetNothingOfTheThreadThatAsks() throws Exception {
-        InheritableThreadLocal<String> tenant = new InheritableThreadLocal<>();
-        List<String> seen = new CopyOnWriteArrayList<>();
-        CountDownLatch open = new CountDownLatch(0);
-        SlowDriver driver = new SlowDriver(open) {
-            @Override
-            public Connection getConnection() throws SQLException {
-                seen.add(Thread.currentThread().getName() + ", tenant " + tenant.get());
-                return super.getConnection();
-            }
-        };
-        tenant.set("red");
-        try (var pool = ImpatientPool.of(target(), driver)) {
-            assertThatThrownBy(pool::getConnection).isInstanceOf(SQLException.class);
-        }
-
-        assertThat(seen).isNotEmpty().containsOnly("exactly-once-claims-pool, tenant null");
     }
 
     @Test

@@ -67,7 +67,7 @@ class ClaimDatabaseTests {
     }
 
     @Test
-    void checkThatFailedIsMadeAgainForWhoeverAsksNext() {
+    void checkThatFailedIsMadeAgainForCallersThatFollow() {
         ClaimDatabase down = database(() -> {
             throw new SQLException("try " + tries.incrementAndGet());
         });
