@@ -105,7 +105,8 @@ class ContainerRestartIT {
                     .extracting(name -> name.replaceFirst("-\\d+$", ""))
                     .isNotEmpty()
                     .doesNotHaveDuplicates();
-            assertThat(listener.calls()).containsExactly(new Call("o1", 1, false));
+            // Not which attempt: a poll of a container before may have had the message, and have given it back.
+            assertThat(listener.orders()).containsExactly("o1");
         }
         awaitNoThreadsOf("orders");
         await().untilAsserted(() -> assertThat(threads()).isEmpty());

@@ -56,6 +56,8 @@ class SameMessageIT {
 
     @Test
     void messageThatComesAgainDuringHandlingIsHandledOnce() {
+        // Long enough that on a busy machine it does not end by itself, and its first handle with it.
+        queue = SQS.createQueue(10 * WINDOW_SECONDS);
         try (TestApplication application = start(Map.of())) {
             SqsRequests requests = application.bean(SqsRequests.class);
             BlockingListener listener = application.bean(BlockingListener.class);
