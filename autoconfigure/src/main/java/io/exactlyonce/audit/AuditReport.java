@@ -1,8 +1,9 @@
 package io.exactlyonce.audit;
 
+import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.visibility.Subscription;
+import java.util.Comparator;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -14,7 +15,7 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
 
     public AuditReport {
         findings = findings.stream()
-                .sorted((one, other) -> one.severity().compareTo(other.severity()))
+                .sorted(Comparator.comparing(Finding::severity))
                 .toList();
     }
 
@@ -26,24 +27,16 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
 
     /** Returns a line for each finding, in columns. */
     String table() {
-        int widest = width(finding -> finding.severity().name());
-        int longest = width(Finding::rule);
+        int widest = 1;
+        int longest = 1;
+        for (Finding finding : findings) {
+            widest = Math.max(widest, finding.severity().name().length());
+            longest = Math.max(longest, finding.rule().length());
+        }
+        String line = "  %-" + widest + "s  %-" + longest + "s  %s | bound: %s | remedy: %s";
         return findings.stream()
-                .map(finding -> "  %s  %s  %s | bound: %s | remedy: %s"
-                        .formatted(
-                                padded(finding.severity().name(), widest),
-                                padded(finding.rule(), longest),
-                                finding.found(),
-                                finding.bound(),
-                                finding.remedy()))
+                .map(finding -> line.formatted(
+                        finding.severity(), finding.rule(), finding.found(), finding.bound(), finding.remedy()))
                 .collect(Collectors.joining("\n"));
-    }
-
-    private int width(Function<Finding, String> column) {
-        return findings.stream().map(column).mapToInt(String::length).max().orElse(0);
-    }
-
-    private static String padded(String text, int width) {
-        return text + " ".repeat(width - text.length());
     }
 }

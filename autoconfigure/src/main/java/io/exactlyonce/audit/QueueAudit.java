@@ -1,5 +1,8 @@
 package io.exactlyonce.audit;
 
+import io.exactlyonce.audit.Finding.Severity;
+import io.exactlyonce.audit.QueueFacts.Attributes;
+import io.exactlyonce.audit.QueueFacts.Redrive;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.SqsQueueVisibility;
@@ -10,44 +13,100 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Judges the queues of running listeners: a second after a listener starts or what it goes by has changed, and with each {@link
- * #tick()}. Attributes that were changed meanwhile are logged with their old and new values.
+ * Judges the queues of running listeners, one after the other: a second after a listener starts or what it goes by has changed, and
+ * with each {@link #tick()}. What is new is logged, as are attributes that were changed meanwhile, with their old and new values.
  */
 public final class QueueAudit implements DeliveryObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 
     /** An application has enough to do while it starts; what is only told can wait for so long. */
     private static final Duration AFTER_START = Duration.ofSeconds(1);
 
+    private static final Duration LONGEST_RETRIES = Duration.ofDays(14);
+
     private final AuditMode mode;
     private final Set<String> silenced;
-    private final AuditTerms terms;
-    private final DeliveryTimes times;
+    private final Terms terms;
+    private final Function<Subscription, Optional<Duration>> p99;
     private final List<QueueObserver> observers;
     private final Timer timer;
-    private final Map<Subscription, AuditedQueue> queues = new ConcurrentHashMap<>();
+    private final Map<Subscription, Audited> queues = new ConcurrentHashMap<>();
+
+    /**
+     * The application's settings that the rules hold queues against.
+     *
+     * @param renews whether windows and leases are renewed
+     * @param lease of claims; {@code null} for the window of each delivery
+     * @param retention for how long a completed key is remembered
+     * @param initialDelay until a message is visible again after its first failure
+     * @param maxDelay the longest such time
+     * @param connectionTimeout how long claims may wait for a connection, where the application chose that; {@code null} if not
+     * @param opening how long it took to open one at the start; empty if it is not known, or if claims need none
+     */
+    public record Terms(
+            boolean renews,
+            @Nullable Duration lease,
+            Duration retention,
+            Duration initialDelay,
+            Duration maxDelay,
+            @Nullable Duration connectionTimeout,
+            Supplier<Optional<Duration>> opening) {
+
+        /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */
+        Duration retriesLast(int maxReceiveCount) {
+            Duration sum = Duration.ZERO;
+            Duration delay = initialDelay;
+            for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
+                // A delay is shortened by up to a half by chance.
+                sum = sum.plus(delay.dividedBy(2));
+                delay = delay.multipliedBy(2).compareTo(maxDelay) < 0 ? delay.multipliedBy(2) : maxDelay;
+            }
+            return sum;
+        }
+    }
+
+    /** One listener on one queue, as it was last read and judged. Its lock is held while it is read. */
+    private static final class Audited {
+
+        final QueueReader reader;
+        volatile Subscription subscription;
+        volatile @Nullable QueueFacts facts;
+        volatile @Nullable AuditReport report;
+
+        Audited(Subscription subscription, SqsQueueVisibility queue) {
+            this.subscription = subscription;
+            this.reader = new QueueReader(queue);
+        }
+    }
 
     /**
      * @param silenced ids of rules that are left out
      * @param terms the application's settings
-     * @param times what has been measured
+     * @param p99 the 99th percentile of deliveries, from receive to confirmed delete; empty if too few were measured
      * @param observers learn what is read
-     * @param timer for the first look at a queue
+     * @param timer for the first look at a queue, which waits for SQS
      */
     public QueueAudit(
             AuditMode mode,
             Set<String> silenced,
-            AuditTerms terms,
-            DeliveryTimes times,
+            Terms terms,
+            Function<Subscription, Optional<Duration>> p99,
             List<QueueObserver> observers,
             Timer timer) {
         this.mode = mode;
         this.silenced = Set.copyOf(silenced);
         this.terms = terms;
-        this.times = times;
+        this.p99 = p99;
         this.observers = List.copyOf(observers);
         this.timer = timer;
     }
@@ -58,59 +117,59 @@ public final class QueueAudit implements DeliveryObserver {
      * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
      */
     public void require(Subscription subscription) {
-        if (mode == AuditMode.FAIL) {
-            audited(subscription).ifPresent(queue -> {
-                AuditReport report = read(queue).join();
-                if (!report.errors().isEmpty()) {
-                    unsubscribed(subscription);
-                    throw new QueueAuditException(report);
+        Audited queue = mode == AuditMode.FAIL ? audited(subscription) : null;
+        if (queue != null) {
+            AuditReport report = read(queue);
+            if (!report.errors().isEmpty()) {
+                unsubscribed(subscription);
+                throw new QueueAuditException(report);
+            }
+        }
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        Audited queue = audited(subscription);
+        if (queue != null) {
+            queue.subscription = subscription;
+            timer.after(AFTER_START, () -> {
+                if (queues.get(subscription) == queue) {
+                    read(queue);
                 }
             });
         }
     }
 
     @Override
-    public void subscribed(Subscription subscription) {
-        audited(subscription).ifPresent(queue -> {
-            queue.revise(subscription);
-            timer.after(AFTER_START, () -> {
-                if (queues.get(subscription) == queue) {
-                    readIfIdle(queue);
-                }
-            });
-        });
-    }
-
-    @Override
     public void unsubscribed(Subscription subscription) {
         queues.remove(subscription);
-        observers.forEach(observer -> observer.forgotten(subscription));
+        tell(observer -> observer.forgotten(subscription));
     }
 
-    /** Reads and judges all queues again; does not wait for the answers. */
+    /** Reads and judges all queues again. */
     public void tick() {
-        queues.values().forEach(this::readIfIdle);
+        queues.values().forEach(this::read);
     }
 
     /** Returns the last report on each listener and queue that is known already. */
     public List<AuditReport> reports() {
         return queues.values().stream()
-                .map(AuditedQueue::report)
+                .map(queue -> queue.report)
                 .filter(Objects::nonNull)
                 .toList();
     }
 
     /** Returns the last report on a listener's queue, if there is one already. */
     public Optional<AuditReport> report(Subscription subscription) {
-        return Optional.ofNullable(queues.get(subscription)).map(AuditedQueue::report);
+        return Optional.ofNullable(queues.get(subscription)).map(queue -> queue.report);
     }
 
     /** Returns the ARN of the dead-letter queue of a listener's queue, if it has one and that is known. */
     public Optional<String> deadLetterQueue(Subscription subscription) {
         return Optional.ofNullable(queues.get(subscription))
-                .map(AuditedQueue::facts)
-                .flatMap(QueueFacts::redrive)
-                .map(QueueState.Redrive::target);
+                .map(queue -> queue.facts)
+                .map(facts -> facts.queue().redrive())
+                .map(Redrive::target);
     }
 
     /** Returns for how long, at least, attempts at a message that fails go on before it is dead; empty without a dead-letter queue. */
@@ -118,44 +177,76 @@ public final class QueueAudit implements DeliveryObserver {
         return Optional.ofNullable(subscription.maxReceiveCount()).map(terms::retriesLast);
     }
 
-    private Optional<AuditedQueue> audited(Subscription subscription) {
+    private @Nullable Audited audited(Subscription subscription) {
         return mode != AuditMode.OFF && subscription.visibility() instanceof SqsQueueVisibility queue
-                ? Optional.of(queues.computeIfAbsent(subscription, key -> new AuditedQueue(key, queue)))
-                : Optional.empty();
+                ? queues.computeIfAbsent(subscription, key -> new Audited(key, queue))
+                : null;
     }
 
-    private void readIfIdle(AuditedQueue queue) {
-        if (queue.isBeingRead.compareAndSet(false, true)) {
-            var unused = read(queue).whenComplete((report, failure) -> queue.isBeingRead.set(false));
+    private AuditReport read(Audited queue) {
+        synchronized (queue) {
+            Subscription subscription = queue.subscription;
+            QueueFacts facts = queue.reader.read(
+                    subscription, terms, polls(queue), p99.apply(subscription).orElse(null));
+            AuditReport report = new AuditReport(subscription, AuditRules.findings(facts, silenced));
+            QueueFacts before = queue.facts;
+            if (before != null) {
+                tellDrift("queue", subscription, before.queue(), facts.queue());
+                tellDrift("dead-letter queue", subscription, before.deadLetters(), facts.deadLetters());
+            }
+            if (!outline(queue.report).equals(outline(report))) {
+                tell(report);
+            }
+            queue.facts = facts;
+            queue.report = report;
+            // Not of a listener that has stopped meanwhile: removing it waits for this.
+            queues.computeIfPresent(subscription, (known, read) -> {
+                tell(observer -> observer.observed(subscription, facts.levels()));
+                return read;
+            });
+            return report;
         }
     }
 
-    private CompletableFuture<AuditReport> read(AuditedQueue queue) {
-        Subscription subscription = queue.subscription();
-        return queue.reader
-                .read(subscription, polls(queue), times.p99(subscription).orElse(null))
-                .thenApply(facts -> judge(queue, facts));
-    }
-
-    private int polls(AuditedQueue queue) {
+    private int polls(Audited queue) {
         return (int) queues.values().stream()
                 .filter(other -> other.reader.client() == queue.reader.client())
                 .count();
     }
 
-    private AuditReport judge(AuditedQueue queue, QueueFacts facts) {
-        AuditReport report = new AuditReport(
-                facts.subscription(),
-                AuditRule.ALL.stream()
-                        .filter(rule -> !silenced.contains(rule.id()))
-                        .flatMap(rule -> rule.check(facts, terms).stream())
-                        .toList());
-        queue.judged(facts, report);
-        // Not of a listener that has stopped meanwhile: removing it waits for this.
-        queues.computeIfPresent(facts.subscription(), (known, read) -> {
-            observers.forEach(observer -> observer.observed(facts.subscription(), QueueLevels.of(facts)));
-            return read;
-        });
-        return report;
+    private static void tellDrift(String what, Subscription subscription, Attributes before, Attributes now) {
+        List<String> changes = before.unknown() == null && now.unknown() == null ? before.changesUntil(now) : List.of();
+        if (!changes.isEmpty()) {
+            log.warn("The {} of {} was changed: {}", what, subscription, String.join(", ", changes));
+        }
+    }
+
+    /** What is compared of a report: a count in a finding's words changes all the time. */
+    private static List<String> outline(@Nullable AuditReport report) {
+        return report == null
+                ? List.of()
+                : report.findings().stream()
+                        .map(finding -> finding.rule() + finding.severity())
+                        .toList();
+    }
+
+    private static void tell(AuditReport report) {
+        if (report.findings().isEmpty()) {
+            log.info("The audit of {} finds nothing wrong any more", report.subscription());
+        } else if (report.findings().get(0).severity().compareTo(Severity.WARNING) <= 0) {
+            log.warn("The audit of {} found\n{}", report.subscription(), report.table());
+        } else {
+            log.info("The audit of {} found\n{}", report.subscription(), report.table());
+        }
+    }
+
+    private void tell(Consumer<QueueObserver> what) {
+        for (QueueObserver observer : observers) {
+            try {
+                what.accept(observer);
+            } catch (RuntimeException failure) {
+                log.warn("{} failed; the audit goes on", observer.getClass().getName(), failure);
+            }
+        }
     }
 }

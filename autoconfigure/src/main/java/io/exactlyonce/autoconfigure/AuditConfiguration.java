@@ -1,9 +1,9 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.actuate.ListenerStates;
-import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.time.Clockwork;
@@ -13,6 +13,8 @@ import io.exactlyonce.window.foresight.Latencies;
 import io.exactlyonce.window.watch.WindowWatch;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -44,7 +46,7 @@ class AuditConfiguration {
                 terms(properties, claims.getIfAvailable(), measured == null ? Optional::empty : measured::openingTime),
                 subscription -> p99(windows, subscription),
                 observers.orderedStream().toList(),
-                Timer.SYSTEM);
+                afterwards());
     }
 
     private static Optional<Duration> p99(WindowWatch windows, Subscription subscription) {
@@ -54,9 +56,18 @@ class AuditConfiguration {
                 .map(Latencies::p99);
     }
 
-    private static AuditTerms terms(
-            ExactlyOnceProperties properties, @Nullable PrimaryPinnedDataSource claims, AuditTerms.Opening opening) {
-        return new AuditTerms(
+    /** The timer's own thread may not wait for SQS. */
+    private static Timer afterwards() {
+        Executor thread = ExactlyOnceAutoConfiguration.threads("exactly-once-audit-start-", 1, Integer.MAX_VALUE);
+        return (delay, task) -> Timer.SYSTEM.after(
+                delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
+    }
+
+    private static QueueAudit.Terms terms(
+            ExactlyOnceProperties properties,
+            @Nullable PrimaryPinnedDataSource claims,
+            Supplier<Optional<Duration>> opening) {
+        return new QueueAudit.Terms(
                 properties.renewal().enabled(),
                 properties.claim().lease(),
                 properties.claim().retention(),

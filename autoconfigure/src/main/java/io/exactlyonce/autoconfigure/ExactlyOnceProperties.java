@@ -2,7 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
-import io.exactlyonce.audit.AuditRule;
+import io.exactlyonce.audit.AuditRules;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
@@ -297,11 +297,11 @@ public record ExactlyOnceProperties(
 
         public Audit {
             for (String id : silence) {
-                if (!AuditRule.ids().contains(id)) {
+                if (!AuditRules.ids().contains(id)) {
                     throw new InvalidPropertyException(
                             "exactly-once.audit.silence",
                             "exactly-once.audit.silence (%s) must name rules of the audit".formatted(id),
-                            "choose among " + String.join(", ", AuditRule.ids()));
+                            "choose among " + String.join(", ", AuditRules.ids()));
                 }
             }
             silence = Set.copyOf(silence);

@@ -1,6 +1,5 @@
 package io.exactlyonce.metrics;
 
-import io.exactlyonce.audit.QueueLevels;
 import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.visibility.Subscription;
 import io.micrometer.core.instrument.Meter;
@@ -43,7 +42,7 @@ public final class QueueMetrics implements QueueObserver {
     }
 
     @Override
-    public synchronized void observed(Subscription subscription, QueueLevels levels) {
+    public synchronized void observed(Subscription subscription, Levels levels) {
         note(subscription, "visible", levels.visible());
         note(subscription, IN_FLIGHT, levels.inFlight());
         note(subscription, "delayed", levels.delayed());
@@ -76,7 +75,7 @@ public final class QueueMetrics implements QueueObserver {
                             "exactly.once.queue.in.flight.utilization",
                             "ratio",
                             "Messages in flight / 120,000, which SQS allows for all consumers of a queue",
-                            () -> level.most() / QueueLevels.IN_FLIGHT_CAP));
+                            () -> level.most() / IN_FLIGHT_CAP));
         }
         return level;
     }

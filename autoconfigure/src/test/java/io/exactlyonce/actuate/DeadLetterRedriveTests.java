@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
-import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
 import io.exactlyonce.visibility.FakeTimer;
@@ -39,7 +38,7 @@ class DeadLetterRedriveTests {
     private final QueueAudit audit = new QueueAudit(
             AuditMode.WARN,
             Set.of(),
-            new AuditTerms(
+            new QueueAudit.Terms(
                     true,
                     null,
                     Duration.ofDays(18),

@@ -9,7 +9,6 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
-import io.exactlyonce.audit.AuditTerms;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.sighting.ObservedQueue;
@@ -45,7 +44,7 @@ class ExactlyOnceEndpointTests {
     private final QueueAudit audit = new QueueAudit(
             AuditMode.WARN,
             Set.of(),
-            new AuditTerms(
+            new QueueAudit.Terms(
                     true,
                     null,
                     Duration.ofDays(14),

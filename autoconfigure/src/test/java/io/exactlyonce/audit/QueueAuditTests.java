@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
+import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.SqsQueueVisibility;
@@ -31,9 +33,9 @@ class QueueAuditTests {
     private static final Duration DAY = Duration.ofDays(1);
 
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
-    private final List<QueueLevels> observed = new ArrayList<>();
+    private final List<QueueObserver.Levels> observed = new ArrayList<>();
     private final FakeTimer timer = new FakeTimer();
-    private AuditTerms terms = new AuditTerms(
+    private QueueAudit.Terms terms = new QueueAudit.Terms(
             true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
     private @Nullable Duration timeout;
     private @Nullable Duration p99;
@@ -99,7 +101,7 @@ class QueueAuditTests {
     /** A queue keeps messages for 4 d by SQS's default, and a dead-letter queue for 14 d at most. */
     @Test
     void defaultSettingsAreFineForAnOrdinaryQueue(CapturedOutput output) {
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5), null, Optional::empty);
 
         assertThat(findings()).extracting(Finding::severity).containsOnly(Severity.NOTE);
@@ -111,7 +113,7 @@ class QueueAuditTests {
     void windowOfThirtySecondsWithHandlersOfFortyFive() {
         timeout = Duration.ofSeconds(45);
         p99 = Duration.ofSeconds(45);
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 false,
                 null,
                 DAY.multipliedBy(18),
@@ -133,7 +135,7 @@ class QueueAuditTests {
     private Optional<String> staticWindow(int seconds, @Nullable Duration handlers) {
         window = seconds;
         timeout = handlers;
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 false,
                 null,
                 DAY.multipliedBy(18),
@@ -189,7 +191,7 @@ class QueueAuditTests {
     /** HikariCP's default on SQS's default. */
     @Test
     void poolThatLetsRenewalsWaitForAsLongAsALease() {
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 true,
                 null,
                 DAY.multipliedBy(18),
@@ -207,7 +209,7 @@ class QueueAuditTests {
 
     @Test
     void databaseSoFarAwayThatARenewalWithoutAConnectionComesTooLate() {
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 true,
                 null,
                 DAY.multipliedBy(18),
@@ -299,7 +301,7 @@ class QueueAuditTests {
 
     @Test
     void attemptsThatEndBeforeAnOutageDoesAreNoted() {
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5), null, Optional::empty);
 
         // 1 + 2 + 4 + 8 s, of which chance may take a half.
@@ -309,7 +311,7 @@ class QueueAuditTests {
 
     @Test
     void keysThatAreForgottenBeforeTheirMessagesAre() {
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 true, null, DAY.multipliedBy(14), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
 
         assertThat(only("claim-retention").found()).contains("14d").contains("18d");
@@ -320,7 +322,7 @@ class QueueAuditTests {
 
     @Test
     void leaseThatEndsBeforeTheWindowIsWarnedOf() {
-        terms = new AuditTerms(
+        terms = new QueueAudit.Terms(
                 true,
                 Duration.ofSeconds(29),
                 DAY.multipliedBy(18),
@@ -545,7 +547,7 @@ class QueueAuditTests {
         CompletableFuture<Void> answer = new CompletableFuture<>();
         QueueObserver observer = new QueueObserver() {
             @Override
-            public void observed(Subscription subscription, QueueLevels levels) {
+            public void observed(Subscription subscription, Levels levels) {
                 told.add("observed");
             }
 
@@ -559,12 +561,33 @@ class QueueAuditTests {
         Subscription subscription = orders();
         audit.subscribed(subscription);
         sqs.answers = answer;
-        audit.tick();
+        int asked = sqs.asked.size();
+        CompletableFuture<Void> reading = CompletableFuture.runAsync(audit::tick);
+        await().until(() -> sqs.asked.size() > asked);
 
         audit.unsubscribed(subscription);
         answer.complete(null);
+        reading.join();
 
         assertThat(told).containsExactly("observed", "forgotten");
+    }
+
+    @Test
+    void observerThatThrowsIsLoggedAndCostsNoOtherWhatWasRead(CapturedOutput output) {
+        QueueObserver broken = (subscription, levels) -> {
+            throw new IllegalStateException("broken");
+        };
+        QueueAudit audit = new QueueAudit(
+                AuditMode.WARN,
+                Set.of(),
+                terms,
+                subscription -> Optional.empty(),
+                List.of(broken, (subscription, levels) -> observed.add(levels)),
+                timer);
+        audit.subscribed(orders());
+
+        assertThat(observed).hasSize(1);
+        assertThat(output).contains("failed; the audit goes on").contains("broken");
     }
 
     @Test
@@ -573,6 +596,6 @@ class QueueAuditTests {
                 .with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "3");
         findings();
 
-        assertThat(observed).containsExactly(new QueueLevels(7L, 3L, null, 2L));
+        assertThat(observed).containsExactly(new QueueObserver.Levels(7L, 3L, null, 2L));
     }
 }

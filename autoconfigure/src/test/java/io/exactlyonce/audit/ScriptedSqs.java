@@ -1,10 +1,10 @@
 package io.exactlyonce.audit;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -30,7 +30,7 @@ public final class ScriptedSqs implements SqsAsyncClient {
     static final String DEAD = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders-dead";
 
     final Map<String, Map<String, String>> queues = new HashMap<>();
-    final List<String> asked = new ArrayList<>();
+    final List<String> asked = new CopyOnWriteArrayList<>();
 
     @Nullable SqsException attributesRefusal;
 

@@ -2,7 +2,7 @@ package io.exactlyonce.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.audit.QueueLevels;
+import io.exactlyonce.audit.QueueObserver.Levels;
 import io.exactlyonce.primary.replica.ReplicaLag;
 import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -28,7 +28,7 @@ class MetersTableTests {
         DeliveryMetrics deliveries = new DeliveryMetrics(registry, new WindowWatch(true, List.of(), () -> 0));
         deliveries.subscribed(orders);
         deliveries.pollingPaused(orders, "claims", false);
-        new QueueMetrics(registry).observed(orders, new QueueLevels(0L, 0L, 0L, 0L));
+        new QueueMetrics(registry).observed(orders, new Levels(0L, 0L, 0L, 0L));
         new RetentionMetrics(registry).surveyed(null, 0);
         new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
         new SightingMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));

@@ -2,7 +2,7 @@ package io.exactlyonce.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.audit.QueueLevels;
+import io.exactlyonce.audit.QueueObserver.Levels;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -18,8 +18,8 @@ class QueueMetricsTests {
 
     @Test
     void lastNumbersOfAQueueAreShown() {
-        metrics.observed(orders, new QueueLevels(7L, 30_000L, 0L, 2L));
-        metrics.observed(orders, new QueueLevels(6L, 60_000L, 1L, null));
+        metrics.observed(orders, new Levels(7L, 30_000L, 0L, 2L));
+        metrics.observed(orders, new Levels(6L, 60_000L, 1L, null));
 
         assertThat(messages("visible")).isEqualTo(6);
         assertThat(messages("in_flight")).isEqualTo(60_000);
@@ -34,7 +34,7 @@ class QueueMetricsTests {
 
     @Test
     void whatIsNotToldHasNoGauge() {
-        metrics.observed(orders, new QueueLevels(1L, null, null, null));
+        metrics.observed(orders, new Levels(1L, null, null, null));
 
         assertThat(registry.getMeters()).hasSize(1);
         assertThat(messages("visible")).isOne();
@@ -43,8 +43,8 @@ class QueueMetricsTests {
     @Test
     void gaugesOfAQueueGoWithItsLastListener() {
         Subscription second = new Subscription("audit", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
-        metrics.observed(orders, new QueueLevels(7L, 1L, 0L, 2L));
-        metrics.observed(second, new QueueLevels(7L, 1L, 0L, 2L));
+        metrics.observed(orders, new Levels(7L, 1L, 0L, 2L));
+        metrics.observed(second, new Levels(7L, 1L, 0L, 2L));
 
         metrics.forgotten(orders);
         assertThat(messages("dead")).isEqualTo(2);
@@ -52,7 +52,7 @@ class QueueMetricsTests {
         metrics.forgotten(second);
         assertThat(registry.getMeters()).isEmpty();
 
-        metrics.observed(orders, new QueueLevels(1L, 0L, 0L, 0L));
+        metrics.observed(orders, new Levels(1L, 0L, 0L, 0L));
         assertThat(messages("dead")).isZero();
     }
 
@@ -60,8 +60,8 @@ class QueueMetricsTests {
     void queuesOfOneNameShareAGaugeThatShowsTheLargerNumber() {
         Subscription elsewhere =
                 new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
-        metrics.observed(orders, new QueueLevels(7L, 1L, 0L, 2L));
-        metrics.observed(elsewhere, new QueueLevels(3L, 1L, 0L, 0L));
+        metrics.observed(orders, new Levels(7L, 1L, 0L, 2L));
+        metrics.observed(elsewhere, new Levels(3L, 1L, 0L, 0L));
         assertThat(messages("dead")).isEqualTo(2);
 
         metrics.forgotten(orders);

@@ -5,7 +5,7 @@ import static io.exactlyonce.guarantees.PropertyMetadata.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
-import io.exactlyonce.audit.AuditRule;
+import io.exactlyonce.audit.AuditRules;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -116,7 +116,7 @@ class PropertyMetadataTests {
                 .findFirst()
                 .orElseThrow();
 
-        assertThat(values(METADATA.hint(silence).orElseThrow())).containsExactlyInAnyOrderElementsOf(AuditRule.ids());
+        assertThat(values(METADATA.hint(silence).orElseThrow())).containsExactlyInAnyOrderElementsOf(AuditRules.ids());
     }
 
     /** The bounds are checked when the values are bound. */
