@@ -80,13 +80,20 @@ public final class MessageReader<T> {
     /** A message whose reading crashes costs no other of its poll its receive. */
     private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
         AtomicReference<org.springframework.messaging.@Nullable Message<T>> read = new AtomicReference<>();
-        Boundary.guard("Reading message " + message.messageId(), () -> {
-            try {
-                read.set(readable(message, group, delivery));
-            } catch (Exception unreadable) {
-                returnUnreadable(delivery, unreadable);
-            }
-        });
+        Boundary.guard(
+                "Reading message " + message.messageId(),
+                () -> {
+                    try {
+                        read.set(readable(message, group, delivery));
+                    } catch (Exception unreadable) {
+                        returnUnreadable(delivery, unreadable);
+                    }
+                },
+                crash -> {
+                    // So that observers are told of it.
+                    deliveries.begin(List.of(delivery));
+                    deliveries.abandon(List.of(delivery));
+                });
         return Optional.ofNullable(read.get());
     }
 

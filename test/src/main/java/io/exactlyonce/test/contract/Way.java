@@ -41,15 +41,13 @@ enum Way {
         return values()[ThreadLocalRandom.current().nextInt(values().length)];
     }
 
-    void process(DeliveryPipeline pipeline, Delivery delivery, ClaimSpec handling, ClaimedAction action)
-            throws Throwable {
+    void process(DeliveryPipeline pipeline, Delivery delivery, ClaimSpec handling, ClaimedAction action) {
         List<Attempt> attempts = List.of(attempt(delivery, handling));
         ClaimWriter.await(pipeline.claim(attempts));
-        pipeline.process(
-                        attempts,
-                        claimed -> CompletableFuture.completedFuture(
-                                action.run(claimed.get(0).claim())))
-                .join();
+        ClaimWriter.await(pipeline.process(
+                attempts,
+                claimed -> CompletableFuture.completedFuture(
+                        action.run(claimed.get(0).claim()))));
     }
 
     abstract Attempt attempt(Delivery delivery, ClaimSpec handling);

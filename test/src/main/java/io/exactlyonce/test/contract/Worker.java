@@ -86,10 +86,6 @@ final class Worker {
             way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
         } catch (HandlerFailure | ClaimLostException decided) {
             // The engine has decided what that means for the delivery.
-        } catch (RuntimeException | Error unexpected) {
-            throw unexpected;
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
         }
     }
 
