@@ -47,10 +47,7 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         List<Message<T>> group = List.copyOf(messages);
         Runnable abandon = () -> engine.deliveries().abandon(SettlingPipeline.deliveries(group));
         CompletableFuture<Void> handled = PermitSinks.execute(
-                group.size(),
-                context,
-                counted -> isRunning() ? handle(group, counted) : NOTHING_LEFT,
-                abandon);
+                group.size(), context, counted -> isRunning() ? handle(group, counted) : NOTHING_LEFT, abandon);
         return handled.whenComplete((done, failure) -> {
             // What fails in a group is no failure of its messages, which stop the group, but a crash.
             Boundary.guard("A message group", handled::join, crash -> abandon.run());
@@ -63,23 +60,14 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
     private CompletableFuture<Void> handle(List<Message<T>> group, MessageProcessingContext<T> context) {
         Message<T> message = group.get(0);
         List<Message<T>> rest = group.subList(1, group.size());
-        return CompletableFutures.handleCompose(begin(message, context), (done, failure) -> {
+        // One for which there is no thread stops its group like one that failed.
+        return CompletableFutures.handleCompose(PermitSinks.begin(() -> execute(message, context)), (done, failure) -> {
                     if (failure != null) {
                         logError(failure, message);
                     }
-                    return SettlingPipeline.finish(
-                            List.of(message), context, engine, engine.deliveries()::settle);
+                    return SettlingPipeline.finish(List.of(message), context, engine, engine.deliveries()::settle);
                 })
                 .thenCompose(settled -> rest.isEmpty() ? NOTHING_LEFT : goOn(message, rest, context));
-    }
-
-    /** One for which there is no thread stops its group like one that failed. */
-    private CompletableFuture<Void> begin(Message<T> message, MessageProcessingContext<T> context) {
-        try {
-            return execute(message, context);
-        } catch (RuntimeException refused) {
-            return CompletableFuture.failedFuture(refused);
-        }
     }
 
     private CompletableFuture<Void> goOn(
