@@ -12,8 +12,8 @@ import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.listener.container.ComponentFactory;
+import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.ListenerModeEndpoint;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
@@ -102,7 +102,7 @@ public final class ExactlyOnceContainerFactory
             scopes.add(container.getId(), endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
             return container;
         }
-        if (prepared instanceof ListenerModeEndpoint own) {
+        if (prepared instanceof ListenerEndpoint own) {
             own.requireMethod(container);
         }
         ready.readiness().begin();

@@ -3,6 +3,8 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.awspring.cloud.sqs.MessageExecutionThreadFactory;
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimEnd;
@@ -31,6 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 
 /** Groups of FIFO queues: in order, whatever happens to one of their messages. */
@@ -225,12 +230,30 @@ class FifoIT {
         }
     }
 
-    /** Two handlers that wait for each other: both have to run at the same time. */
+    /** Two handlers that wait for each other: both have to run at the same time, and there is no third thread. */
     static class Pairs extends Steps {
         private final CyclicBarrier both = new CyclicBarrier(2);
 
+        @Bean
+        static ExactlyOnceContainerFactory twoThreads(
+                ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
+            ThreadPoolTaskExecutor threads = new ThreadPoolTaskExecutor();
+            threads.setCorePoolSize(2);
+            threads.setThreadFactory(new MessageExecutionThreadFactory("two-"));
+            threads.initialize();
+            return configurer.prepare(SqsMessageListenerContainerFactory.builder()
+                    .sqsAsyncClient(client)
+                    .configure(options -> options.componentsTaskExecutor(threads)
+                            .maxConcurrentMessages(6)
+                            .maxMessagesPerPoll(4)
+                            .maxDelayBetweenPolls(Duration.ofSeconds(1))
+                            .pollTimeout(Duration.ofSeconds(1))
+                            .autoStartup(false))
+                    .build());
+        }
+
         @Override
-        @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name")
+        @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name", factory = "twoThreads")
         void handle(Step step, Claim claim) throws InterruptedException {
             calls().add(step.name());
             if (step.millis() > 0) {
@@ -249,18 +272,12 @@ class FifoIT {
     }
 
     @Test
-    void restOfAGroupWhoseHeadWaitsOnItsLastReceiveHoldsNoPermit() {
+    void restOfAGroupWhoseHeadWaitsOnItsLastReceiveHoldsNoThread() {
         String oneReceive = SQS.createFifoQueue(WINDOW_SECONDS, 1);
         for (int i = 1; i <= 4; i++) {
             SQS.send(oneReceive, "a", "a" + i, Step.quick("a" + i));
         }
-        try (TestApplication application = start(
-                Pairs.class,
-                oneReceive,
-                "false",
-                Map.of(
-                        "spring.cloud.aws.sqs.listener.max-concurrent-messages", "4",
-                        "spring.cloud.aws.sqs.listener.max-messages-per-poll", "4"))) {
+        try (TestApplication application = start(Pairs.class, oneReceive, "false")) {
             ClaimStore store = application.bean(ClaimStore.class);
             ClaimRequest held = new ClaimRequest(
                     new ClaimKey(oneReceive, "a1"), UUID.randomUUID(), "another worker", Duration.ofSeconds(60));

@@ -205,11 +205,6 @@ final class DeliveryMessageSource<T> extends AbstractSqsMessageSource<T> impleme
         return permits().slots();
     }
 
-    @Override
-    public CompletableFuture<?> takePermitBack() {
-        return permits().takeBack();
-    }
-
     private PausingBackPressureHandler permits() {
         return Objects.requireNonNull(permits);
     }

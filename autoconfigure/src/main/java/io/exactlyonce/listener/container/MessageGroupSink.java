@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.CompletableFutures;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.sink.OrderedMessageSink;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.permits.PermitSinks;
 import java.util.Collection;
@@ -21,8 +22,9 @@ import org.springframework.messaging.Message;
  * out again. The rest, which has been received as often, would go with it if it did not go on now. Since the redrive policy
  * may have been changed, it is read again first; where that fails, the rest is stopped: order comes first.
  *
- * <p>One that waits on its last receive keeps the rest, invisible, without a thread and without a permit, until its wait is
- * over; then they go on for the same reason.
+ * <p>One that waits on its last receive keeps the rest, invisible and without a thread, until its wait is over; then they go on
+ * for the same reason. They keep their permits. One at least stays free, since each head gives back its own; and no wait needs
+ * one to end: a holder that lives has its own, a dead one's lease ends, and stop and recovery from an outage take none.
  */
 final class MessageGroupSink<T> extends OrderedMessageSink<T> {
 
@@ -45,10 +47,7 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         List<Message<T>> group = List.copyOf(messages);
         Runnable abandon = () -> engine.deliveries().abandon(SettlingPipeline.deliveries(group));
         CompletableFuture<Void> handled = PermitSinks.execute(
-                group.size(),
-                context,
-                counted -> isRunning() ? handle(group, new Permits<>(context, counted, counted)) : NOTHING_LEFT,
-                abandon);
+                group.size(), context, counted -> isRunning() ? handle(group, counted) : NOTHING_LEFT, abandon);
         return handled.whenComplete((done, failure) -> {
             // What fails in a group is no failure of its messages, which stop the group, but a crash.
             Boundary.guard("A message group", handled::join, crash -> abandon.run());
@@ -58,54 +57,30 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
     }
 
     /** The next message begins only when how this one ended is on record: after a crash in between, it would have overtaken it. */
-    private CompletableFuture<Void> handle(List<Message<T>> group, Permits<T> permits) {
+    private CompletableFuture<Void> handle(List<Message<T>> group, MessageProcessingContext<T> context) {
         Message<T> message = group.get(0);
         List<Message<T>> rest = group.subList(1, group.size());
-        return CompletableFutures.handleCompose(begin(message, permits.ofHead()), (done, failure) -> {
+        // One for which there is no thread stops its group like one that failed.
+        return CompletableFutures.handleCompose(PermitSinks.begin(() -> execute(message, context)), (done, failure) -> {
                     if (failure != null) {
                         logError(failure, message);
                     }
-                    return SettlingPipeline.finish(
-                            List.of(message), permits.held(), engine, engine.deliveries()::settle);
+                    return SettlingPipeline.finish(List.of(message), context, engine, engine.deliveries()::settle);
                 })
-                .thenCompose(settled -> rest.isEmpty() ? NOTHING_LEFT : goOn(message, rest, permits));
-    }
-
-    /** One for which there is no thread stops its group like one that failed. */
-    private CompletableFuture<Void> begin(Message<T> message, MessageProcessingContext<T> context) {
-        try {
-            return execute(message, context);
-        } catch (RuntimeException refused) {
-            return CompletableFuture.failedFuture(refused);
-        }
-    }
-
-    private CompletableFuture<Void> goOn(Message<T> message, List<Message<T>> rest, Permits<T> permits) {
-        ReceivedMessage head = ReceivedMessage.require(message);
-        if (!head.delivery().waitsOnItsLastReceive()) {
-            return goOn(head, head.delivery().leavesItsQueue(), rest, permits);
-        }
-        // The permit first: a listener that stops ends the wait, and then waits for permits that are taken.
-        CompletableFuture<Void> goneOn = head.delivery()
-                .gone()
-                .thenCompose(gone -> head.origin()
-                        .takePermitBack()
-                        .thenCompose(taken -> PermitSinks.execute(
-                                1,
-                                permits.original(),
-                                counted -> goOn(head, gone, rest, permits.shared(counted)),
-                                () -> engine.deliveries().abandon(SettlingPipeline.deliveries(rest)))));
-        // After that: a listener that stops meanwhile finds a permit taken at any time.
-        rest.forEach(each -> permits.held().runBackPressureReleaseCallback());
-        return goneOn;
+                .thenCompose(settled -> rest.isEmpty() ? NOTHING_LEFT : goOn(message, rest, context));
     }
 
     private CompletableFuture<Void> goOn(
-            ReceivedMessage head, boolean seemsGone, List<Message<T>> rest, Permits<T> permits) {
-        return isGone(head, seemsGone)
+            Message<T> message, List<Message<T>> rest, MessageProcessingContext<T> context) {
+        ReceivedMessage head = ReceivedMessage.require(message);
+        Delivery delivery = head.delivery();
+        return (delivery.waitsOnItsLastReceive()
+                        ? delivery.gone()
+                        : CompletableFuture.completedFuture(delivery.leavesItsQueue()))
+                .thenCompose(seemsGone -> isGone(head, seemsGone))
                 .thenCompose(isGone -> isGone
                         ? CompletableFuture.completedFuture(rest)
-                                .thenComposeAsync(next -> handle(next, permits), continuations)
+                                .thenComposeAsync(next -> handle(next, context), continuations)
                         : NOTHING_LEFT);
     }
 
@@ -114,23 +89,5 @@ final class MessageGroupSink<T> extends OrderedMessageSink<T> {
         return !seemsGone || head.delivery().isAcknowledged()
                 ? CompletableFuture.completedFuture(seemsGone)
                 : head.origin().givesUp(head.delivery());
-    }
-
-    /**
-     * What messages of a group hold: a permit each; or after a wait one for all of them, kept from each to the next: in between, a
-     * listener that stops would take them for done.
-     *
-     * @param original gives permits of the listener back
-     * @param held gives back those that are held, and no more
-     * @param ofHead gives back that of the message that is handled
-     */
-    private record Permits<T>(
-            MessageProcessingContext<T> original,
-            MessageProcessingContext<T> held,
-            MessageProcessingContext<T> ofHead) {
-
-        Permits<T> shared(MessageProcessingContext<T> one) {
-            return new Permits<>(original, one, one.setBackPressureReleaseCallback(() -> {}));
-        }
     }
 }

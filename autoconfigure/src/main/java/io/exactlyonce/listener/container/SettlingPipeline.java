@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.permits.PermitSinks;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -64,11 +65,13 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
         Boundary.guard(
                 "A handler's thread",
                 () -> {
-                    var unused = begin(messages, unhandled, handling).whenComplete((done, failure) -> {
-                        // Before its permit is free: a listener that stops waits for what is on its way to the record.
-                        finish(messages, context);
-                        end(processed, done, failure);
-                    });
+                    var unused = PermitSinks.begin(() -> begin(messages, unhandled, handling))
+                            .whenComplete((done, failure) -> {
+                                // Before its permit is free: a listener that stops waits for what is on its way to the
+                                // record.
+                                finish(messages, context);
+                                end(processed, done, failure);
+                            });
                 },
                 crash -> {
                     engine.deliveries().abandon(deliveries(messages));
@@ -79,12 +82,8 @@ final class SettlingPipeline<T> implements MessageProcessingPipeline<T> {
 
     private <R> CompletableFuture<R> begin(
             Collection<Message<T>> messages, R unhandled, Function<List<Message<T>>, CompletableFuture<R>> handling) {
-        try {
-            List<Message<T>> admitted = admitted(messages);
-            return admitted.isEmpty() ? CompletableFuture.completedFuture(unhandled) : handling.apply(admitted);
-        } catch (RuntimeException failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+        List<Message<T>> admitted = admitted(messages);
+        return admitted.isEmpty() ? CompletableFuture.completedFuture(unhandled) : handling.apply(admitted);
     }
 
     private static <R> void end(CompletableFuture<R> processed, R done, @Nullable Throwable failure) {

@@ -6,13 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.MethodParameter;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.core.convert.ConversionFailedException;
-import org.springframework.core.convert.ConverterNotFoundException;
-import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.messaging.MessageHandlingException;
-import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
 import org.springframework.validation.BindingResult;
 import org.springframework.validation.FieldError;
@@ -44,25 +39,11 @@ public final class UnreadableReason {
 
     /** Returns what is wrong with a header, by the name that the method gives it, which is no sender's. */
     private static String header(Throwable failure) {
-        if (failure instanceof MessageHandlingException) {
-            Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
-            return missing.lookingAt() ? "the header '%s' is missing".formatted(missing.group(1)) : "";
-        }
-        if (failure instanceof ConversionFailedException failed) {
-            return header(failed.getTargetType());
-        }
-        return failure instanceof ConverterNotFoundException absent ? header(absent.getTargetType()) : "";
-    }
-
-    private static String header(TypeDescriptor target) {
-        Header header = target.getAnnotation(Header.class);
-        if (header == null || !(target.getSource() instanceof MethodParameter parameter)) {
+        if (!(failure instanceof MessageHandlingException)) {
             return "";
         }
-        return "the header '%s' cannot be converted to %s"
-                .formatted(
-                        header.name().isEmpty() ? parameter.getParameterName() : header.name(),
-                        target.getType().getName());
+        Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
+        return missing.lookingAt() ? "the header '%s' is missing".formatted(missing.group(1)) : "";
     }
 
     private static String typeAndPlace(Throwable failure) {

@@ -22,7 +22,7 @@ import org.springframework.messaging.Message;
  * @param visibility position of the batch's visibility, or -1
  * @param payloadType what the messages carry
  */
-public record BatchSignature(int list, int claims, int visibility, Class<?> payloadType) {
+record BatchSignature(int list, int claims, int visibility, Class<?> payloadType) {
 
     private static final int MESSAGE_LEVEL = 3;
 

@@ -1,16 +1,15 @@
 package io.exactlyonce.listener.observed;
 
+import io.awspring.cloud.sqs.config.AbstractEndpoint;
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.HandlerMethodEndpoint;
-import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
-import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.listener.ContainerComponentFactory;
 import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
-import io.exactlyonce.listener.container.ListenerModeEndpoint;
+import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.sighting.ObservedClaims;
@@ -51,11 +50,8 @@ public final class ObservedContainers {
      * @param settings say, once the container has its listener, whether it is only observed
      */
     public Endpoint prepare(Endpoint endpoint, ContainerSettings settings) {
-        if (endpoint instanceof SqsEndpoint method) {
-            return new ListenerModeEndpoint(method, container -> setUp(container, method, settings));
-        }
-        return endpoint instanceof MultiMethodSqsEndpoint methods
-                ? new HandlersEndpoint(methods, container -> setUp(container, methods, settings))
+        return endpoint instanceof AbstractEndpoint annotated
+                ? new ListenerEndpoint(annotated, container -> setUp(container, annotated, settings))
                 : endpoint;
     }
 

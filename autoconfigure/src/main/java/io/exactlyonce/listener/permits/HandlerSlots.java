@@ -1,11 +1,17 @@
 package io.exactlyonce.listener.permits;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps handlers at work while the next poll and its claims are under way. A permit lets a message be polled, a slot lets its
@@ -26,11 +32,16 @@ public final class HandlerSlots {
     /** What the latest handler counts in the average, one in so many. */
     private static final int SMOOTHING = 8;
 
-    private final Turns slots;
+    /** Those that are still to begin on this thread, while one of them does. */
+    private static final ThreadLocal<@Nullable Deque<Waiting>> BEGINNING = new ThreadLocal<>();
+
+    private final int most;
     private final int ahead;
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition fewer = lock.newCondition();
+    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private int taken;
     private int inHand;
     private int lent;
     private long typicalNanos = Long.MAX_VALUE;
@@ -44,13 +55,9 @@ public final class HandlerSlots {
      * @param clock monotonic, in nanoseconds
      */
     public HandlerSlots(int most, int ahead, NanoClock clock) {
-        this.slots = new Turns(most, clock);
+        this.most = most;
         this.ahead = ahead;
         this.clock = clock;
-    }
-
-    int most() {
-        return slots.most();
     }
 
     /**
@@ -77,7 +84,17 @@ public final class HandlerSlots {
      * @return completes when they are taken, with that moment
      */
     public CompletableFuture<Long> take(int messages) {
-        return slots.take(messages);
+        Waiting asked = new Waiting(messages, new CompletableFuture<>());
+        List<Waiting> next;
+        lock.lock();
+        try {
+            waiting.add(asked);
+            next = next();
+        } finally {
+            lock.unlock();
+        }
+        begin(next);
+        return asked.begun();
     }
 
     /**
@@ -88,16 +105,50 @@ public final class HandlerSlots {
      */
     public boolean end(long begunAt) {
         boolean isReleased;
+        List<Waiting> next;
         lock.lock();
         try {
             long took = Math.max(0, clock.nanoTime() - begunAt);
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
             isReleased = leaveHand();
+            taken--;
+            next = next();
         } finally {
             lock.unlock();
         }
-        slots.giveBack(1);
+        begin(next);
         return isReleased;
+    }
+
+    private List<Waiting> next() {
+        List<Waiting> next = new ArrayList<>();
+        while (!waiting.isEmpty() && (waiting.element().messages() <= most - taken || taken == 0)) {
+            taken += waiting.element().messages();
+            next.add(waiting.remove());
+        }
+        return next;
+    }
+
+    /** One after the other also where one ends at once, and lets the next begin: no stack is deep enough for as many as may wait. */
+    private void begin(List<Waiting> next) {
+        if (next.isEmpty()) {
+            return;
+        }
+        Deque<Waiting> already = BEGINNING.get();
+        if (already != null) {
+            already.addAll(next);
+            return;
+        }
+        Deque<Waiting> beginning = new ArrayDeque<>(next);
+        BEGINNING.set(beginning);
+        try {
+            while (!beginning.isEmpty()) {
+                Waiting first = beginning.remove();
+                Boundary.guard("A handler's slot", () -> first.begun().complete(clock.nanoTime()));
+            }
+        } finally {
+            BEGINNING.remove();
+        }
     }
 
     /**
@@ -126,7 +177,7 @@ public final class HandlerSlots {
     }
 
     private int limit() {
-        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * slots.most() / Math.max(1, ahead);
+        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * most / Math.max(1, ahead);
         return isQuick && !isClosed ? ahead : 0;
     }
 
@@ -150,4 +201,6 @@ public final class HandlerSlots {
         }
         return Duration.ofNanos(Math.max(0, left));
     }
+
+    private record Waiting(int messages, CompletableFuture<Long> begun) {}
 }

@@ -16,10 +16,6 @@ import org.jspecify.annotations.Nullable;
  * Lets a listener poll only while claims can be made on its way, while outcomes are recorded as fast as handlers end, and while
  * not too many of its polls wait for messages. Stopping the container instead would stop its running
  * handlers, too.
- *
- * <p>Messages that gave their permits back while they waited go on without one, and owe it: the next one that is released, by
- * whichever message or poll, pays for it. So more than the listener's number are handled at once only until some other message ends,
- * and never more than twice as many.
  */
 public final class PausingBackPressureHandler implements BatchAwareBackPressureHandler, IdentifiableContainerComponent {
 
@@ -34,7 +30,6 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
 
     private final BatchAwareBackPressureHandler original;
     private final StoreCircuitBreaker breaker;
-    private final Turns owed;
     private final HandlerSlots slots;
     private final NanoClock clock;
     private final UnderWay polls = new UnderWay(MOST_POLLS, polls -> {});
@@ -50,7 +45,6 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
         this.original = original;
         this.breaker = breaker;
         this.slots = slots;
-        this.owed = new Turns(slots.most(), clock);
         this.clock = clock;
     }
 
@@ -126,12 +120,7 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
 
     @Override
     public void release(int amount, ReleaseReason reason) {
-        original.release(owed.giveBack(amount), reason);
-    }
-
-    /** Completes when a message may go on that has released its permit meanwhile; more than may be owed wait for their turn. */
-    public CompletableFuture<?> takeBack() {
-        return owed.take(1);
+        original.release(amount, reason);
     }
 
     /** Returns what lets handlers of the polled messages run. */
@@ -139,15 +128,11 @@ public final class PausingBackPressureHandler implements BatchAwareBackPressureH
         return slots;
     }
 
-    /**
-     * The whole of the permits may be there although messages go on that have lent theirs, or taken them back, or whose outcome is
-     * not on record yet.
-     */
+    /** The whole of the permits may be there although messages go on that have lent theirs, or whose outcome is not on record yet. */
     @Override
     public boolean drain(Duration timeout) {
         long begun = clock.nanoTime();
-        Duration left = owed.awaitNone(slots.drain(timeout));
-        boolean drained = original.drain(left) && owed.isNoneTaken();
+        boolean drained = original.drain(slots.drain(timeout));
         UnderWay pending = records;
         return drained && (pending == null || pending.awaitNone(timeout.minusNanos(clock.nanoTime() - begun)));
     }

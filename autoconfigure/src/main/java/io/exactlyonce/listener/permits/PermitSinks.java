@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
@@ -48,7 +49,7 @@ public final class PermitSinks {
         Boundary.guard(
                 "Handing messages over",
                 () -> {
-                    var unused = begin(context.setBackPressureReleaseCallback(release), execution)
+                    var unused = begin(() -> execution.apply(context.setBackPressureReleaseCallback(release)))
                             .whenComplete((done, failure) -> end(held, release, executed, failure));
                 },
                 crash -> {
@@ -58,11 +59,10 @@ public final class PermitSinks {
         return executed;
     }
 
-    private static <T> CompletableFuture<Void> begin(
-            MessageProcessingContext<T> context,
-            Function<MessageProcessingContext<T>, CompletableFuture<Void>> execution) {
+    /** Returns what is begun, or what failed to begin, as an executor that has no thread for it does. */
+    public static <R> CompletableFuture<R> begin(Supplier<CompletableFuture<R>> step) {
         try {
-            return execution.apply(context);
+            return step.get();
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }

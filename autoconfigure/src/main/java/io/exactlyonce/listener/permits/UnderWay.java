@@ -34,12 +34,8 @@ public final class UnderWay {
         if (ended.isDone()) {
             return;
         }
-        try {
-            change(1);
-        } finally {
-            // Also if it could not be told: what is counted has to be counted down.
-            var unused = ended.whenComplete((done, failure) -> change(-1));
-        }
+        change(1);
+        var unused = ended.whenComplete((done, failure) -> change(-1));
     }
 
     private void change(int by) {

@@ -36,7 +36,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
@@ -44,20 +43,13 @@ import org.springframework.messaging.Message;
 /** A group of three messages on their last receive, whose first one waits for the holder of its key. */
 class MessageGroupSinkTests {
 
-    private static final int MOST_WAITING = 5_000;
-
     private final FakeClock clock = new FakeClock();
     private final DeliveryObserver observer = new DeliveryObserver() {};
     private Supplier<CompletableFuture<Boolean>> givesUp = () -> CompletableFuture.completedFuture(true);
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor,
-            observer,
-            new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)),
-            clock,
-            () -> 0,
-            MOST_WAITING);
+            supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
     private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
             new Subscription("listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, queue, 1);
@@ -85,11 +77,6 @@ class MessageGroupSinkTests {
             @Override
             public CompletableFuture<Boolean> givesUp(Delivery failed) {
                 return givesUp.get();
-            }
-
-            @Override
-            public CompletableFuture<?> takePermitBack() {
-                return permits.takeBack();
             }
 
             @Override
@@ -193,6 +180,25 @@ class MessageGroupSinkTests {
         assertThat(handled).containsExactly("a2", "a3");
     }
 
+    @Test
+    void restsOfGroupsThatWaitKeepTheirPermitsAndLeaveTheirHeads() throws Exception {
+        start();
+        List<CompletableFuture<Void>> emitted = new ArrayList<>();
+        for (String group : List.of("-1", "-2")) {
+            assertThat(permits.request(2)).isEqualTo(2);
+            emitted.add(emitOfPermits(List.of(received("a1" + group), received("a2" + group))));
+        }
+        assertThat(permits.request(1)).as("the heads wait without one").isOne();
+        assertThat(permits.request(1)).isZero();
+        permits.release(1, ReleaseReason.NONE_FETCHED);
+
+        deliveries.stop(subscription).begin();
+
+        assertThat(emitted).allMatch(CompletableFuture::isDone);
+        assertThat(handled).containsExactlyInAnyOrder("a2-1", "a2-2");
+        assertThat(permits.drain(Duration.ZERO)).isTrue();
+    }
+
     /** Trap: a listener that has lost all of its permits polls no more. */
     @Test
     void restOfAGroupThatFindsNoThreadToGoOnGivesItsPermitsBack() throws Exception {
@@ -225,7 +231,7 @@ class MessageGroupSinkTests {
     }
 
     @Test
-    void restOfAGroupThatHasWaitedAndCrashesGivesThePermitBackThatItTook() throws Exception {
+    void restOfAGroupThatHasWaitedAndCrashesGivesItsPermitsBack() throws Exception {
         start();
         assertThat(permits.requestBatch()).isEqualTo(3);
         CompletableFuture<Void> emitted = emitOfPermits(List.of(received("a1"), received("a2"), received("a3")));
@@ -242,7 +248,7 @@ class MessageGroupSinkTests {
     }
 
     @Test
-    void restOfAGroupThatHasWaitedAndFindsNoThreadToGoOnGivesThePermitBackThatItTook() throws Exception {
+    void restOfAGroupThatHasWaitedAndFindsNoThreadToGoOnGivesItsPermitsBack() throws Exception {
         start();
         assertThat(permits.requestBatch()).isEqualTo(3);
         CompletableFuture<Void> emitted = emitOfPermits(List.of(received("a1"), received("a2"), received("a3")));
@@ -254,35 +260,6 @@ class MessageGroupSinkTests {
 
         assertThat(emitted).isDone();
         assertThat(handled).isEmpty();
-        assertThat(permits.drain(Duration.ZERO)).isTrue();
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    /** Trap: each that gives its permit back begins the next one's turn, and no stack is deep enough for as many as may wait. */
-    @Test
-    void restsOfGroupsThatWaitForTheirTurnsAndMayNotGoOnGiveThemBackHoweverManyTheyAre() throws Exception {
-        start();
-        givesUp = () -> CompletableFuture.completedFuture(false);
-        List<CompletableFuture<Void>> emitted = new ArrayList<>();
-        AtomicBoolean isStopping = new AtomicBoolean();
-        Runnable release = () -> {
-            if (isStopping.get()) {
-                permits.release(1, ReleaseReason.PROCESSED);
-            }
-        };
-        for (int group = 0; group < MOST_WAITING; group++) {
-            emitted.add(emit(release, List.of(received("a1-" + group), received("a2-" + group))));
-        }
-        for (int atWork = 0; atWork < 3; atWork++) {
-            assertThat(permits.takeBack()).isCompleted();
-        }
-        isStopping.set(true);
-        deliveries.stop(subscription).begin();
-        assertThat(emitted).as("three others are at work").noneMatch(CompletableFuture::isDone);
-
-        permits.release(3, ReleaseReason.PROCESSED);
-
-        assertThat(emitted).allMatch(end -> end.isDone() && !end.isCompletedExceptionally());
         assertThat(permits.drain(Duration.ZERO)).isTrue();
         assertThat(supervisor.inFlight()).isZero();
     }

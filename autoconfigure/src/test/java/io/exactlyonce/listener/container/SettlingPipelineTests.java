@@ -73,11 +73,6 @@ class SettlingPipelineTests {
         }
 
         @Override
-        public CompletableFuture<?> takePermitBack() {
-            return UnknownOrigin.INSTANCE.takePermitBack();
-        }
-
-        @Override
         public HandlerSlots slots() {
             return UnknownOrigin.INSTANCE.slots();
         }

@@ -15,11 +15,6 @@ public final class UnknownOrigin implements MessageOrigin {
     }
 
     @Override
-    public CompletableFuture<?> takePermitBack() {
-        return CompletableFuture.completedFuture(null);
-    }
-
-    @Override
     public HandlerSlots slots() {
         return new HandlerSlots(Integer.MAX_VALUE, 0, System::nanoTime);
     }

