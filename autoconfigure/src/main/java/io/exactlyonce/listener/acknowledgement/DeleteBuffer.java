@@ -58,11 +58,11 @@ public final class DeleteBuffer<T> extends AbstractOrderingAcknowledgementProces
         interval = Objects.requireNonNullElse(
                 options.getAcknowledgementInterval(), isFifo ? Duration.ZERO : Duration.ofSeconds(1));
         threshold = Objects.requireNonNullElse(options.getAcknowledgementThreshold(), isFifo ? 0 : MOST);
-        // Each delete stands alone: the next message of a group begins after the record, not after the delete.
+        AcknowledgementOrdering ordering = Objects.requireNonNullElse(
+                options.getAcknowledgementOrdering(),
+                isFifo && !isAtOnce() ? AcknowledgementOrdering.ORDERED : AcknowledgementOrdering.PARALLEL);
         super.configure(((SqsContainerOptions) options)
-                .toBuilder()
-                        .acknowledgementOrdering(AcknowledgementOrdering.PARALLEL)
-                        .build());
+                .toBuilder().acknowledgementOrdering(ordering).build());
     }
 
     private boolean isAtOnce() {

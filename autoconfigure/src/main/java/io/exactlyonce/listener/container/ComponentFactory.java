@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.ContainerComponentFactory;
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
@@ -82,6 +83,9 @@ public final class ComponentFactory<T> implements ContainerComponentFactory<T, S
     @Override
     public AcknowledgementProcessor<T> createAcknowledgementProcessor(SqsContainerOptions options) {
         DeleteBuffer<T> deletes = new DeleteBuffer<>(engine.timer(), isFifo);
+        if (isFifo && options.getAcknowledgementOrdering() == AcknowledgementOrdering.ORDERED_BY_GROUP) {
+            deletes.setMessageGroupingFunction(ReceivedMessage::groupOf);
+        }
         deletes.configure(options);
         return deletes;
     }
