@@ -7,7 +7,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.convert.ConversionFailedException;
 import org.springframework.core.convert.ConverterNotFoundException;
 import org.springframework.core.convert.TypeDescriptor;
@@ -66,8 +65,7 @@ public final class UnreadableReason {
     }
 
     private static String typeAndPlace(Throwable failure) {
-        String type =
-                NestedExceptionUtils.getMostSpecificCause(failure).getClass().getName();
+        String type = FailureOutline.root(failure).getClass().getName();
         return FailureOutline.causes(failure)
                 .map(UnreadableReason::place)
                 .filter(place -> !place.isEmpty())
