@@ -72,11 +72,19 @@ public final class UnknownProperties implements BeanFactoryPostProcessor {
                                 .filter(group.getKey()::isAncestorOf)
                                 .noneMatch(inner ->
                                         inner.equals(property.getName()) || inner.isAncestorOf(property.getName()))))
-                .map(property -> "%s (set by %s)".formatted(property.getName(), property.getOrigin()))
+                .map(property -> "%s (%sset by %s)"
+                        .formatted(property.getName(), isEmpty(property) ? "empty, " : "", property.getOrigin()))
                 .collect(Collectors.joining(", "));
         if (!unknown.isEmpty()) {
             report(unknown);
         }
+    }
+
+    /** Of an empty value a known name has nothing to read, either: a template that comes out empty is a mistake, too. */
+    private boolean isEmpty(ConfigurationProperty property) {
+        return environment
+                .resolvePlaceholders(String.valueOf(property.getValue()))
+                .isBlank();
     }
 
     private Stream<ConfigurationProperty> unbound(ConfigurationPropertyName group, Class<?> type) {

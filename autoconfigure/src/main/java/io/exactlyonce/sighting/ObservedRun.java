@@ -7,18 +7,22 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.NestedExceptionUtils;
 
 /**
  * A handler's run, and the claim beside it: asked for when the handler begins, ended when the handler has ended and the claim is
  * answered. All but the beginning and the end of the handler happens on the observers' thread.
  */
 final class ObservedRun implements Observation {
+
+    /** Bounds the causes, since they may form a circle. */
+    private static final int MOST_CAUSES = 20;
 
     private enum Claimed {
         HELD,
@@ -130,7 +134,8 @@ final class ObservedRun implements Observation {
         ClaimEnd end = handler.failure()
                 .<ClaimEnd>map(thrown -> new ClaimEnd.Released(
                         claim,
-                        NestedExceptionUtils.getMostSpecificCause(thrown)
+                        causes(thrown)
+                                .reduce(thrown, (outer, inner) -> inner)
                                 .getClass()
                                 .getName(),
                         wasInterrupted(thrown)))
@@ -154,11 +159,12 @@ final class ObservedRun implements Observation {
     }
 
     private static boolean wasInterrupted(Throwable thrown) {
-        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException) {
-                return true;
-            }
-        }
-        return false;
+        return causes(thrown)
+                .anyMatch(
+                        cause -> cause instanceof InterruptedException || cause instanceof ClosedByInterruptException);
+    }
+
+    private static Stream<Throwable> causes(Throwable thrown) {
+        return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
     }
 }

@@ -180,6 +180,14 @@ class WrongPropertyTests {
                 .run(context -> assertThat(context).hasNotFailed());
     }
 
+    /** A template that comes out empty: its name is right, so that it must not be called a misspelt one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"claim.lease", "claim.retention", "mode"})
+    void emptyValueStopsTheStartAndIsToldToBeEmpty(String property) {
+        assertThat(startWith(property + "=${nothing:}").getDescription())
+                .startsWith("Nothing reads exactly-once.%s (empty, set by ".formatted(property));
+    }
+
     @Test
     void emptyListPasswordAndWhatIsSetElsewhereAreNoMistakes() {
         application

@@ -34,6 +34,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -129,6 +130,23 @@ class ObservedClaimsTests {
         run.ended(new IllegalStateException(new InterruptedException()));
 
         assertThat(store.ends.get(0).asked().ambiguous()).isTrue();
+    }
+
+    /** Otherwise the one thread that observes would follow it for ever. */
+    @Test
+    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void handlerThatFailsWithACircleOfCausesReleasesItsKey() {
+        Observation run = begin("o1");
+        store.answer(0, FIRST);
+        var outer = new IllegalStateException("outer");
+        outer.initCause(new UnsupportedOperationException("inner", outer));
+
+        run.ended(outer);
+
+        assertThat(store.ends.get(0).asked()).isInstanceOf(ClaimEnd.Released.class);
+        assertThat(store.ends.get(0).asked().ambiguous()).isFalse();
+        store.record(0);
+        assertNothingIsUnderWay();
     }
 
     @Test

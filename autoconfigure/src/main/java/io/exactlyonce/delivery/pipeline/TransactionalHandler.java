@@ -139,7 +139,9 @@ final class TransactionalHandler {
             } catch (ClaimStoreUnavailableException failure) {
                 return answered ? lost(failure, pauses) : unanswered(failure, pauses);
             } catch (Exception failure) {
-                scope.end(List.of(), failure);
+                if (!answered) {
+                    scope.end(List.of(), failure);
+                }
                 return failed(failure);
             }
         }

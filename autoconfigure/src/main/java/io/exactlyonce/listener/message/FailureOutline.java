@@ -25,6 +25,11 @@ public final class FailureOutline extends Exception {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
     }
 
+    /** Returns the last cause of a failure, or the failure itself. */
+    public static Throwable root(Throwable failure) {
+        return causes(failure).reduce(failure, (outer, inner) -> inner);
+    }
+
     public static FailureOutline of(Throwable failure) {
         return of(failure, MOST_CAUSES);
     }

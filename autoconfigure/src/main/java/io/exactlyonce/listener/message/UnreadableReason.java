@@ -6,7 +6,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.messaging.MessageHandlingException;
 import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
 import org.springframework.validation.BindingResult;
@@ -47,8 +46,7 @@ public final class UnreadableReason {
     }
 
     private static String typeAndPlace(Throwable failure) {
-        String type =
-                NestedExceptionUtils.getMostSpecificCause(failure).getClass().getName();
+        String type = FailureOutline.root(failure).getClass().getName();
         return FailureOutline.causes(failure)
                 .map(UnreadableReason::place)
                 .filter(place -> !place.isEmpty())

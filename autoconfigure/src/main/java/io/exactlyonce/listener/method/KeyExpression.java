@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeanUtils;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -249,7 +248,7 @@ final class KeyExpression {
     }
 
     private static String reason(Throwable failure) {
-        Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+        Throwable cause = FailureOutline.root(failure);
         if (!(cause instanceof SpelEvaluationException own)) {
             return cause.getClass().getName();
         }

@@ -157,6 +157,9 @@ class TransactionalHandlerTests {
                 .isInstanceOf(UnexpectedRollbackException.class);
 
         assertThat(rig.handled).hasSize(1);
+        assertThat(rig.asked)
+                .as("the claim was answered, once")
+                .containsExactly(List.of(new Acquired(1, 17, false)).toString());
         assertThat(rig.deliveries.settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
     }

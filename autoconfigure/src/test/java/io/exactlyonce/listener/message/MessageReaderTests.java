@@ -2,6 +2,7 @@ package io.exactlyonce.listener.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
@@ -26,7 +27,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -99,6 +102,24 @@ class MessageReaderTests {
         assertThat(returned).isBetween(50, 290);
         assertThat(queue.changes()).hasSize(returned);
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
+    }
+
+    @Test
+    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void converterThatFailsWithACircleOfCausesCostsItsMessageOnly() {
+        var converter = new SqsMessagingMessageConverter() {
+            @Override
+            public org.springframework.messaging.Message<?> toMessagingMessage(
+                    Message source, @Nullable MessageConversionContext context) {
+                var outer = new IllegalStateException("outer");
+                outer.initCause(new IllegalStateException("inner", outer));
+                throw outer;
+            }
+        };
+
+        assertThat(read(converter, message("{}", Map.of()))).isEmpty();
+
+        assertThat(queue.changes()).hasSize(1);
     }
 
     record Refund(String orderId) {}

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -332,6 +333,25 @@ class KeyExpressionTests {
         assertThatThrownBy(() -> expression.evaluate(message(new Parcel()))).isInstanceOf(InvalidKeyException.class);
         assertThat(parse("#parcel.number", "parcel").evaluate(message(new Parcel())))
                 .isEqualTo("P-7");
+    }
+
+    /** Its causes end nowhere. */
+    public static final class Circling {
+        public String text() {
+            var outer = new IllegalStateException("outer");
+            outer.initCause(new IllegalStateException("inner", outer));
+            throw outer;
+        }
+    }
+
+    @Test
+    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void methodThatFailsWithACircleOfCausesIsAnUnusableKey() {
+        KeyExpression expression = parse("#value.text()", "any");
+
+        assertThatThrownBy(() -> ofValue(expression, new Circling()))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("failed on this message");
     }
 
     /** Which property is read, and what a pattern is, the expression may leave to the sender. */

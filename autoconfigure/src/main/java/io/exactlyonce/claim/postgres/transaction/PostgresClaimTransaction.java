@@ -89,7 +89,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         if (outcomes.stream().anyMatch(outcome -> outcome instanceof Acquired || outcome instanceof Parked)) {
             commit(requests, status);
         } else {
-            transactions.rollback(status);
+            rollback(requests, status);
         }
         return outcomes;
     }
@@ -175,6 +175,15 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             throw state.startsWith(CONNECTION) || state.startsWith(SERVER_SHUTS_DOWN)
                     ? lost(requests, failure)
                     : failure;
+        }
+    }
+
+    /** Nothing was acquired. What could not be rolled back counts as no answer: a message on its last receive waits for one. */
+    private void rollback(List<ClaimRequest> requests, TransactionStatus status) {
+        try {
+            transactions.rollback(status);
+        } catch (RuntimeException connectionLost) {
+            throw lost(requests, connectionLost);
         }
     }
 

@@ -31,6 +31,7 @@ import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,7 +58,9 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -178,6 +181,26 @@ class PostgresClaimTransactionIT {
         } finally {
             DATABASE.jdbc().execute("ALTER DATABASE %s RESET synchronous_commit".formatted(database));
         }
+    }
+
+    /** Nothing was acquired, so that nothing is lost: but a message on its last receive must not come again for that. */
+    @Test
+    void refusalWhoseTransactionLosesItsConnectionIsNoAnswer() {
+        external.claim(List.of(request));
+        var losing = new JdbcTransactionManager(DATABASE.application()) {
+            @Override
+            protected void doRollback(DefaultTransactionStatus status) {
+                super.doRollback(status);
+                throw new TransactionSystemException("JDBC rollback", new SQLException("connection reset", "08006"));
+            }
+        };
+        var refused = new PostgresClaimTransaction(
+                losing, DATABASE.application(), TestDatabase.RETENTION, SynchronousCommit.ON);
+
+        assertThatThrownBy(() -> refused.execute(request(key), claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isInstanceOf(ClaimStoreUnavailableException.class);
     }
 
     @Test

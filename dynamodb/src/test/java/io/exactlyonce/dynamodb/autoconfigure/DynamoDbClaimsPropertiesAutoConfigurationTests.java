@@ -1,0 +1,51 @@
+package io.exactlyonce.dynamodb.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.awspring.cloud.autoconfigure.core.AwsAutoConfiguration;
+import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration;
+import io.awspring.cloud.autoconfigure.core.RegionProviderAutoConfiguration;
+import io.awspring.cloud.autoconfigure.sqs.SqsAutoConfiguration;
+import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
+import io.exactlyonce.property.InvalidPropertyException;
+import io.exactlyonce.test.InMemoryClaimStore;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Profiles and tests that keep claims elsewhere share the rest of the configuration. */
+class DynamoDbClaimsPropertiesAutoConfigurationTests {
+
+    private final ApplicationContextRunner elsewhere = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DynamoDbClaimsAutoConfiguration.class,
+                    DynamoDbClaimsPropertiesAutoConfiguration.class,
+                    ExactlyOnceAutoConfiguration.class,
+                    SqsAutoConfiguration.class,
+                    AwsAutoConfiguration.class,
+                    CredentialsProviderAutoConfiguration.class,
+                    RegionProviderAutoConfiguration.class))
+            .withBean(InMemoryClaimStore.class)
+            .withPropertyValues(
+                    "exactly-once.claim.store=dynamodb",
+                    "spring.cloud.aws.region.static=us-east-1",
+                    "spring.cloud.aws.credentials.access-key=x",
+                    "spring.cloud.aws.credentials.secret-key=x");
+
+    @Test
+    void propertiesOfTheTableStopNoStart() {
+        elsewhere
+                .withPropertyValues("exactly-once.dynamodb.table-name=claims", "exactly-once.dynamodb.clock-error=3s")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void misspeltOneDoes() {
+        elsewhere
+                .withPropertyValues("exactly-once.dynamodb.table=claims")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidPropertyException.class)
+                        .hasMessageStartingWith("Nothing reads exactly-once.dynamodb.table (set by "));
+    }
+}
