@@ -253,11 +253,7 @@ class FifoIT {
         }
 
         @Override
-        @ExactlyOnceListener(
-                id = "steps",
-                queueNames = "${test.queue}",
-                key = "#step.name",
-                factory = "twoThreads")
+        @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name", factory = "twoThreads")
         void handle(Step step, Claim claim) throws InterruptedException {
             calls().add(step.name());
             if (step.millis() > 0) {

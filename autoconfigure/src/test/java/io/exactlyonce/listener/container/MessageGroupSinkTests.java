@@ -49,12 +49,7 @@ class MessageGroupSinkTests {
     private final RenewalSupervisor supervisor = new RenewalSupervisor(
             new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
     private final Deliveries deliveries = new Deliveries(
-            supervisor,
-            observer,
-            new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)),
-            clock,
-            () -> 0,
-            10);
+            supervisor, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, () -> 0, 10);
     private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
             new Subscription("listener", "orders.fifo", VisibilityWindow.ofSeconds(30), null, queue, 1);
