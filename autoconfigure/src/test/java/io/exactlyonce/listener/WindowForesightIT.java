@@ -78,10 +78,11 @@ class WindowForesightIT {
             assertThat(first.shareBeyond()).isLessThan(0.05);
             assertThat(first.kind()).isNotEqualTo(WindowWarning.Kind.BREACHED);
             assertThat(told).extracting(WindowWarning::kind).doesNotHaveDuplicates();
-            assertThat(log.text())
+            // Told before it is logged.
+            await().untilAsserted(() -> assertThat(log.text())
                     .containsOnlyOnce("WARN WindowLog - listener 'orders' on queue '" + queue
                             + "': deliveries outlast their window")
-                    .contains("% of the window of 3 s");
+                    .contains("% of the window of 3 s"));
 
             ListenerWindow window =
                     application.bean(WindowWatch.class).window("orders", queue).orElseThrow();
