@@ -224,6 +224,7 @@ class HostileInputIT {
     private void sendOneForEachLineOfTheLog() {
         send(queues.get("orders"), "{", Map.of());
         send(queues.get("notes"), "{}", Map.of());
+        send(queues.get("texts"), "text", Map.of("tenant", text("no number")));
         send(
                 queues.get("methods"),
                 "{\"orderId\":\"%s\\n%s\"}".formatted(HostileMessages.SECRET, HostileMessages.FORGED),
