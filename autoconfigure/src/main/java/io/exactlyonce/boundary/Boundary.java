@@ -17,17 +17,11 @@ public final class Boundary {
 
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
-    /** What may throw anything: a transaction of the application's throws what a handler does. */
-    @FunctionalInterface
-    public interface Work {
-        void run() throws Throwable;
-    }
-
     private Boundary() {}
 
     /** Does the work of one tick or task. A crash is logged and costs this one only. */
     public static void guard(String entry, Runnable work) {
-        guard(entry, work::run, crash -> {});
+        guard(entry, work, crash -> {});
     }
 
     /**
@@ -36,7 +30,7 @@ public final class Boundary {
      * @param entry names the entry in the log
      * @param crashed gives back permits and slots, and abandons what is in hand; runs after the crash is logged
      */
-    public static void guard(String entry, Work work, Consumer<Throwable> crashed) {
+    public static void guard(String entry, Runnable work, Consumer<Throwable> crashed) {
         try {
             work.run();
         } catch (Throwable crash) {

@@ -111,7 +111,7 @@ final class TransactionProbe {
         Boundary.guard("A probe of " + transaction, () -> probe(request, waiting), crash -> end(waiting, crash));
     }
 
-    private void probe(ClaimRequest request, List<WaitingDelivery> waiting) throws Throwable {
+    private void probe(ClaimRequest request, List<WaitingDelivery> waiting) {
         try {
             transaction.execute(request, claim -> {
                 throw new Answered();

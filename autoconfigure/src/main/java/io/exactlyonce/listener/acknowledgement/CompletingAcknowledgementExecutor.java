@@ -97,7 +97,7 @@ public final class CompletingAcknowledgementExecutor<T> implements Acknowledgeme
         }
 
         private void guard(List<Message<T>> messages, Runnable step) {
-            Boundary.guard("Deleting messages", step::run, crash -> {
+            Boundary.guard("Deleting messages", step, crash -> {
                 deliveries.abandon(messages.stream()
                         .map(CompletingAcknowledgementExecutor::delivery)
                         .toList());

@@ -23,7 +23,7 @@ import org.springframework.util.ReflectionUtils;
  * connection.
  *
  * <p>One check is under way at a time, on a thread of its own; all that ask meanwhile get its answer or its failure. One that has passed is
- * not made again; one that has failed is, for whoever asks next.
+ * not made again; one that has failed is, for the next caller.
  */
 public final class ClaimDatabase implements AutoCloseable {
 
