@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 
 /** A PostgreSQL server in a process of its own, as durable as one in production, with the claims' table. */
 public final class BenchmarkDatabase implements AutoCloseable {
@@ -15,13 +16,28 @@ public final class BenchmarkDatabase implements AutoCloseable {
     /** As many connections as an application has by default. */
     public static final int CONNECTIONS = 10;
 
-    private final Postgres server = new Postgres();
+    private final Postgres server;
     private final PrimaryPinnedDataSource pool;
 
     /** Starts the server. */
     public BenchmarkDatabase() throws IOException {
+        this(new Postgres());
+    }
+
+    private BenchmarkDatabase(Postgres server) {
+        this.server = server;
         this.pool = new PrimaryPinnedDataSource(server.url("postgres"), "postgres", "", CONNECTIONS);
         new ClaimTable(pool).create();
+    }
+
+    /** Starts a server that waits for no disk. */
+    public static BenchmarkDatabase notDurable() throws IOException {
+        return new BenchmarkDatabase(new Postgres(false));
+    }
+
+    /** Returns the processor time of all of the server's processes so far. */
+    public Duration processorTime() {
+        return server.processorTime();
     }
 
     /** Returns the port on which the server listens. */

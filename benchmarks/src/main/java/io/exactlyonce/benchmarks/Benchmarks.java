@@ -1,6 +1,7 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.claims.ClaimEngineScenario;
+import io.exactlyonce.benchmarks.claims.StatementCostScenario;
 import io.exactlyonce.benchmarks.drain.CloudScenario;
 import io.exactlyonce.benchmarks.drain.DuplicatesScenario;
 import io.exactlyonce.benchmarks.drain.DynamoDbScenario;
@@ -51,7 +52,8 @@ public final class Benchmarks {
             Map.entry("h", new StartUpScenario()),
             Map.entry("i", new MetricsScenario()),
             Map.entry("j", new CloudScenario()),
-            Map.entry("k", new DynamoDbScenario())));
+            Map.entry("k", new DynamoDbScenario()),
+            Map.entry("l", new StatementCostScenario())));
 
     /** Those of the quick form, the most important ones first. */
     private static final List<String> QUICK = List.of("a", "j", "b", "d", "e", "h");

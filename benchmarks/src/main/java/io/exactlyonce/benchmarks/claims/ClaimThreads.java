@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 public record ClaimThreads(PrimaryPinnedDataSource pool, int threads, int keys) {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration RETENTION = Duration.ofDays(14);
+    static final Duration RETENTION = Duration.ofDays(14);
 
     /**
      * What they did.
@@ -54,7 +54,7 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int threads, int keys) 
         try {
             List<Future<Long>> running = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
-                running.add(executor.submit(() -> claimAndComplete(store, end)));
+                running.add(executor.submit(() -> claimAndComplete(store, keys, end)));
             }
             long pairs = 0;
             for (Future<Long> thread : running) {
@@ -66,7 +66,7 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int threads, int keys) 
         }
     }
 
-    private long claimAndComplete(ClaimStore store, long end) {
+    static long claimAndComplete(ClaimStore store, int keys, long end) {
         long pairs = 0;
         for (; end - System.nanoTime() > 0; pairs += keys) {
             List<ClaimRequest> requests =

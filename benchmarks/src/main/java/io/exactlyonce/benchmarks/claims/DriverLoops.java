@@ -50,6 +50,11 @@ final class DriverLoops implements RawStatements {
         return contestant("JDBC driver, fifty rows, %d clients".formatted(clients), clients, 50);
     }
 
+    /** Returns clients that claim and complete as many rows in a statement as are asked for. */
+    Contestant batch(int clients, int rows) {
+        return contestant("JDBC driver, %d rows, %d clients".formatted(rows, clients), clients, rows);
+    }
+
     private Contestant contestant(String name, int clients, int keys) {
         return new Contestant() {
             @Override

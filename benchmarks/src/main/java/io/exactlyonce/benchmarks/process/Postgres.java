@@ -20,8 +20,13 @@ public final class Postgres implements AutoCloseable {
 
     /** Starts the server. */
     public Postgres() throws IOException {
+        this(true);
+    }
+
+    /** @param isDurable whether it waits for the disk; if not, its processor time is all that counts */
+    public Postgres(boolean isDurable) throws IOException {
         this.server = EmbeddedPostgres.builder()
-                .setServerConfig("fsync", "on")
+                .setServerConfig("fsync", isDurable ? "on" : "off")
                 .setServerConfig("synchronous_commit", "on")
                 .setServerConfig("max_connections", "500")
                 .start();

@@ -1,0 +1,83 @@
+package io.exactlyonce.benchmarks.claims;
+
+import io.exactlyonce.benchmarks.BenchmarkDatabase;
+import io.exactlyonce.benchmarks.Contestant;
+import io.exactlyonce.benchmarks.Measurements;
+import io.exactlyonce.benchmarks.Plan;
+import io.exactlyonce.benchmarks.Reading;
+import io.exactlyonce.benchmarks.Scenario;
+import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.benchmarks.report.Findings;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * (l): what PostgreSQL does for a claim and its completion, in processor time of all of its processes. One thread, so that each
+ * call of the store is a statement of its own; a server that waits for no disk.
+ */
+public final class StatementCostScenario implements Scenario {
+
+    private static final String SERVER = "PostgreSQL's CPU, us a key";
+
+    @Override
+    public void run(Plan plan, Findings findings) throws Exception {
+        try (BenchmarkDatabase database = BenchmarkDatabase.notDurable()) {
+            DriverLoops driver = new DriverLoops(database);
+            Contestant one = new Store(database, 1);
+            Contestant ten = new Store(database, 10);
+            Contestant driverOne = new Timed(database, driver.single(1));
+            Contestant driverTen = new Timed(database, driver.batch(1, 10));
+            Measurements measured = Measurements.of(List.of(one, ten, driverOne, driverTen), plan);
+            findings.table("Claim and complete, one thread; PostgreSQL not durable", measured.table("keys/s"));
+            findings.figures(Map.of(
+                    "l_server_micros_alone", measured.median(one, SERVER),
+                    "l_server_micros_of_ten", measured.median(ten, SERVER),
+                    "l_alone_vs_driver", measured.ratio(one, driverOne, SERVER),
+                    "l_of_ten_vs_driver", measured.ratio(ten, driverTen, SERVER)));
+        }
+    }
+
+    /** The store without anything in front of it. */
+    private record Store(BenchmarkDatabase database, int keys) implements Contestant {
+
+        @Override
+        public String name() {
+            return "store, %d keys a call".formatted(keys);
+        }
+
+        @Override
+        public Reading run(Turn turn) throws Exception {
+            database.reset();
+            PostgresClaimStore store = new PostgresClaimStore(database.pool(), ClaimThreads.RETENTION);
+            Duration before = database.processorTime();
+            long startNanos = System.nanoTime();
+            long pairs = ClaimThreads.claimAndComplete(
+                    store, keys, startNanos + turn.length().toNanos());
+            double perSecond = pairs * 1e9 / (System.nanoTime() - startNanos);
+            return reading(perSecond, database.processorTime().minus(before), pairs);
+        }
+    }
+
+    /** Another contestant, whose work the server's processor time is shared out to. */
+    private record Timed(BenchmarkDatabase database, Contestant contestant) implements Contestant {
+
+        @Override
+        public String name() {
+            return contestant.name();
+        }
+
+        @Override
+        public Reading run(Turn turn) throws Exception {
+            Duration before = database.processorTime();
+            double perSecond = contestant.run(turn).value();
+            Duration spent = database.processorTime().minus(before);
+            return reading(perSecond, spent, database.requireAllCompleted());
+        }
+    }
+
+    private static Reading reading(double perSecond, Duration spent, long pairs) {
+        return new Reading(perSecond, Map.of(SERVER, spent.toNanos() / 1e3 / pairs));
+    }
+}
