@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
