@@ -227,13 +227,15 @@ class RoutingIT {
 
     private static Connection thatSays(String version, Connection connection) throws SQLException {
         Statement statement = connection.createStatement();
-        Statement older = proxy(Statement.class, (proxy, method, arguments) -> method.invoke(
-                statement,
-                arguments == null
-                        ? null
-                        : new Object[] {
-                            ((String) arguments[0]).replace("current_setting('server_version_num')", version)
-                        }));
+        Statement older = proxy(
+                Statement.class,
+                (proxy, method, arguments) -> method.invoke(
+                        statement,
+                        arguments == null
+                                ? null
+                                : new Object[] {
+                                    ((String) arguments[0]).replace("current_setting('server_version_num')", version)
+                                }));
         return proxy(
                 Connection.class,
                 (proxy, method, arguments) ->
