@@ -149,7 +149,7 @@ class ClaimDatabaseTests {
 
         assertThat(tries).hasValue(2);
         assertThat(silent.isReady()).isFalse();
-        away.countDown();
+        silent.close();
     }
 
     /** As where listeners do not start with the application. */
