@@ -56,15 +56,10 @@ class ArchitectureTests {
             entry("claim.coalescing", List.of("claim", "time")),
             entry("property", List.of("")),
             entry("primary", List.of("")),
-            entry("primary.replica", List.of("primary", "time")),
             entry("claim.postgres.jdbc", List.of("claim", "primary")),
-            entry("claim.postgres.schema", List.of("")),
             entry("claim.postgres", List.of("", "claim", "claim.postgres.jdbc", "primary")),
-            entry("claim.postgres.retention", List.of("claim", "claim.postgres.jdbc", "claim.postgres.schema", "time")),
-            entry("claim.postgres.startup", List.of("claim.postgres.schema", "primary", "primary.replica")),
-            entry(
-                    "claim.postgres.transaction",
-                    List.of("claim", "claim.postgres", "claim.postgres.jdbc", "claim.postgres.schema", "primary")),
+            entry("claim.postgres.retention", List.of("claim", "claim.postgres", "claim.postgres.jdbc", "time")),
+            entry("claim.postgres.transaction", List.of("claim", "claim.postgres", "claim.postgres.jdbc", "primary")),
             entry("visibility", List.of()),
             entry("renewal", List.of("claim", "visibility", "time")),
             entry("delivery", List.of("", "claim", "renewal", "visibility", "time")),
@@ -156,7 +151,7 @@ class ArchitectureTests {
                             "audit",
                             "claim",
                             "delivery",
-                            "primary.replica",
+                            "primary",
                             "renewal",
                             "sighting",
                             "visibility",
@@ -257,7 +252,7 @@ class ArchitectureTests {
             .should()
             .resideInAnyPackage(rooms("claim.postgres..", "primary.."))
             .orShould()
-            .haveNameMatching(AUTOCONFIGURE + "\\.Claim(StoreConfiguration|Pool)");
+            .haveNameMatching(AUTOCONFIGURE + "\\.PostgresClaimsConfiguration");
 
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()

@@ -4,8 +4,7 @@ import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.Subscription;
@@ -14,10 +13,8 @@ import io.exactlyonce.window.watch.WindowWatch;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -37,13 +34,11 @@ class AuditConfiguration {
             ExactlyOnceProperties properties,
             WindowWatch windows,
             ObjectProvider<QueueObserver> observers,
-            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims,
-            ObjectProvider<ClaimDatabase> database) {
-        ClaimDatabase measured = database.getIfAvailable();
+            ObjectProvider<ClaimPool> claims) {
         return new QueueAudit(
                 properties.audit().mode(),
                 properties.audit().silence(),
-                terms(properties, claims.getIfAvailable(), measured == null ? Optional::empty : measured::openingTime),
+                terms(properties, claims.getIfAvailable()),
                 subscription -> p99(windows, subscription),
                 observers.orderedStream().toList(),
                 afterwards());
@@ -63,10 +58,7 @@ class AuditConfiguration {
                 delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
     }
 
-    private static QueueAudit.Terms terms(
-            ExactlyOnceProperties properties,
-            @Nullable PrimaryPinnedDataSource claims,
-            Supplier<Optional<Duration>> opening) {
+    private static QueueAudit.Terms terms(ExactlyOnceProperties properties, @Nullable ClaimPool claims) {
         return new QueueAudit.Terms(
                 properties.renewal().enabled(),
                 properties.claim().lease(),
@@ -74,7 +66,7 @@ class AuditConfiguration {
                 properties.retry().initialDelay(),
                 properties.retry().maxDelay(),
                 claims == null ? null : claims.chosenTimeout().orElse(null),
-                opening);
+                claims == null ? Optional::empty : claims::openingTime);
     }
 
     @Bean

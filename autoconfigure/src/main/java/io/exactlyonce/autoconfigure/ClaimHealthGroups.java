@@ -3,7 +3,6 @@ package io.exactlyonce.autoconfigure;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.health.actuate.endpoint.AdditionalHealthEndpointPath;
@@ -15,17 +14,13 @@ import org.springframework.boot.health.actuate.endpoint.StatusAggregator;
 
 /**
  * Leaves the database of claims to the groups that ask for it. While it is away, listeners pause and lose nothing: nothing
- * that a restart would mend, and no reason to take HTTP requests from the application.
- *
- * <p>Boot counts each DataSource as a part of {@code db}. Claims' pool is none in any group: it is {@code exactlyOnce}, which
- * the health of the whole application leaves out.
+ * that a restart would mend, and no reason to take HTTP requests from the application. So the health of the whole application
+ * leaves {@code exactlyOnce} out.
  */
 public final class ClaimHealthGroups implements HealthEndpointGroupsPostProcessor {
 
     /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
     static final String CONTRIBUTOR = "exactlyOnce";
-
-    private static final String PART_OF_DB = "db/" + ClaimStoreConfiguration.DATA_SOURCE;
 
     /** Makes what leaves {@code exactlyOnce} out of the health of the whole application. */
     public ClaimHealthGroups() {}
@@ -34,17 +29,17 @@ public final class ClaimHealthGroups implements HealthEndpointGroupsPostProcesso
     public HealthEndpointGroups postProcessHealthEndpointGroups(HealthEndpointGroups groups) {
         Map<String, HealthEndpointGroup> named = new LinkedHashMap<>();
         for (String name : groups.getNames()) {
-            named.put(name, new Without(Objects.requireNonNull(groups.get(name)), Set.of(PART_OF_DB)));
+            named.put(name, Objects.requireNonNull(groups.get(name)));
         }
-        return HealthEndpointGroups.of(new Without(groups.getPrimary(), Set.of(PART_OF_DB, CONTRIBUTOR)), named);
+        return HealthEndpointGroups.of(new WithoutClaims(groups.getPrimary()), named);
     }
 
-    /** A group as it was configured, but for the members that are left out. */
-    private record Without(HealthEndpointGroup group, Set<String> left) implements HealthEndpointGroup {
+    /** A group as it was configured, but for claims. */
+    private record WithoutClaims(HealthEndpointGroup group) implements HealthEndpointGroup {
 
         @Override
         public boolean isMember(String name) {
-            return !left.contains(name) && group.isMember(name);
+            return !CONTRIBUTOR.equals(name) && group.isMember(name);
         }
 
         @Override

@@ -5,7 +5,7 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimIdGenerator;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -53,7 +53,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
 @Import({
-    ClaimStoreConfiguration.class,
+    PostgresClaimsConfiguration.class,
     ListenerConfiguration.class,
     AuditConfiguration.class,
     ObserveConfiguration.class,

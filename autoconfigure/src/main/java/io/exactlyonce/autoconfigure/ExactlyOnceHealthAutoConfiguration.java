@@ -2,7 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.actuate.ListenerStates;
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -24,7 +24,7 @@ public final class ExactlyOnceHealthAutoConfiguration {
 
     /** Claims in the database. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBean(name = ClaimStoreConfiguration.DATA_SOURCE)
+    @ConditionalOnBean(ClaimDatabase.class)
     static class Database {
 
         /** Without an indicator, too, claims' pool is no part of the application's {@code db}. */

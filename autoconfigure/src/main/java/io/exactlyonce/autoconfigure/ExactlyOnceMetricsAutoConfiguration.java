@@ -5,8 +5,10 @@ import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -41,9 +43,18 @@ public final class ExactlyOnceMetricsAutoConfiguration {
         return new ReplicaLagMetrics(registry);
     }
 
+    /** HikariCP's own meters. Boot binds those of the application's DataSources, of which the claims' pool is none. */
+    @Bean
+    @ConditionalOnBean(ClaimPool.class)
+    MeterBinder exactlyOnceClaimPoolMeters(ClaimPool claims) {
+        return registry -> claims.own()
+                .filter(pool -> pool.getMetricRegistry() == null)
+                .ifPresent(pool -> pool.setMetricRegistry(registry));
+    }
+
     @Bean
     @ConditionalOnMissingBean
-    @ConditionalOnBean(name = ClaimStoreConfiguration.RETENTION)
+    @ConditionalOnBean(name = PostgresClaimsConfiguration.RETENTION)
     RetentionMetrics exactlyOnceRetentionMetrics(MeterRegistry registry) {
         return new RetentionMetrics(registry);
     }

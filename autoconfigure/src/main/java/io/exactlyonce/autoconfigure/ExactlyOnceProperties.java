@@ -5,7 +5,7 @@ import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditRules;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.property.Bounds;
 import io.exactlyonce.property.InvalidPropertyException;
@@ -196,8 +196,7 @@ public record ExactlyOnceProperties(
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
             Bounds.require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
-            Bounds.require(
-                    PrimaryPinnedDataSource.TIMEOUT_PROPERTY, connectionTimeout, SHORTEST, Duration.ofMinutes(1));
+            Bounds.require(ClaimPool.TIMEOUT_PROPERTY, connectionTimeout, SHORTEST, Duration.ofMinutes(1));
             if (!replicaLagInterval.isZero()) {
                 Bounds.require(
                         "exactly-once.datasource.replica-lag-interval",

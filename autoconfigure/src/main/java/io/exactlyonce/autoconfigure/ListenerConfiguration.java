@@ -6,7 +6,7 @@ import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -21,7 +21,7 @@ import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.observed.ObservedContainers;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.sighting.ListenerModes;
 import io.exactlyonce.time.Clockwork;
 import java.util.Map;
@@ -117,7 +117,7 @@ class ListenerConfiguration {
             ExactlyOnceProperties properties,
             ObjectProvider<StoreCircuitBreakers> breakers,
             ObjectProvider<ClaimDatabase> database,
-            @Qualifier(ClaimStoreConfiguration.DATA_SOURCE) ObjectProvider<PrimaryPinnedDataSource> claims) {
+            ObjectProvider<ClaimPool> claims) {
         ListenerModes modes = new ListenerModes(environment, properties.mode());
         return new ExactlyOnceListenerConfigurer(beans, modes, results, (manager, named) -> {
             // A transaction proves itself on the table, which may have to be created first.
@@ -137,7 +137,7 @@ class ListenerConfiguration {
     }
 
     private static PostgresClaimTransactionFactory transactions(
-            BeanFactory beans, @Nullable PrimaryPinnedDataSource claims, ExactlyOnceProperties properties) {
+            BeanFactory beans, @Nullable ClaimPool claims, ExactlyOnceProperties properties) {
         if (claims == null) {
             throw new UnsupportedTransactionException(
                     "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
@@ -145,7 +145,7 @@ class ListenerConfiguration {
                     null);
         }
         return new PostgresClaimTransactionFactory(
-                claims,
+                claims.dataSource(),
                 beans,
                 properties.claim().retention(),
                 properties.claim().synchronousCommit());

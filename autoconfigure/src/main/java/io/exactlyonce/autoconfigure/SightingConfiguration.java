@@ -1,6 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.listener.observed.ObservedContainers;
 import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.sighting.SightingLog;

@@ -1,7 +1,7 @@
 package io.exactlyonce.metrics;
 
-import io.exactlyonce.primary.replica.ReplicaLag;
-import io.exactlyonce.primary.replica.ReplicaObserver;
+import io.exactlyonce.primary.ReplicaLag;
+import io.exactlyonce.primary.ReplicaObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;

@@ -1,24 +1,21 @@
 package io.exactlyonce.primary;
 
+import com.zaxxer.hikari.HikariDataSource;
 import java.net.SocketTimeoutException;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Failures after which a fresh connection is likely to work at once, by SQLSTATE. */
 public final class ConnectionFailure {
 
-    private static final String CONNECTION_EXCEPTION_CLASS = "08";
+    /** What PostgreSQL answers to a write in a read-only transaction. */
+    static final String READ_ONLY = "25006";
 
     /** The server ends the session (57P01 to 57P03), or takes no writes any more. */
-    private static final Set<String> SERVER_GONE =
-            Set.of("57P01", "57P02", "57P03", NotPrimaryException.READ_ONLY_SQL_TRANSACTION);
-
-    /**
-     * Classes of SQLSTATEs: connection, authorization, catalog name, resources, operator's intervention, system error, and the
-     * driver's own for a URL that it cannot parse.
-     */
-    private static final Set<String> REFUSALS = Set.of(CONNECTION_EXCEPTION_CLASS, "28", "3D", "53", "57", "58", "99");
+    private static final Set<String> SERVER_GONE = Set.of("57P01", "57P02", "57P03", READ_ONLY);
 
     private ConnectionFailure() {}
 
@@ -36,7 +33,7 @@ public final class ConnectionFailure {
                 return false;
             }
             if (!decided && cause instanceof SQLException sql && sql.getSQLState() != null) {
-                stale = isStale(sql.getSQLState());
+                stale = sql.getSQLState().startsWith("08") || SERVER_GONE.contains(sql.getSQLState());
                 decided = true;
             }
         }
@@ -44,15 +41,23 @@ public final class ConnectionFailure {
     }
 
     /**
-     * Returns whether there was no connection at all: the server did not answer, had none to give, or did not accept the
-     * user, the password or the database. A driver that gives no SQLSTATE does so where it got nothing from a server.
+     * Throws a stale connection out of a pool of the application's, and of a HikariCP pool all that are open with it. The pool
+     * of our own making has done so by itself.
+     *
+     * @param connection that failed, not yet given back
      */
-    static boolean isRefusal(SQLException failure) {
-        String sqlState = failure.getSQLState();
-        return sqlState == null || sqlState.length() < 2 || REFUSALS.contains(sqlState.substring(0, 2));
-    }
-
-    private static boolean isStale(String sqlState) {
-        return sqlState.startsWith(CONNECTION_EXCEPTION_CLASS) || SERVER_GONE.contains(sqlState);
+    public static void discard(DataSource pool, Connection connection, SQLException failure) {
+        if (!isStale(failure)) {
+            return;
+        }
+        try {
+            HikariDataSource hikari = ClaimPool.hikari(pool);
+            connection.abort(Runnable::run);
+            if (hikari != null && hikari.getExceptionOverride() == null) {
+                hikari.getHikariPoolMXBean().softEvictConnections();
+            }
+        } catch (SQLException gone) {
+            failure.addSuppressed(gone);
+        }
     }
 }

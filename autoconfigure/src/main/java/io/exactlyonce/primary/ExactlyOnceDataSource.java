@@ -19,8 +19,8 @@ import org.springframework.beans.factory.annotation.Qualifier;
  *
  * <p>{@code defaultCandidate = false} keeps the application's own DataSource the one that is injected elsewhere. Give claims
  * a pool of their own: beside slow handlers in a shared one, renewals wait for connections until leases end. The pool's
- * settings stay as they are; each connection proves that its server is a primary whenever it is borrowed, which costs a
- * round trip that the pool of our own making does not need.
+ * settings stay as they are. One without autocommit, in another isolation level than READ COMMITTED, or of fewer than two
+ * connections stops the start.
  */
 @Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

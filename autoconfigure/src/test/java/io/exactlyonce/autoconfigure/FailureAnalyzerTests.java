@@ -37,7 +37,7 @@ class FailureAnalyzerTests {
     @Test
     void storeWhoseModuleIsMissingIsExplained() {
         FailureAnalysis analysis = FailureReport.of(
-                new ClaimStoreConfiguration.MissingStoreException(ExactlyOnceProperties.Store.DYNAMODB), context);
+                new PostgresClaimsConfiguration.MissingStoreException(ExactlyOnceProperties.Store.DYNAMODB), context);
 
         assertThat(analysis.getDescription())
                 .isEqualTo("exactly-once.claim.store is dynamodb, and its module is not on the class path");

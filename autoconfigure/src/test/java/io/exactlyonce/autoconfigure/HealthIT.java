@@ -78,7 +78,7 @@ class HealthIT {
             assertThat(health(application, "/everything"))
                     .startsWith("503")
                     .contains("\"exactlyOnce\":{\"status\":\"DOWN\"")
-                    .doesNotContain("exactlyOnceDataSource");
+                    .doesNotContain("exactlyOnceClaimPool");
             assertThat(health(application, "/application")).startsWith("200");
             SERVER.reconnect(claims);
             await().atMost(SOON).until(() -> health(application, "/claims").startsWith("200"));

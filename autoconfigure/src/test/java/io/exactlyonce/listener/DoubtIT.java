@@ -12,7 +12,7 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;

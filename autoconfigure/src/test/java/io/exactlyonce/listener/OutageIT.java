@@ -3,9 +3,8 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.listener.BlockingListener.Call;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -37,9 +36,8 @@ class OutageIT {
 
         @Override
         public Object postProcessAfterInitialization(Object bean, String name) {
-            if (bean instanceof PrimaryPinnedDataSource claims
-                    && claims.getTargetDataSource() instanceof HikariDataSource pool) {
-                pool.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
+            if (bean instanceof ClaimPool claims) {
+                claims.own().orElseThrow().setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
             }
             return bean;
         }

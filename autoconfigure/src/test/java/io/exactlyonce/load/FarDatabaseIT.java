@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -32,7 +32,7 @@ class FarDatabaseIT {
 
     private static final Duration DISTANCE = Duration.ofMillis(500);
 
-    /** A start takes more than a hundred round trips, one after the other: the short form moves the database after it. */
+    /** A start takes dozens of round trips, one after the other: the short form moves the database after it. */
     private static final Duration DISTANCE_AT_THE_START = Duration.ofMillis(Trial.choose(500, 20));
 
     private static final int ORDERS = Trial.choose(200, 50);
@@ -99,7 +99,7 @@ class FarDatabaseIT {
         Footprint footprint = Footprint.begin();
         try (TestApplication application = start(Map.of("exactly-once.datasource.connection-timeout", "8s"))) {
             Duration started = footprint.time();
-            assertThat(application.bean(ClaimDatabase.class).openingTime())
+            assertThat(application.bean(ClaimPool.class).openingTime())
                     .hasValueSatisfying(
                             opening -> assertThat(opening).isGreaterThan(DISTANCE_AT_THE_START.multipliedBy(4)));
             far.moveTo(DISTANCE);

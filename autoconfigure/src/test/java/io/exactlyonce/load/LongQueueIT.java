@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;

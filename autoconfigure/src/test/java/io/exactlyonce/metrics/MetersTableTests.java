@@ -3,7 +3,7 @@ package io.exactlyonce.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.audit.QueueObserver.Levels;
-import io.exactlyonce.primary.replica.ReplicaLag;
+import io.exactlyonce.primary.ReplicaLag;
 import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;

@@ -66,6 +66,7 @@ class PrometheusIT {
                                     .formatted(queue))
                     .contains("exactly_once_handler_seconds_count" + tags + "} 1")
                     .contains("exactly_once_claims_deleted_total 0.0")
+                    .contains("hikaricp_connections_max{pool=\"exactly-once-claims\"} 11.0")
                     .containsPattern("exactly_once_claims_oldest_seconds [0-9.]+\\n")
                     .contains("exactly_once_claims_parked 0.0")
                     .containsPattern("exactly_once_sweep_seconds_count [1-9]")

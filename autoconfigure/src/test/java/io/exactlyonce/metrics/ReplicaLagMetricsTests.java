@@ -2,7 +2,7 @@ package io.exactlyonce.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.primary.replica.ReplicaLag;
+import io.exactlyonce.primary.ReplicaLag;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;

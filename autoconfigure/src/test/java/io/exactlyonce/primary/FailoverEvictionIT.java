@@ -15,8 +15,7 @@ class FailoverEvictionIT {
 
     private final EmbeddedDatabase server = EmbeddedDatabase.shared();
     private final String url = server.createDatabase();
-    private final PrimaryPinnedDataSource pool =
-            new PrimaryPinnedDataSource(url, server.username(), server.password(), 3);
+    private final ClaimPool pool = new ClaimPool(url, server.username(), server.password(), 3);
 
     @AfterEach
     void close() {
@@ -28,19 +27,19 @@ class FailoverEvictionIT {
         int failing;
         int idle;
         int inUse;
-        try (Connection first = pool.getConnection();
-                Connection second = pool.getConnection()) {
+        try (Connection first = pool.dataSource().getConnection();
+                Connection second = pool.dataSource().getConnection()) {
             failing = backend(first);
             inUse = backend(second);
-            try (Connection third = pool.getConnection()) {
+            try (Connection third = pool.dataSource().getConnection()) {
                 idle = backend(third);
             }
             assertThatWriteIsRefused(first);
         }
 
-        try (Connection first = pool.getConnection();
-                Connection second = pool.getConnection();
-                Connection third = pool.getConnection()) {
+        try (Connection first = pool.dataSource().getConnection();
+                Connection second = pool.dataSource().getConnection();
+                Connection third = pool.dataSource().getConnection()) {
             assertThat(new int[] {backend(first), backend(second), backend(third)})
                     .doesNotContain(failing, idle, inUse);
         }
@@ -50,9 +49,9 @@ class FailoverEvictionIT {
     @Test
     void noConnectionIsGivenOutAgainOnceOneBroke() throws SQLException {
         int idle;
-        try (Connection broken = pool.getConnection();
+        try (Connection broken = pool.dataSource().getConnection();
                 Statement statement = broken.createStatement()) {
-            try (Connection other = pool.getConnection()) {
+            try (Connection other = pool.dataSource().getConnection()) {
                 idle = backend(other);
             }
             new JdbcTemplate(server.dataSource(url))
@@ -60,7 +59,7 @@ class FailoverEvictionIT {
             assertThatThrownBy(() -> statement.execute("SELECT 1")).isInstanceOf(SQLException.class);
         }
 
-        try (Connection connection = pool.getConnection()) {
+        try (Connection connection = pool.dataSource().getConnection()) {
             assertThat(backend(connection)).isNotEqualTo(idle);
         }
     }
@@ -68,13 +67,13 @@ class FailoverEvictionIT {
     @Test
     void otherFailuresLeaveConnectionsAlone() throws SQLException {
         int before;
-        try (Connection connection = pool.getConnection();
+        try (Connection connection = pool.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             before = backend(connection);
             assertThatThrownBy(() -> statement.execute("SELECT 1 / 0")).isInstanceOf(SQLException.class);
         }
 
-        try (Connection connection = pool.getConnection()) {
+        try (Connection connection = pool.dataSource().getConnection()) {
             assertThat(backend(connection)).isEqualTo(before);
         }
     }

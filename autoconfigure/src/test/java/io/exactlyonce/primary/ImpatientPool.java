@@ -6,19 +6,26 @@ import javax.sql.DataSource;
 /** Pools that give up soon: with their usual patience, tests of failures would be long. */
 public final class ImpatientPool {
 
-    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private ImpatientPool() {}
 
-    static PrimaryPinnedDataSource of(String url) {
-        return of(new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, null, null));
+    static ClaimPool of(String url) {
+        return of(target(url, null, null));
     }
 
-    public static PrimaryPinnedDataSource of(ConnectionTarget target) {
-        return of(target, DriverSettings.of(target, PrimaryPinnedDataSource.CONNECTION_TIMEOUT));
+    public static ClaimPool of(ClaimPool.Target target) {
+        ClaimPool pool = new ClaimPool(target, 2, ClaimPool.TIMEOUT, SynchronousCommit.ON);
+        pool.own().orElseThrow().setConnectionTimeout(TIMEOUT.toMillis());
+        return pool;
     }
 
-    public static PrimaryPinnedDataSource of(ConnectionTarget target, DataSource driver) {
-        return new PrimaryPinnedDataSource(target, driver, 2, CONNECTION_TIMEOUT, SynchronousCommit.ON);
+    public static ClaimPool of(ClaimPool.Target target, DataSource driver) {
+        return new ClaimPool(target, driver, 2, TIMEOUT, SynchronousCommit.ON);
+    }
+
+    /** The application's database. */
+    static ClaimPool.Target target(String url, String username, String password) {
+        return new ClaimPool.Target("spring.datasource.url", url, username, password);
     }
 }

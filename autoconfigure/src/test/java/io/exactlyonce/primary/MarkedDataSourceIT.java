@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;
@@ -16,8 +20,9 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /** A pool of the application's: its settings stay, but what it lends out must prove to lead to a primary. */
 class MarkedDataSourceIT {
@@ -28,51 +33,66 @@ class MarkedDataSourceIT {
     private final String url = SERVER.createDatabase();
 
     /** Hides the pool, as that of another maker would be. */
-    private static final class UnknownPool extends DelegatingDataSource {
+    private static final class UnknownPool extends AbstractDataSource {
 
-        UnknownPool(DataSource target) {
-            super(target);
+        private final DataSource hidden;
+
+        UnknownPool(DataSource hidden) {
+            this.hidden = hidden;
         }
 
         @Override
-        public <T> T unwrap(Class<T> type) throws SQLException {
-            throw new SQLException("wraps nothing");
+        public Connection getConnection() throws SQLException {
+            return hidden.getConnection();
         }
 
         @Override
-        public boolean isWrapperFor(Class<?> type) {
-            return false;
+        public Connection getConnection(String username, String password) throws SQLException {
+            return hidden.getConnection(username, password);
         }
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void sessionsThatTakeNoWritesAnyMoreAreReplaced(boolean known) throws SQLException {
-        try (HikariDataSource pool = pool(url);
-                var claims = marked(known ? pool : new UnknownPool(pool))) {
-            makeSessionsReadOnly(pool);
-
-            try (Connection connection = claims.getConnection();
-                    Statement statement = connection.createStatement()) {
-                statement.execute("CREATE TABLE written ()");
-            }
+        try (HikariDataSource pool = pool(url)) {
+            assertThatClaimsGoOnAfter(pool, known, () -> makeSessionsReadOnly(pool));
         }
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void sessionsThatHaveEndedAreReplaced(boolean known) throws SQLException {
-        try (HikariDataSource pool = pool(url);
-                var claims = marked(known ? pool : new UnknownPool(pool))) {
-            new ArrayList<>(borrowAll(pool)).forEach(MarkedDataSourceIT::close);
-            new JdbcTemplate(SERVER.dataSource(url)).queryForList("""
-                    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-                    WHERE datname = current_database() AND pid <> pg_backend_pid()
-                    """);
+        try (HikariDataSource pool = pool(url)) {
+            assertThatClaimsGoOnAfter(pool, known, () -> {
+                borrowAll(pool).forEach(MarkedDataSourceIT::close);
+                new JdbcTemplate(SERVER.dataSource(url)).queryForList("""
+                        SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                        WHERE datname = current_database() AND pid <> pg_backend_pid()
+                        """);
+            });
+        }
+    }
 
-            try (Connection connection = claims.getConnection()) {
-                assertThat(connection.isValid(1)).isTrue();
-            }
+    private interface Failover {
+        void happens() throws SQLException;
+    }
+
+    /** Of a HikariCP pool the first failure replaces all sessions; of another one each call replaces two at most. */
+    private static void assertThatClaimsGoOnAfter(HikariDataSource pool, boolean known, Failover failover)
+            throws SQLException {
+        DataSource claims = marked(known ? pool : new UnknownPool(pool)).dataSource();
+        new ClaimTable(claims).create();
+        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION);
+
+        failover.happens();
+
+        if (!known) {
+            assertThatThrownBy(() -> store.claim(List.of(TestDatabase.request())))
+                    .isInstanceOf(DataAccessException.class);
+        }
+        for (int call = 0; call < SIZE; call++) {
+            assertThat(store.claim(List.of(TestDatabase.request()))).hasOnlyElementsOfType(Acquired.class);
         }
     }
 
@@ -81,8 +101,8 @@ class MarkedDataSourceIT {
         try (var replica = new StreamingReplica(SERVER.dataSource(url), SERVER.port());
                 HikariDataSource pool = pool(url.replace(":" + SERVER.port(), ":" + replica.port()));
                 var claims = marked(pool)) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOf(PrimaryUnavailableException.class)
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOf(ClaimDatabaseException.class)
                     .hasMessageContaining("leads to server 127.0.0.1:" + replica.port())
                     .hasMessageContaining("point the DataSource marked @ExactlyOnceDataSource at the primary");
         }
@@ -92,7 +112,7 @@ class MarkedDataSourceIT {
     void settingsOfThePoolStayAndItIsNotClosed() throws SQLException {
         try (HikariDataSource pool = pool(url)) {
             try (var claims = marked(pool)) {
-                new PrimaryProbe(claims).verify();
+                new PrimaryCheck(claims).verify();
                 assertThat(claims.maximumPoolSize()).isEqualTo(SIZE);
                 assertThat(claims.chosenTimeout()).hasValue(Duration.ofMillis(pool.getConnectionTimeout()));
             }
@@ -106,7 +126,7 @@ class MarkedDataSourceIT {
 
     @Test
     void sizeOfAnUnknownPoolIsWhatIsConfigured() {
-        PrimaryPinnedDataSource claims = marked(new UnknownPool(SERVER.dataSource(url)));
+        ClaimPool claims = marked(new UnknownPool(SERVER.dataSource(url)));
 
         assertThat(claims.maximumPoolSize()).isEqualTo(10);
         assertThat(claims.chosenTimeout()).isEmpty();
@@ -157,8 +177,8 @@ class MarkedDataSourceIT {
 
     private static void assertRefused(HikariDataSource pool, String problem, String remedy) {
         try (var claims = marked(pool)) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem())
                                 .startsWith("the DataSource marked @ExactlyOnceDataSource ")
                                 .contains(problem);
@@ -202,7 +222,7 @@ class MarkedDataSourceIT {
         return pool;
     }
 
-    private static PrimaryPinnedDataSource marked(DataSource pool) {
-        return PrimaryPinnedDataSource.around(pool, 10, SynchronousCommit.ON);
+    private static ClaimPool marked(DataSource pool) {
+        return ClaimPool.around(pool, 10, SynchronousCommit.ON);
     }
 }

@@ -25,7 +25,7 @@ class PgBouncerIT {
         String parameters = poolMode.equals("transaction") ? "?prepareThreshold=0" : "";
         try (var bouncer = ConnectionProxy.pgBouncer(poolMode, POOL_SIZE);
                 var claims = pool(bouncer.lead(url) + parameters)) {
-            assertThat(new PrimaryProbe(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+            assertThat(new PrimaryCheck(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
         }
     }
 
@@ -33,8 +33,8 @@ class PgBouncerIT {
     void poolOfTransactionsThatMixesUpPreparedStatementsIsRefused() throws Exception {
         try (var bouncer = ConnectionProxy.pgBouncer("transaction", POOL_SIZE);
                 var claims = pool(bouncer.lead(url))) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains("mixes up prepared statements");
                         // Unknown or known under another meaning: that depends on which session comes next.
                         assertThat(refused.problem())
@@ -49,9 +49,9 @@ class PgBouncerIT {
     @Test
     void markedPoolThatMixesThemUpIsRefused() throws Exception {
         try (var bouncer = ConnectionProxy.pgBouncer("transaction", POOL_SIZE)) {
-            var marked = PrimaryPinnedDataSource.around(SERVER.dataSource(bouncer.lead(url)), 2, SynchronousCommit.ON);
+            var marked = ClaimPool.around(SERVER.dataSource(bouncer.lead(url)), 2, SynchronousCommit.ON);
 
-            assertThatThrownBy(() -> new PrimaryProbe(marked).verify())
+            assertThatThrownBy(() -> new PrimaryCheck(marked).verify())
                     .hasMessageContaining("prepareThreshold=0 to the URL of the DataSource marked");
         }
     }
@@ -60,14 +60,14 @@ class PgBouncerIT {
     void poolOfStatementsIsRefused() throws Exception {
         try (var bouncer = ConnectionProxy.pgBouncer("statement", POOL_SIZE);
                 var claims = pool(bouncer.lead(url) + "?prepareThreshold=0")) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOf(PrimaryUnavailableException.class)
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOf(ClaimDatabaseException.class)
                     .hasMessageContaining("statement");
         }
     }
 
-    private static PrimaryPinnedDataSource pool(String url) {
+    private static ClaimPool pool(String url) {
         return ImpatientPool.of(
-                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
+                new ClaimPool.Target("spring.datasource.url", url, SERVER.username(), SERVER.password()));
     }
 }

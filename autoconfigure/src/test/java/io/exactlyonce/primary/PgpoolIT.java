@@ -44,7 +44,7 @@ class PgpoolIT {
                     .as("where plain reads go")
                     .isEqualTo("on");
 
-            assertRefused(pgpool);
+            assertRefused(pgpool, "leads to no primary: what answers plain reads there is a replica or read-only");
         }
     }
 
@@ -53,7 +53,10 @@ class PgpoolIT {
     void readsThatAreBalancedByStatementStopTheStart() throws Exception {
         try (var pgpool =
                 ConnectionProxy.pgpool(replica, "load_balance_mode = on\nstatement_level_load_balance = on\n")) {
-            assertRefused(pgpool);
+            assertRefused(
+                    pgpool,
+                    "does not lead to one server: server 127.0.0.1:%d answers plain reads and 127.0.0.1:%d other statements"
+                            .formatted(replica.port(), SERVER.port()));
         }
     }
 
@@ -73,25 +76,22 @@ class PgpoolIT {
     private static void assertAccepted(String settings, String parameters) throws Exception {
         try (var pgpool = ConnectionProxy.pgpool(replica, settings);
                 var claims = pool(pgpool.lead(URL) + parameters)) {
-            assertThat(new PrimaryProbe(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+            assertThat(new PrimaryCheck(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
         }
     }
 
-    private static void assertRefused(ConnectionProxy pgpool) {
+    private static void assertRefused(ConnectionProxy pgpool, String problem) {
         try (var claims = pool(pgpool.lead(URL))) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
-                        assertThat(refused.problem()).contains("does not lead to one server");
-                        assertThat(refused.problem()).contains("127.0.0.1:" + replica.port());
-                        assertThat(refused.problem())
-                                .contains("a proxy sends plain reads there", "127.0.0.1:" + SERVER.port());
-                        assertThat(refused.remedy()).contains("exactly-once.datasource.url", "past the proxy");
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
+                        assertThat(refused.problem()).contains(problem);
+                        assertThat(refused.remedy()).contains("datasource.url", ", past ");
                     });
         }
     }
 
-    private static PrimaryPinnedDataSource pool(String url) {
+    private static ClaimPool pool(String url) {
         return ImpatientPool.of(
-                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), SERVER.password()));
+                new ClaimPool.Target("spring.datasource.url", url, SERVER.username(), SERVER.password()));
     }
 }

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SplittingDataSource;
 import io.exactlyonce.testing.StreamingReplica;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -78,7 +80,7 @@ class RoutingIT {
 
     @Test
     void routingDataSource() {
-        assertRefused(new ReadOnlyGoesToReplica(), "127.0.0.1:" + SERVER.port(), "ReadOnlyGoesToReplica chooses");
+        assertRefused(new ReadOnlyGoesToReplica(), "ReadOnlyGoesToReplica chooses a server for each connection");
         assertThat(TransactionSynchronizationManager.isCurrentTransactionReadOnly())
                 .isFalse();
     }
@@ -87,8 +89,8 @@ class RoutingIT {
     void routingDataSourceThatCannotBeSeen() {
         assertRefused(
                 new Opaque(new ReadOnlyGoesToReplica()),
-                "127.0.0.1:" + server.port(),
-                "sends read-only transactions there and others to 127.0.0.1:" + SERVER.port());
+                "sends read-only transactions to server 127.0.0.1:" + server.port() + " and others to 127.0.0.1:"
+                        + SERVER.port());
         assertThat(TransactionSynchronizationManager.isCurrentTransactionReadOnly())
                 .isFalse();
     }
@@ -98,13 +100,13 @@ class RoutingIT {
         var lazy = new LazyConnectionDataSourceProxy(PRIMARY);
         lazy.setReadOnlyDataSource(replica);
 
-        assertRefused(lazy, "127.0.0.1:" + server.port(), "sends read-only transactions there");
+        assertRefused(lazy, "sends read-only transactions to server 127.0.0.1:" + server.port());
     }
 
     @Test
     void lazyConnectionsWithoutOneAreFine() {
         try (var claims = marked(new LazyConnectionDataSourceProxy(PRIMARY))) {
-            assertThat(new PrimaryProbe(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+            assertThat(new PrimaryCheck(claims).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
         }
     }
 
@@ -112,17 +114,16 @@ class RoutingIT {
     void proxyThatSplitsStatements() {
         assertRefused(
                 new SplittingDataSource(PRIMARY, replica),
-                "127.0.0.1:" + server.port(),
-                "a proxy sends plain reads there (its transaction_read_only is on) and other statements to 127.0.0.1:"
-                        + SERVER.port());
+                "server 127.0.0.1:%d answers plain reads and 127.0.0.1:%d other statements"
+                        .formatted(server.port(), SERVER.port()));
     }
 
     @Test
     void proxyThatSplitsStatementsBehindThePoolOfOurOwn() {
-        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, null, null);
+        var target = new ClaimPool.Target("spring.datasource.url", URL, null, null);
         try (var claims = ImpatientPool.of(target, new SplittingDataSource(PRIMARY, replica))) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains("does not lead to one server");
                         assertThat(refused.problem()).contains("127.0.0.1:" + server.port());
                         assertThat(refused.remedy()).contains("exactly-once.datasource.url");
@@ -152,28 +153,29 @@ class RoutingIT {
 
             assertRefused(
                     new SplittingDataSource(PRIMARY, second),
-                    "127.0.0.1:" + split.port(),
-                    "it answers reads in autocommit while 127.0.0.1:%d answers other statements"
-                            .formatted(SERVER.port()));
+                    "server 127.0.0.1:%d answers plain reads and 127.0.0.1:%d other statements"
+                            .formatted(split.port(), SERVER.port()));
         }
     }
 
-    /** The first connection meets the primary, and so does any other but one. */
+    /** The first connection meets the primary, and the second lands on another server. */
     @Test
     void balancerThatChoosesAServerForEachConnection() {
-        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, null, null);
+        var target = new ClaimPool.Target("spring.datasource.url", URL, null, null);
         var opened = new AtomicInteger();
         var balancer = new Opaque(PRIMARY) {
             @Override
             public Connection getConnection() throws SQLException {
-                return opened.incrementAndGet() == 5 ? replica.getConnection() : super.getConnection();
+                return opened.incrementAndGet() == 2 ? replica.getConnection() : super.getConnection();
             }
         };
         try (var claims = ImpatientPool.of(target, balancer)) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
                     .isInstanceOfSatisfying(
-                            PrimaryUnavailableException.class,
-                            refused -> assertThat(refused.problem()).contains("127.0.0.1:" + server.port()));
+                            ClaimDatabaseException.class,
+                            refused -> assertThat(refused.problem())
+                                    .contains("server 127.0.0.1:%d answers some connections and 127.0.0.1:%d others"
+                                            .formatted(server.port(), SERVER.port())));
         }
     }
 
@@ -187,8 +189,8 @@ class RoutingIT {
             }
         };
         try (var claims = marked(pooler)) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains("mixes up prepared statements");
                         assertThat(refused.problem()).contains("mixes up prepared statements (SQLSTATE 42P05");
                         assertThat(refused.remedy())
@@ -208,27 +210,61 @@ class RoutingIT {
     }
 
     @Test
+    void serverThatIsTooOld() {
+        var old = new Opaque(PRIMARY) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                return thatSays("130004", super.getConnection());
+            }
+        };
+        try (var claims = marked(old)) {
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOf(ClaimDatabaseException.class)
+                    .hasMessageStartingWith("the DataSource marked @ExactlyOnceDataSource is PostgreSQL 13, but")
+                    .hasMessageContaining("; upgrade it, or let the URL of the DataSource marked");
+        }
+    }
+
+    private static Connection thatSays(String version, Connection connection) throws SQLException {
+        Statement statement = connection.createStatement();
+        Statement older = proxy(
+                Statement.class,
+                (proxy, method, arguments) -> method.invoke(
+                        statement,
+                        arguments == null
+                                ? null
+                                : new Object[] {
+                                    ((String) arguments[0]).replace("current_setting('server_version_num')", version)
+                                }));
+        return proxy(
+                Connection.class,
+                (proxy, method, arguments) ->
+                        method.getName().equals("createStatement") ? older : method.invoke(connection, arguments));
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler calls) {
+        return type.cast(Proxy.newProxyInstance(RoutingIT.class.getClassLoader(), new Class<?>[] {type}, calls));
+    }
+
+    @Test
     void cacheThatAnswersReadsItself() {
         assertRefused(
                 new CachingDataSource(PRIMARY),
-                "127.0.0.1:" + SERVER.port(),
-                "a read in autocommit did not see what had been written before");
+                "a plain read of server 127.0.0.1:" + SERVER.port() + " did not see what had been written before");
     }
 
-    private static void assertRefused(DataSource dataSource, String server, String observation) {
+    private static void assertRefused(DataSource dataSource, String observation) {
         try (var claims = marked(dataSource)) {
-            assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
-                        assertThat(refused.problem()).contains("does not lead to one server");
-                        assertThat(refused.problem()).contains(server);
-                        assertThat(refused.problem()).contains(server, observation);
+            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
+                        assertThat(refused.problem()).contains("does not lead to one server: ", observation);
                         assertThat(refused.remedy()).contains("mark the DataSource of the primary itself");
                     });
         }
     }
 
-    private static PrimaryPinnedDataSource marked(DataSource dataSource) {
-        return PrimaryPinnedDataSource.around(dataSource, 2, SynchronousCommit.ON);
+    private static ClaimPool marked(DataSource dataSource) {
+        return ClaimPool.around(dataSource, 2, SynchronousCommit.ON);
     }
 
     private static String onReplica(StreamingReplica replica) {

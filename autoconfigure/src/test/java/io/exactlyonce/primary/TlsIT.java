@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -110,8 +109,7 @@ class TlsIT {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("No connection to jdbc:postgresql://localhost:%d/postgres for claims (SSL error"
-                        .formatted(server.getPort()))
+                .contains("No connection to localhost:%d/postgres for claims (SSL error".formatted(server.getPort()))
                 .doesNotContain("hunter2");
     }
 
@@ -133,13 +131,13 @@ class TlsIT {
     }
 
     private static void requireRefusal(String url, String told) {
-        var target = new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, url, "postgres", "hunter2");
-        try (PrimaryPinnedDataSource claims = ImpatientPool.of(target)) {
-            ((HikariDataSource) claims.getTargetDataSource()).setConnectionTimeout(250);
+        var target = new ClaimPool.Target("exactly-once.datasource.url", url, "postgres", "hunter2");
+        try (ClaimPool claims = ImpatientPool.of(target)) {
+            claims.own().orElseThrow().setConnectionTimeout(250);
 
             // Until the pool has met the server, all that it tells is that it has no connection.
-            await().untilAsserted(() -> assertThatThrownBy(() -> new PrimaryProbe(claims).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+            await().untilAsserted(() -> assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains(" for claims (" + told);
                         assertThat(refused.remedy()).contains("exactly-once.datasource.url");
                     })
@@ -161,7 +159,7 @@ class TlsIT {
                 .queryForList(
                         "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = ?",
                         Boolean.class,
-                        PrimaryPinnedDataSource.POOL_NAME);
+                        ClaimPool.NAME);
     }
 
     /** Makes a certificate for {@code localhost} that is its own authority, and its key. */

@@ -1,8 +1,8 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.primary.ClaimPool;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -17,7 +17,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
     public static final int CONNECTIONS = 10;
 
     private final Postgres server;
-    private final PrimaryPinnedDataSource pool;
+    private final ClaimPool pool;
 
     /** Starts the server. */
     public BenchmarkDatabase() throws IOException {
@@ -26,8 +26,8 @@ public final class BenchmarkDatabase implements AutoCloseable {
 
     private BenchmarkDatabase(Postgres server) {
         this.server = server;
-        this.pool = new PrimaryPinnedDataSource(server.url("postgres"), "postgres", "", CONNECTIONS);
-        new ClaimTable(pool).create();
+        this.pool = new ClaimPool(server.url("postgres"), "postgres", "", CONNECTIONS);
+        new ClaimTable(pool.dataSource()).create();
     }
 
     /** Starts a server that waits for no disk. */
@@ -46,7 +46,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
     }
 
     /** Returns the pool that an application would have. */
-    public PrimaryPinnedDataSource pool() {
+    public ClaimPool pool() {
         return pool;
     }
 

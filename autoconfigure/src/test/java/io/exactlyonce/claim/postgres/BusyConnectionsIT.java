@@ -3,7 +3,6 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -102,9 +101,7 @@ class BusyConnectionsIT {
     }
 
     private static int activeConnections() {
-        return ((HikariDataSource) DATABASE.pool().getTargetDataSource())
-                .getHikariPoolMXBean()
-                .getActiveConnections();
+        return DATABASE.pool().getHikariPoolMXBean().getActiveConnections();
     }
 
     private static void insertWithoutCommit(Connection connection, ClaimKey key) throws SQLException {

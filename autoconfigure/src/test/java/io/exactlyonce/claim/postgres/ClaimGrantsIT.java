@@ -3,7 +3,6 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -13,22 +12,19 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
-import io.exactlyonce.claim.postgres.schema.ClaimTable.ClaimSchemaException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import io.exactlyonce.primary.PrimaryProbe;
+import io.exactlyonce.primary.ClaimDatabaseException;
+import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.PrimaryCheck;
+import io.exactlyonce.primary.ReplicaMonitor;
 import io.exactlyonce.primary.SynchronousCommit;
-import io.exactlyonce.primary.replica.ReplicaLagMonitor;
-import io.exactlyonce.time.SystemClockwork;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -56,8 +52,8 @@ class ClaimGrantsIT {
     private final TestDatabase database = new TestDatabase(1);
     private final String user =
             "shop_" + database.url().substring(database.url().lastIndexOf('_') + 1);
-    private final PrimaryPinnedDataSource pool = new PrimaryPinnedDataSource(database.url(), user, "", 3);
-    private final PostgresClaimStore store = new PostgresClaimStore(pool, Duration.ofSeconds(0));
+    private final ClaimPool pool = new ClaimPool(database.url(), user, "", 3);
+    private final PostgresClaimStore store = new PostgresClaimStore(pool.dataSource(), Duration.ofSeconds(0));
     private final RecordedSweeps sweeps = new RecordedSweeps();
 
     /** Returns the statements of the documentation. */
@@ -83,7 +79,7 @@ class ClaimGrantsIT {
 
     @Test
     void documentedGrantsAreEnough(CapturedOutput output) throws Throwable {
-        new ClaimTable(pool).create();
+        new ClaimTable(pool.dataSource()).create();
 
         useEverything();
         lookAtReplicas();
@@ -108,9 +104,9 @@ class ClaimGrantsIT {
         database.jdbc().execute(revocation + " FROM " + user);
 
         assertThatThrownBy(this::useEverything)
-                .isInstanceOfAny(DataAccessException.class, ClaimSchemaException.class, AssertionError.class)
+                .isInstanceOfAny(DataAccessException.class, ClaimDatabaseException.class, AssertionError.class)
                 .matches(
-                        failure -> !(failure instanceof ClaimSchemaException schema)
+                        failure -> !(failure instanceof ClaimDatabaseException schema)
                                 || schema.problem().contains(" is missing from "),
                         "tells of the table only that it is missing");
     }
@@ -118,7 +114,7 @@ class ClaimGrantsIT {
     @Test
     void withoutDeleteClaimsGoOnAndNothingIsDeleted(CapturedOutput output) throws Exception {
         database.jdbc().execute("REVOKE DELETE ON exactly_once_claim FROM " + user);
-        new ClaimTable(pool).verify();
+        new ClaimTable(pool.dataSource()).verify();
         ClaimRequest claim = request();
         store.claim(List.of(claim));
         store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
@@ -134,12 +130,12 @@ class ClaimGrantsIT {
     void withoutUpdateTheStartIsRefused() {
         database.jdbc().execute("REVOKE UPDATE ON exactly_once_claim FROM " + user);
 
-        assertThatThrownBy(new ClaimTable(pool)::verify).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(new ClaimTable(pool.dataSource())::verify).isInstanceOf(DataAccessException.class);
     }
 
     private void useEverything() throws Throwable {
-        new PrimaryProbe(pool).verify();
-        new ClaimTable(pool).verify();
+        new PrimaryCheck(pool).verify();
+        new ClaimTable(pool.dataSource()).verify();
         List<ClaimRequest> claims =
                 Stream.generate(TestDatabase::request).limit(3).toList();
         List<ClaimKey> keys = claims.stream().map(ClaimRequest::key).toList();
@@ -168,7 +164,7 @@ class ClaimGrantsIT {
     }
 
     private void decide(ClaimId claim) {
-        var parked = new PostgresParkedClaims(pool, Duration.ofSeconds(0));
+        var parked = new PostgresParkedClaims(pool.dataSource(), Duration.ofSeconds(0));
         assertThat(parked.list(null, 10)).hasSize(1);
         assertThat(parked.find(claim.key())).isPresent();
         assertThat(parked.complete(new ClaimEnd.Completed(claim, "1"))).isTrue();
@@ -176,19 +172,17 @@ class ClaimGrantsIT {
 
     private void handleWithinATransaction() throws Throwable {
         var transaction = new PostgresClaimTransactionFactory(
-                        pool, new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                        pool.dataSource(),
+                        new StaticListableBeanFactory(),
+                        TestDatabase.RETENTION,
+                        SynchronousCommit.ON)
                 .of(new JdbcTransactionManager(application()), null);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);
     }
 
     private void lookAtReplicas() {
-        AtomicInteger looks = new AtomicInteger();
-        try (var monitor = new ReplicaLagMonitor(
-                pool, new SystemClockwork(), Duration.ofSeconds(1), all -> looks.incrementAndGet())) {
-            monitor.start();
-            await().until(() -> looks.get() > 0);
-        }
+        new ReplicaMonitor(pool, all -> {}).tick();
     }
 
     private PGSimpleDataSource application() {
@@ -199,6 +193,6 @@ class ClaimGrantsIT {
     }
 
     private ClaimSweeper retention() {
-        return new ClaimSweeper(pool, 10, List.of(sweeps), System::nanoTime, length -> {});
+        return new ClaimSweeper(pool.dataSource(), 10, List.of(sweeps), System::nanoTime, length -> {});
     }
 }

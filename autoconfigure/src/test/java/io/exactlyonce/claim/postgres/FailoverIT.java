@@ -96,7 +96,7 @@ class FailoverIT {
         setReadOnly("on");
         assertThatThrownBy(() -> store.claim(List.of(request())))
                 .isInstanceOf(CannotCreateTransactionException.class)
-                .hasStackTraceContaining("default_transaction_read_only");
+                .hasStackTraceContaining("targetServerType: primary");
 
         setReadOnly("off");
         assertThat(store.claim(List.of(request()))).hasOnlyElementsOfType(Acquired.class);

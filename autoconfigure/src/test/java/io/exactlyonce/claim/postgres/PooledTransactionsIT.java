@@ -9,9 +9,8 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.ConnectionProxy;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -50,14 +49,14 @@ class PooledTransactionsIT {
     private static final int KEYS = 40;
 
     private static ConnectionProxy bouncer;
-    private static PrimaryPinnedDataSource claims;
+    private static ClaimPool claims;
 
     @BeforeAll
     static void start() throws IOException {
         DurabilityLog.losesCommitsByDefault(DATABASE);
         bouncer = ConnectionProxy.pgBouncer("transaction", SESSIONS);
-        claims = new PrimaryPinnedDataSource(pooled(), SERVER.username(), SERVER.password(), CONNECTIONS);
-        new ClaimTable(claims).create();
+        claims = new ClaimPool(pooled(), SERVER.username(), SERVER.password(), CONNECTIONS);
+        new ClaimTable(claims.dataSource()).create();
         DurabilityLog.install(DATABASE);
     }
 
@@ -76,13 +75,14 @@ class PooledTransactionsIT {
     void everyWriteOfAClaimWaitsForWhatIsConfigured(SynchronousCommit configured) throws Exception {
         forgetSettings();
 
-        assertThat(DurabilityLog.ofEveryWrite(DATABASE, claims, configured)).containsExactly(configured.setting());
+        assertThat(DurabilityLog.ofEveryWrite(DATABASE, claims.dataSource(), configured))
+                .containsExactly(configured.setting());
     }
 
     /** More threads than connections, more connections than sessions: each transaction meets another's session. */
     @Test
     void eachKeyIsClaimedOnce() throws Exception {
-        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION);
+        var store = new PostgresClaimStore(claims.dataSource(), TestDatabase.RETENTION);
         List<ClaimKey> keys = IntStream.range(0, KEYS)
                 .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
                 .toList();
@@ -117,9 +117,9 @@ class PooledTransactionsIT {
                 .formatted(url.substring(url.lastIndexOf('/') + 1)));
         database.execute("DROP USER IF EXISTS " + ConnectionProxy.OTHER_USER);
         database.execute("CREATE USER " + ConnectionProxy.OTHER_USER);
-        try (var pool = new PrimaryPinnedDataSource(
-                bouncer.lead(url) + "?prepareThreshold=0", SERVER.username(), SERVER.password(), 1)) {
-            new JdbcTemplate(pool).execute("SELECT 1");
+        try (var pool =
+                new ClaimPool(bouncer.lead(url) + "?prepareThreshold=0", SERVER.username(), SERVER.password(), 1)) {
+            new JdbcTemplate(pool.dataSource()).execute("SELECT 1");
         }
 
         assertThat(isolationLevelFor(url, SERVER.username())).isEqualTo("read committed");

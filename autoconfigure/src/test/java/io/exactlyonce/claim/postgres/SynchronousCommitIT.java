@@ -3,9 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
-import io.exactlyonce.primary.ConnectionTarget;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.time.Duration;
@@ -29,7 +27,7 @@ class SynchronousCommitIT {
     static void commitsAreNotDurableByDefault() {
         DurabilityLog.losesCommitsByDefault(DATABASE);
         try (var pool = pool(SynchronousCommit.ON)) {
-            new ClaimTable(pool).create();
+            new ClaimTable(pool.dataSource()).create();
         }
         DurabilityLog.install(DATABASE);
         assertThat(settingOf(SERVER.dataSource(URL))).isEqualTo("off");
@@ -39,7 +37,8 @@ class SynchronousCommitIT {
     @EnumSource
     void commitsOfClaimsWaitForWhatIsConfigured(SynchronousCommit configured) {
         try (var pool = pool(configured)) {
-            assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool, configured)).containsExactly(configured.setting());
+            assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), configured))
+                    .containsExactly(configured.setting());
         }
     }
 
@@ -52,8 +51,8 @@ class SynchronousCommitIT {
         source.setUser(SERVER.username());
         source.setPassword(SERVER.password());
         source.setPreferQueryMode(mode);
-        try (var pool = PrimaryPinnedDataSource.around(source, 2, SynchronousCommit.ON)) {
-            assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool, SynchronousCommit.ON))
+        try (var pool = ClaimPool.around(source, 2, SynchronousCommit.ON)) {
+            assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), SynchronousCommit.ON))
                     .containsExactly("on");
         }
     }
@@ -63,9 +62,9 @@ class SynchronousCommitIT {
     @EnumSource
     void sessionsAreLeftAsTheyAre(SynchronousCommit configured) {
         try (var pool = pool(configured)) {
-            DurabilityLog.ofEveryWrite(DATABASE, pool, configured);
+            DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), configured);
 
-            assertThat(settingOf(pool)).isEqualTo("off");
+            assertThat(settingOf(pool.dataSource())).isEqualTo("off");
         }
     }
 
@@ -77,8 +76,8 @@ class SynchronousCommitIT {
             foreign.setUsername(SERVER.username());
             foreign.setPassword(SERVER.password());
             foreign.setMaximumPoolSize(2);
-            try (var pool = PrimaryPinnedDataSource.around(foreign, 2, configured)) {
-                assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool, configured))
+            try (var pool = ClaimPool.around(foreign, 2, configured)) {
+                assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), configured))
                         .containsExactly(configured.setting());
             }
 
@@ -86,10 +85,9 @@ class SynchronousCommitIT {
         }
     }
 
-    private static PrimaryPinnedDataSource pool(SynchronousCommit configured) {
-        var target =
-                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, URL, SERVER.username(), SERVER.password());
-        return new PrimaryPinnedDataSource(target, 2, Duration.ofSeconds(3), configured);
+    private static ClaimPool pool(SynchronousCommit configured) {
+        var target = new ClaimPool.Target("spring.datasource.url", URL, SERVER.username(), SERVER.password());
+        return new ClaimPool(target, 2, Duration.ofSeconds(3), configured);
     }
 
     private static String settingOf(DataSource dataSource) {

@@ -3,14 +3,13 @@ package io.exactlyonce.listener.observed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
 import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
@@ -175,9 +174,8 @@ class ObserveFirstIT {
 
         @Override
         public Object postProcessAfterInitialization(Object bean, String name) {
-            if (bean instanceof PrimaryPinnedDataSource claims
-                    && claims.getTargetDataSource() instanceof HikariDataSource pool) {
-                pool.setConnectionTimeout(300);
+            if (bean instanceof ClaimPool claims) {
+                claims.own().orElseThrow().setConnectionTimeout(300);
             }
             return bean;
         }

@@ -8,7 +8,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  * @param threads how many
  * @param keys of each call
  */
-public record ClaimThreads(PrimaryPinnedDataSource pool, int threads, int keys) {
+public record ClaimThreads(ClaimPool pool, int threads, int keys) {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration RETENTION = Duration.ofDays(14);
@@ -40,7 +40,7 @@ public record ClaimThreads(PrimaryPinnedDataSource pool, int threads, int keys) 
 
     /** Lets them work, and checks each answer. */
     public Result run(Duration length) throws Exception {
-        ClaimStore postgres = new PostgresClaimStore(pool, RETENTION);
+        ClaimStore postgres = new PostgresClaimStore(pool.dataSource(), RETENTION);
         CoalescingSettings terms = new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();
         try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime)) {

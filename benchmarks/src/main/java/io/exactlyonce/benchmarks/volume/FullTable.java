@@ -5,9 +5,9 @@ import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.primary.ClaimPool;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -58,15 +58,15 @@ final class FullTable implements Contestant, AutoCloseable {
     private final Postgres postgres;
     private final String database;
     private final long rows;
-    private final PrimaryPinnedDataSource pool;
+    private final ClaimPool pool;
 
     FullTable(Postgres postgres, String database, long rows) throws SQLException {
         this.postgres = postgres;
         this.database = database;
         this.rows = rows;
         postgres.create(database);
-        this.pool = new PrimaryPinnedDataSource(postgres.url(database), "postgres", "", CONNECTIONS + 1);
-        new ClaimTable(pool).create();
+        this.pool = new ClaimPool(postgres.url(database), "postgres", "", CONNECTIONS + 1);
+        new ClaimTable(pool.dataSource()).create();
         if (rows > 0) {
             postgres.execute(database, FILL_AND_INDEX.formatted(FILL.formatted(rows, 1)));
         }
@@ -99,7 +99,7 @@ final class FullTable implements Contestant, AutoCloseable {
 
     private void deleteExpired() {
         ClaimSweeper retention = new ClaimSweeper(
-                pool,
+                pool.dataSource(),
                 DELETED_AT_A_TIME,
                 List.of(),
                 System::nanoTime,

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres.jdbc;
 
+import io.exactlyonce.primary.ConnectionFailure;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -51,10 +52,14 @@ public final class SingleRoundTripQuery {
             });
             return;
         }
-        try (Connection connection = connection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            parameters.setValues(statement);
-            read(statement, rows);
+        try (Connection connection = connection()) {
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                parameters.setValues(statement);
+                read(statement, rows);
+            } catch (SQLException failure) {
+                ConnectionFailure.discard(Objects.requireNonNull(jdbc.getDataSource()), connection, failure);
+                throw failure;
+            }
         } catch (SQLException failure) {
             DataAccessException translated = jdbc.getExceptionTranslator().translate("Claims", sql, failure);
             throw translated == null ? new UncategorizedSQLException("Claims", sql, failure) : translated;

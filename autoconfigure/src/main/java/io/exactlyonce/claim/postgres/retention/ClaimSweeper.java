@@ -1,8 +1,8 @@
 package io.exactlyonce.claim.postgres.retention;
 
 import io.exactlyonce.claim.RetentionObserver;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.jdbc.SqlStates;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.time.OffsetDateTime;

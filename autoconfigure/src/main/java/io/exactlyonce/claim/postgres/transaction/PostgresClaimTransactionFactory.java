@@ -2,8 +2,8 @@ package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.DatabaseIdentity;
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;

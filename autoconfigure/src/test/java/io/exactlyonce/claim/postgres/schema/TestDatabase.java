@@ -1,9 +1,11 @@
 package io.exactlyonce.claim.postgres.schema;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
+import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import java.time.Duration;
@@ -19,14 +21,16 @@ public final class TestDatabase implements AutoCloseable {
     public static final Duration RETENTION = Duration.ofDays(14);
 
     private final String url;
-    private final PrimaryPinnedDataSource pool;
+    private final HikariDataSource pool;
     private final DataSource bypass;
     private final JdbcTemplate jdbc;
 
     public TestDatabase(int maximumPoolSize) {
         EmbeddedDatabase server = EmbeddedDatabase.shared();
         this.url = server.createDatabase();
-        this.pool = new PrimaryPinnedDataSource(url, server.username(), server.password(), maximumPoolSize);
+        this.pool = new ClaimPool(url, server.username(), server.password(), maximumPoolSize)
+                .own()
+                .orElseThrow();
         this.bypass = server.dataSource(url);
         this.jdbc = new JdbcTemplate(bypass);
         new ClaimTable(pool).create();
@@ -36,7 +40,8 @@ public final class TestDatabase implements AutoCloseable {
         return url;
     }
 
-    public PrimaryPinnedDataSource pool() {
+    /** Returns the claims' pool. */
+    public HikariDataSource pool() {
         return pool;
     }
 

@@ -1,11 +1,11 @@
-package io.exactlyonce.claim.postgres.schema;
+package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.Threads;
-import io.exactlyonce.claim.postgres.schema.ClaimTable.ClaimSchemaException;
+import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import javax.sql.DataSource;
@@ -62,7 +62,7 @@ class ClaimTableIT {
     @Test
     void missingTableIsReportedWithDatabaseAndRemedy() {
         assertThatThrownBy(table::verify)
-                .isInstanceOf(ClaimSchemaException.class)
+                .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageStartingWith("Table exactly_once_claim is missing from database "
                         + url.substring(url.lastIndexOf('/') + 1) + " on 127.0.0.1:" + server.port() + " (search_path ")
                 .hasMessageContaining("exactly-once.claim.initialize-schema=always")
@@ -77,7 +77,7 @@ class ClaimTableIT {
         table.create();
 
         assertThatThrownBy(table::verify)
-                .isInstanceOf(ClaimSchemaException.class)
+                .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageStartingWith("Table exactly_once_claim is of another version in database ")
                 .hasMessageEndingWith("classpath:io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql");
     }

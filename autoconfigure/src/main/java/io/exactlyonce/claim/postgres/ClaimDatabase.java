@@ -1,11 +1,8 @@
-package io.exactlyonce.claim.postgres.startup;
+package io.exactlyonce.claim.postgres;
 
-import io.exactlyonce.claim.postgres.schema.ClaimTable;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import io.exactlyonce.primary.PrimaryProbe;
-import io.exactlyonce.primary.replica.ReplicaLagMonitor;
+import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.PrimaryCheck;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -34,27 +31,27 @@ public final class ClaimDatabase implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ClaimDatabase.class);
 
-    private final PrimaryPinnedDataSource dataSource;
+    private final PrimaryCheck primary;
+    private final ClaimTable table;
     private final DatabaseInitializationMode mode;
-    private final ReplicaLagMonitor replicas;
+    private final Runnable whenReady;
     private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
     private volatile boolean ready;
     private volatile boolean awaited;
     private volatile boolean closed;
-    private volatile @Nullable Duration openingTime;
 
     private record Attempt(FutureTask<@Nullable Void> check, Thread thread) {}
 
     /**
-     * @param dataSource where claims live
+     * @param pool leads to where claims live
      * @param mode {@code ALWAYS} to create the table, {@code NEVER} to leave the database alone
-     * @param replicas watched as soon as claims can be kept
+     * @param whenReady runs once, as soon as claims can be kept; throws nothing
      */
-    public ClaimDatabase(
-            PrimaryPinnedDataSource dataSource, DatabaseInitializationMode mode, ReplicaLagMonitor replicas) {
-        this.dataSource = dataSource;
+    public ClaimDatabase(ClaimPool pool, DatabaseInitializationMode mode, Runnable whenReady) {
+        this.primary = new PrimaryCheck(pool);
+        this.table = new ClaimTable(pool.dataSource());
         this.mode = mode;
-        this.replicas = replicas;
+        this.whenReady = whenReady;
     }
 
     /** Begins a check unless one is under way or has passed, and does not wait. */
@@ -102,15 +99,12 @@ public final class ClaimDatabase implements AutoCloseable {
 
     private void check() {
         try {
-            PrimaryProbe probe = new PrimaryProbe(dataSource);
-            probe.verify();
-            openingTime = probe.openingTime();
-            ClaimTable table = new ClaimTable(dataSource);
+            primary.verify();
             if (mode == DatabaseInitializationMode.ALWAYS) {
                 table.create();
             }
             table.verify();
-            replicas.start();
+            whenReady.run();
             ready = true;
         } catch (RuntimeException failure) {
             // Containers that start by hand may be hours away.
@@ -122,22 +116,17 @@ public final class ClaimDatabase implements AutoCloseable {
     }
 
     /**
-     * Proves that claims can be kept at this moment: the server is a primary, and the table is there if claims have needed
-     * it yet.
+     * Proves in one round trip that claims can be kept at this moment: the server is a primary, and the table is there if
+     * claims have needed it yet.
      *
      * @return the server's address
      */
     public String prove() {
-        String server = new PrimaryProbe(dataSource).ask().address();
-        if (ready) {
-            new ClaimTable(dataSource).verify();
+        PrimaryCheck.Proof proof = primary.prove();
+        if (ready && !proof.table()) {
+            table.verify();
         }
-        return server;
-    }
-
-    /** Returns how long it takes to open a connection, as the check found it; empty if there has been none. */
-    public Optional<Duration> openingTime() {
-        return Optional.ofNullable(openingTime);
+        return proof.server();
     }
 
     /** Returns whether there are listeners, and claims can be kept. */
@@ -146,7 +135,7 @@ public final class ClaimDatabase implements AutoCloseable {
     }
 
     /**
-     * Breaks a check off, and waits until it uses nothing any more: the monitor and the pool are closed next. What takes longer ends with
+     * Breaks a check off, and waits until it uses nothing any more: the pool is closed next. What takes longer ends with
      * its connection.
      */
     @Override

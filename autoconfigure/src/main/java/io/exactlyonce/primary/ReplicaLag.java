@@ -1,4 +1,4 @@
-package io.exactlyonce.primary.replica;
+package io.exactlyonce.primary;
 
 import java.time.Duration;
 

@@ -1,61 +1,61 @@
-package io.exactlyonce.primary.replica;
+package io.exactlyonce.primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.primary.SynchronousCommit;
+import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 @ExtendWith(OutputCaptureExtension.class)
-class ReplicaWarningsTests {
+class ReplicaMonitorTests {
 
     private static final String FORGETS = "A failover may forget claims";
     private static final String BLIND = "GRANT pg_monitor TO";
 
-    private final ReplicaWarnings warnings = new ReplicaWarnings(SynchronousCommit.ON);
+    private final ReplicaMonitor warnings = monitor(SynchronousCommit.ON);
 
     @Test
     void asynchronousReplicasAreWarnedOfOnce(CapturedOutput output) {
-        warnings.read(List.of(replica("a", false)));
-        warnings.read(List.of(replica("a", false), replica("b", false)));
+        warnings.warn(List.of(replica("a", false)));
+        warnings.warn(List.of(replica("a", false), replica("b", false)));
 
         assertThat(output).containsOnlyOnce(FORGETS).contains("replicas a (", "synchronous_standby_names");
     }
 
     @Test
     void changeIsTold(CapturedOutput output) {
-        warnings.read(List.of(replica("a", false)));
-        warnings.read(List.of(replica("a", true)));
+        warnings.warn(List.of(replica("a", false)));
+        warnings.warn(List.of(replica("a", true)));
         assertThat(output).contains("wait for a synchronous replica again");
-        warnings.read(List.of(replica("a", false)));
+        warnings.warn(List.of(replica("a", false)));
 
         assertThat(output.toString().split(FORGETS, -1)).hasSize(3);
     }
 
     @Test
     void oneSynchronousReplicaIsEnough(CapturedOutput output) {
-        warnings.read(List.of(replica("a", false), replica("b", true)));
-        warnings.read(List.of());
+        warnings.warn(List.of(replica("a", false), replica("b", true)));
+        warnings.warn(List.of());
 
         assertThat(output).doesNotContain(FORGETS);
     }
 
     @Test
     void synchronousReplicaIsOfNoUseForCommitsThatDoNotWaitForIt(CapturedOutput output) {
-        new ReplicaWarnings(SynchronousCommit.LOCAL).read(List.of(replica("a", true)));
+        monitor(SynchronousCommit.LOCAL).warn(List.of(replica("a", true)));
 
         assertThat(output).contains(FORGETS, "synchronous-commit is local");
     }
 
     @Test
     void missingGrantIsToldOnceAndNothingIsConcludedFromWhatCannotBeSeen(CapturedOutput output) {
-        var hidden = new ReplicaStatus("unnamed@local", false, false, Optional.empty(), 100, 100);
-        warnings.read(List.of(hidden));
-        warnings.read(List.of(hidden));
+        var hidden = new ReplicaMonitor.Status(lag("unnamed@local"), false, false);
+        warnings.warn(List.of(hidden));
+        warnings.warn(List.of(hidden));
 
         assertThat(output).containsOnlyOnce(BLIND).doesNotContain(FORGETS);
     }
@@ -64,13 +64,22 @@ class ReplicaWarningsTests {
     void failureIsToldOncePerOutage(CapturedOutput output) {
         warnings.unreadable(new IllegalStateException("first"));
         warnings.unreadable(new IllegalStateException("second"));
-        warnings.read(List.of());
+        warnings.warn(List.of());
         warnings.unreadable(new IllegalStateException("third"));
 
         assertThat(output).contains("first", "third").doesNotContain("second");
     }
 
-    private static ReplicaStatus replica(String name, boolean synchronous) {
-        return new ReplicaStatus(name, true, synchronous, Optional.empty(), 100, 100);
+    private static ReplicaMonitor monitor(SynchronousCommit synchronousCommit) {
+        return new ReplicaMonitor(
+                ClaimPool.around(new DriverManagerDataSource(), 2, synchronousCommit), replicas -> {});
+    }
+
+    private static ReplicaMonitor.Status replica(String name, boolean synchronous) {
+        return new ReplicaMonitor.Status(lag(name), true, synchronous);
+    }
+
+    private static ReplicaLag lag(String name) {
+        return new ReplicaLag(name, Duration.ZERO, 0);
     }
 }

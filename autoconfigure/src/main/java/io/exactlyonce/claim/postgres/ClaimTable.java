@@ -1,6 +1,6 @@
-package io.exactlyonce.claim.postgres.schema;
+package io.exactlyonce.claim.postgres;
 
-import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.primary.ClaimDatabaseException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -53,14 +53,6 @@ public final class ClaimTable {
 
     private final JdbcTemplate jdbc;
 
-    /** Claims cannot be kept, since their table is missing or is not as it has to be. */
-    public static final class ClaimSchemaException extends ExactlyOnceSetupException {
-
-        private ClaimSchemaException(String problem, String remedy, DataAccessException cause) {
-            super(problem, remedy, cause);
-        }
-    }
-
     /** @param dataSource where claims live */
     public ClaimTable(DataSource dataSource) {
         this.jdbc = new JdbcTemplate(dataSource);
@@ -88,7 +80,7 @@ public final class ClaimTable {
     /**
      * Makes sure that the table is there, with its columns and its primary key, and that this user may write it. Changes nothing.
      *
-     * @throws ClaimSchemaException if it is missing or of another version
+     * @throws ClaimDatabaseException if it is missing or of another version
      * @throws DataAccessException if it cannot be used as it is
      */
     public void verify() {
@@ -115,9 +107,9 @@ public final class ClaimTable {
         }
     }
 
-    private ClaimSchemaException unfit(String what, String remedy, DataAccessException cause) {
+    private ClaimDatabaseException unfit(String what, String remedy, DataAccessException cause) {
         String database = jdbc.queryForObject(DATABASE, String.class);
-        return new ClaimSchemaException(
+        return new ClaimDatabaseException(
                 "Table %s %s %s".formatted(NAME, what, database), remedy + "classpath:" + SCRIPT, cause);
     }
 }

@@ -25,7 +25,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 @ExtendWith(OutputCaptureExtension.class)
-class PrimaryPinnedDataSourceIT {
+class ClaimPoolIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
     private static final String URL = SERVER.createDatabase();
@@ -45,8 +45,8 @@ class PrimaryPinnedDataSourceIT {
 
     @Test
     void primaryIsAcceptedAndNamed() {
-        try (PrimaryPinnedDataSource pool = pool(URL)) {
-            DatabaseServer server = new PrimaryProbe(pool).verify();
+        try (ClaimPool pool = pool(URL)) {
+            PrimaryCheck.Server server = new PrimaryCheck(pool).verify();
 
             assertThat(server.address()).isEqualTo("127.0.0.1:" + SERVER.port());
             assertThat(server.version()).startsWith("18.");
@@ -57,17 +57,17 @@ class PrimaryPinnedDataSourceIT {
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = "SIMPLE")
     void primaryIsAcceptedHoweverTheDriverPreparesStatements(PreferQueryMode mode) {
-        try (PrimaryPinnedDataSource pool = pool(URL + "?preferQueryMode=" + mode.value())) {
-            assertThatNoException().isThrownBy(() -> new PrimaryProbe(pool).verify());
+        try (ClaimPool pool = pool(URL + "?preferQueryMode=" + mode.value())) {
+            assertThatNoException().isThrownBy(() -> new PrimaryCheck(pool).verify());
         }
     }
 
     /** It would commit claims as the database does by default, whatever is configured for them. */
     @Test
     void driverThatSendsStatementsApartIsRefused() {
-        try (PrimaryPinnedDataSource pool = pool(URL + "?preferQueryMode=simple")) {
-            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+        try (ClaimPool pool = pool(URL + "?preferQueryMode=simple")) {
+            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains("in transactions of their own (preferQueryMode=simple)");
                         assertThat(refused.problem()).contains("in transactions of their own");
                         assertThat(refused.remedy())
@@ -82,38 +82,33 @@ class PrimaryPinnedDataSourceIT {
         String url = SERVER.createDatabase();
         var others = new JdbcTemplate(SERVER.dataSource(url));
         DataSource ending =
-                new InterruptedDataSource(SERVER.dataSource(url), "SELECT 1", 1, () -> others.queryForList("""
+                new InterruptedDataSource(SERVER.dataSource(url), "SELECT 'first", 1, () -> others.queryForList("""
                         SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                         WHERE datname = current_database() AND pid <> pg_backend_pid()
                         """));
 
-        var target = new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, SERVER.username(), null);
-        try (PrimaryPinnedDataSource pool = ImpatientPool.of(target, ending)) {
-            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
-                    .isInstanceOf(PrimaryUnavailableException.class)
+        var target = new ClaimPool.Target("spring.datasource.url", url, SERVER.username(), null);
+        try (ClaimPool pool = ImpatientPool.of(target, ending)) {
+            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
+                    .isInstanceOf(ClaimDatabaseException.class)
                     .hasMessageContaining("terminating connection due to administrator command");
         }
     }
 
     @Test
     void replicaIsRefusedBeforeACallerGetsAConnection() {
-        try (PrimaryPinnedDataSource pool = pool(replicaUrl)) {
-            assertThatThrownBy(pool::getConnection)
+        try (ClaimPool pool = pool(replicaUrl)) {
+            assertThatThrownBy(pool.dataSource()::getConnection)
                     .isInstanceOf(SQLException.class)
                     .cause()
-                    .isInstanceOfSatisfying(NotPrimaryException.class, refused -> {
-                        assertThat(refused.server()).isEqualTo("127.0.0.1:" + replica.port());
-                        assertThat(refused.getSQLState()).isEqualTo("25006");
-                    })
-                    .hasMessageContaining("pg_is_in_recovery() is true")
-                    .hasMessageContaining("targetServerType=primary");
+                    .hasMessageContaining("targetServerType: primary");
         }
     }
 
     @Test
     void refusedConnectionsAreClosed() {
-        try (PrimaryPinnedDataSource pool = pool(replicaUrl)) {
-            assertThatThrownBy(pool::getConnection).isInstanceOf(SQLException.class);
+        try (ClaimPool pool = pool(replicaUrl)) {
+            assertThatThrownBy(pool.dataSource()::getConnection).isInstanceOf(SQLException.class);
         }
 
         var replicaDirectly = new JdbcTemplate(SERVER.dataSource(replicaUrl));
@@ -124,14 +119,16 @@ class PrimaryPinnedDataSourceIT {
     }
 
     @Test
-    void probeTellsAReplica() {
-        try (PrimaryPinnedDataSource pool = pool(replicaUrl)) {
-            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, unavailable -> {
-                        assertThat(unavailable.problem()).contains("which is a replica or read-only");
-                        assertThat(unavailable.problem()).contains("127.0.0.1:" + replica.port());
-                    })
-                    .hasMessageContaining("targetServerType=primary");
+    void checkTellsAReplica() {
+        try (ClaimPool pool = pool(replicaUrl)) {
+            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, unavailable -> {
+                        assertThat(unavailable.problem())
+                                .startsWith("127.0.0.1:" + replica.port() + "/")
+                                .contains(
+                                        "leads to no primary: what answers plain reads there is a replica or read-only");
+                        assertThat(unavailable.remedy()).contains("point spring.datasource.url at the primary");
+                    });
         }
     }
 
@@ -139,16 +136,16 @@ class PrimaryPinnedDataSourceIT {
     void severalHostsLeadToThePrimaryAmongThem() {
         String both = replicaUrl.replace("/test_", ",127.0.0.1:" + SERVER.port() + "/test_");
 
-        try (PrimaryPinnedDataSource pool = pool(both)) {
-            assertThat(new PrimaryProbe(pool).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
+        try (ClaimPool pool = pool(both)) {
+            assertThat(new PrimaryCheck(pool).verify().address()).isEqualTo("127.0.0.1:" + SERVER.port());
         }
     }
 
     @Test
     void logNamesTheServerAndWhoChoseItButNoPassword(CapturedOutput output) {
-        var target = new ConnectionTarget(ConnectionTarget.Source.PROPERTIES, URL, SERVER.username(), "secret");
-        try (PrimaryPinnedDataSource pool = ImpatientPool.of(target)) {
-            DatabaseServer server = new PrimaryProbe(pool).verify();
+        var target = new ClaimPool.Target("exactly-once.datasource.url", URL, SERVER.username(), "secret");
+        try (ClaimPool pool = ImpatientPool.of(target)) {
+            PrimaryCheck.Server server = new PrimaryCheck(pool).verify();
 
             assertThat(output)
                     .contains("Claims are kept in database %s on 127.0.0.1:%d, PostgreSQL %s, a primary"
@@ -165,31 +162,28 @@ class PrimaryPinnedDataSourceIT {
         new JdbcTemplate(SERVER.dataSource(URL))
                 .execute("ALTER DATABASE " + database + " SET default_transaction_read_only = on");
 
-        try (PrimaryPinnedDataSource pool = pool(url)) {
-            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+        try (ClaimPool pool = pool(url)) {
+            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
                     .isInstanceOfSatisfying(
-                            PrimaryUnavailableException.class,
-                            unavailable ->
-                                    assertThat(unavailable.problem()).contains("which is a replica or read-only"))
-                    .rootCause()
-                    .hasMessageContaining("default_transaction_read_only");
+                            ClaimDatabaseException.class,
+                            unavailable -> assertThat(unavailable.problem()).contains("is a replica or read-only"));
         }
     }
 
     @Test
     void connectionsAreReadCommittedWhateverTheDatabasePrefers() throws SQLException {
-        try (PrimaryPinnedDataSource pool = pool(URL + "?options=-c%20default_transaction_isolation=serializable");
-                Connection connection = pool.getConnection()) {
+        try (ClaimPool pool = pool(URL + "?options=-c%20default_transaction_isolation=serializable");
+                Connection connection = pool.dataSource().getConnection()) {
             assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_READ_COMMITTED);
         }
     }
 
     @Test
     void unknownUserIsReportedAsUnreachable() {
-        try (PrimaryPinnedDataSource pool = pool(URL, "stranger")) {
-            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
+        try (ClaimPool pool = pool(URL, "stranger")) {
+            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
                     .isInstanceOfSatisfying(
-                            PrimaryUnavailableException.class,
+                            ClaimDatabaseException.class,
                             unavailable -> assertThat(unavailable.problem()).contains("No connection to"))
                     .hasMessageContaining("\"stranger\" does not exist");
         }
@@ -203,9 +197,9 @@ class PrimaryPinnedDataSourceIT {
         database.execute("CREATE USER " + user);
         database.execute("REVOKE EXECUTE ON FUNCTION pg_postmaster_start_time() FROM PUBLIC");
 
-        try (PrimaryPinnedDataSource pool = pool(url, user)) {
-            assertThatThrownBy(() -> new PrimaryProbe(pool).verify())
-                    .isInstanceOfSatisfying(PrimaryUnavailableException.class, refused -> {
+        try (ClaimPool pool = pool(url, user)) {
+            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
+                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains("refused what claims ask it at the start");
                         assertThat(refused.remedy()).contains("a user that may connect to it and call its functions");
                     })
@@ -213,12 +207,11 @@ class PrimaryPinnedDataSourceIT {
         }
     }
 
-    private static PrimaryPinnedDataSource pool(String url) {
+    private static ClaimPool pool(String url) {
         return pool(url, SERVER.username());
     }
 
-    private static PrimaryPinnedDataSource pool(String url, String username) {
-        return ImpatientPool.of(
-                new ConnectionTarget(ConnectionTarget.Source.APPLICATION, url, username, SERVER.password()));
+    private static ClaimPool pool(String url, String username) {
+        return ImpatientPool.of(new ClaimPool.Target("spring.datasource.url", url, username, SERVER.password()));
     }
 }

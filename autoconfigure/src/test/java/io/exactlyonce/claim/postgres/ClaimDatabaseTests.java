@@ -1,18 +1,15 @@
-package io.exactlyonce.claim.postgres.startup;
+package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import io.exactlyonce.primary.PrimaryUnavailableException;
+import io.exactlyonce.primary.ClaimDatabaseException;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
-import io.exactlyonce.primary.replica.ReplicaLagMonitor;
-import io.exactlyonce.time.SystemClockwork;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -73,10 +70,10 @@ class ClaimDatabaseTests {
         });
 
         assertThatThrownBy(down::requireReady)
-                .isInstanceOf(PrimaryUnavailableException.class)
+                .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageContaining("try 1");
         assertThatThrownBy(down::requireReady)
-                .isInstanceOf(PrimaryUnavailableException.class)
+                .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageContaining("try 2");
         assertThat(down.isReady()).isFalse();
     }
@@ -127,6 +124,34 @@ class ClaimDatabaseTests {
         assertThat(tries).hasValue(0);
     }
 
+    /** A health probe waits for no check, and begins none. */
+    @Test
+    void probeBesideACheckHasAnAnswerOfItsOwn() throws Exception {
+        CountDownLatch away = new CountDownLatch(1);
+        ClaimDatabase silent = database(() -> {
+            int number = tries.incrementAndGet();
+            asked.countDown();
+            try {
+                if (number == 1) {
+                    away.await();
+                }
+            } catch (InterruptedException closed) {
+                brokenOff.set(true);
+            }
+            throw new SQLException("try " + number);
+        });
+        silent.beginCheck();
+        asked.await();
+
+        assertThatThrownBy(silent::prove)
+                .isInstanceOf(ClaimDatabaseException.class)
+                .hasMessageContaining("try 2");
+
+        assertThat(tries).hasValue(2);
+        assertThat(silent.isReady()).isFalse();
+        silent.close();
+    }
+
     /** As where listeners do not start with the application. */
     @Test
     void checkThatFailsWhileNothingAwaitsItIsLoggedAtOnce(CapturedOutput output) {
@@ -174,16 +199,14 @@ class ClaimDatabaseTests {
         away.countDown();
 
         for (FutureTask<Throwable> call : calls) {
-            assertThat(call.get())
-                    .isInstanceOf(PrimaryUnavailableException.class)
-                    .hasMessageContaining("try 1");
+            assertThat(call.get()).isInstanceOf(ClaimDatabaseException.class).hasMessageContaining("try 1");
         }
         assertThat(tries).hasValue(1);
         assertThatThrownBy(silent::requireReady).hasMessageContaining("try 2");
     }
 
     private static ClaimDatabase database(Opening connections) {
-        var claims = PrimaryPinnedDataSource.around(
+        var claims = ClaimPool.around(
                 new AbstractDataSource() {
                     @Override
                     public Connection getConnection() throws SQLException {
@@ -197,9 +220,6 @@ class ClaimDatabaseTests {
                 },
                 2,
                 SynchronousCommit.ON);
-        return new ClaimDatabase(
-                claims,
-                DatabaseInitializationMode.NEVER,
-                new ReplicaLagMonitor(claims, new SystemClockwork(), Duration.ZERO, replicas -> {}));
+        return new ClaimDatabase(claims, DatabaseInitializationMode.NEVER, () -> {});
     }
 }

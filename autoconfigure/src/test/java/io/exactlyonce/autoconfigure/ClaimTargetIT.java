@@ -2,7 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,7 +13,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Where in the application's database the claims' table is looked for, and made. */
-class ClaimPoolIT {
+class ClaimTargetIT {
 
     private static final String POOL = "spring.datasource.hikari.";
 

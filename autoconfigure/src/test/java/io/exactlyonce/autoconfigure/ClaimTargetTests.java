@@ -1,16 +1,17 @@
 package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.audit.Finding;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.primary.ClaimDatabaseException;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
-import io.exactlyonce.primary.PrimaryPinnedDataSource;
-import io.exactlyonce.primary.PrimaryProbe;
-import io.exactlyonce.primary.PrimaryUnavailableException;
+import io.exactlyonce.primary.PrimaryCheck;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -22,9 +23,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -34,7 +38,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.mock.env.MockEnvironment;
 
 /** Which database is asked, told by the failure to reach it. */
-class ClaimPoolTests {
+class ClaimTargetTests {
 
     private static final String NOWHERE = "jdbc:postgresql://127.0.0.1:1/";
 
@@ -102,7 +106,6 @@ class ClaimPoolTests {
                         .contains("127.0.0.1:1/own", "exactly-once.datasource.url, .username and .password"));
     }
 
-    /** What the URL says counts, as it does for the driver. */
     @Test
     void whatTheApplicationsPoolDemandsOfItsDriverIsDemandedForClaims() {
         String prefix = "spring.datasource.hikari.data-source-properties.";
@@ -111,17 +114,22 @@ class ClaimPoolTests {
                 .withProperty(prefix + "sslrootcert", "/etc/our authority.crt")
                 .withProperty(prefix + "currentSchema", "shop");
 
-        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service"), null, environment)
-                        .url())
-                .isEqualTo(NOWHERE
-                        + "service?currentSchema=shop&sslmode=verify-full&sslrootcert=%2Fetc%2Four+authority.crt");
-        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service?a=b&sslmode=require"), null, environment)
-                        .url())
-                .isEqualTo(NOWHERE
-                        + "service?a=b&sslmode=require&currentSchema=shop&sslrootcert=%2Fetc%2Four+authority.crt");
-        assertThat(ClaimPool.application(detailsOf(NOWHERE + "service"), null, new MockEnvironment())
-                        .url())
-                .isEqualTo(NOWHERE + "service");
+        ClaimPool.Target target =
+                PostgresClaimsConfiguration.application(detailsOf(NOWHERE + "service?a=b"), none(), environment);
+        assertThat(target.url()).isEqualTo(NOWHERE + "service?a=b");
+        assertThat(target.settings())
+                .containsOnly(
+                        entry("sslmode", "verify-full"),
+                        entry("sslrootcert", "/etc/our authority.crt"),
+                        entry("currentSchema", "shop"));
+        assertThat(PostgresClaimsConfiguration.application(
+                                detailsOf(NOWHERE + "service"), none(), new MockEnvironment())
+                        .settings())
+                .isEmpty();
+    }
+
+    private static ObjectProvider<DataSourceProperties> none() {
+        return new StaticListableBeanFactory().getBeanProvider(DataSourceProperties.class);
     }
 
     @Test
@@ -147,8 +155,7 @@ class ClaimPoolTests {
                 .run(context -> {
                     assertThat(whatIsAsked(context)).contains("the DataSource marked @ExactlyOnceDataSource");
                     assertThat(claims(context).maximumPoolSize()).isEqualTo(7);
-                    assertThat(claims(context).isWrapperFor(HikariDataSource.class))
-                            .isTrue();
+                    assertThat(claims(context).dataSource()).isInstanceOf(HikariDataSource.class);
                 });
     }
 
@@ -194,7 +201,7 @@ class ClaimPoolTests {
                 .run(context -> assertThat(
                                 context.getBeanProvider(DataSource.class).getObject())
                         .isNotSameAs(context.getBean("claims"))
-                        .isNotSameAs(claims(context)));
+                        .isNotSameAs(claims(context).dataSource()));
     }
 
     @Test
@@ -205,15 +212,15 @@ class ClaimPoolTests {
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ClaimStore.class));
     }
 
-    private static PrimaryPinnedDataSource claims(ApplicationContext context) {
-        return context.getBean(PrimaryPinnedDataSource.class);
+    private static ClaimPool claims(ApplicationContext context) {
+        return context.getBean(ClaimPool.class);
     }
 
     private static String whatIsAsked(ApplicationContext context) throws SQLException {
-        PrimaryPinnedDataSource claims = claims(context);
-        claims.unwrap(HikariDataSource.class).setConnectionTimeout(250);
-        Throwable failure = Assertions.catchThrowable(() -> new PrimaryProbe(claims).verify());
-        assertThat(failure).isInstanceOf(PrimaryUnavailableException.class);
+        ClaimPool claims = claims(context);
+        ((HikariDataSource) claims.dataSource()).setConnectionTimeout(250);
+        Throwable failure = Assertions.catchThrowable(() -> new PrimaryCheck(claims).verify());
+        assertThat(failure).isInstanceOf(ClaimDatabaseException.class);
         return failure.getMessage();
     }
 }

@@ -1,15 +1,15 @@
-package io.exactlyonce.primary.replica;
+package io.exactlyonce.primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.primary.DatabaseServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** What two servers, or two replicas of one name, are taken for. */
 class ReplicaLagTests {
 
-    private static final DatabaseServer SERVER = new DatabaseServer("10.0.0.1:5432", "18.6", "shop", "1700000000.1");
+    private static final PrimaryCheck.Server SERVER =
+            new PrimaryCheck.Server("10.0.0.1:5432", "18.6", "shop", "1700000000.1");
 
     @Test
     void ofTwoReplicasOfOneNameTheWorseIsTold() {
@@ -24,11 +24,11 @@ class ReplicaLagTests {
 
     @Test
     void serverIsKnownByItsAddressAndItsStart() {
-        assertThat(SERVER.isSameServerAs(new DatabaseServer("10.0.0.1:5432", "18.6", "other", "1700000000.1")))
+        assertThat(SERVER.isSameAs(new PrimaryCheck.Server("10.0.0.1:5432", "18.6", "other", "1700000000.1")))
                 .isTrue();
-        assertThat(SERVER.isSameServerAs(new DatabaseServer("10.0.0.2:5432", "18.6", "shop", "1700000000.1")))
+        assertThat(SERVER.isSameAs(new PrimaryCheck.Server("10.0.0.2:5432", "18.6", "shop", "1700000000.1")))
                 .isFalse();
-        assertThat(SERVER.isSameServerAs(new DatabaseServer("10.0.0.1:5432", "18.6", "shop", "1700000000.2")))
+        assertThat(SERVER.isSameAs(new PrimaryCheck.Server("10.0.0.1:5432", "18.6", "shop", "1700000000.2")))
                 .isFalse();
     }
 }

@@ -1,0 +1,232 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.RetentionObserver;
+import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
+import io.exactlyonce.claim.coalescing.CoalescingSettings;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.PostgresParkedClaims;
+import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.ExactlyOnceDataSource;
+import io.exactlyonce.primary.ReplicaMonitor;
+import io.exactlyonce.primary.ReplicaObserver;
+import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.property.InvalidPropertyException;
+import io.exactlyonce.time.Clockwork;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+/** Where claims are kept: in PostgreSQL, unless the application has a store of its own. Then no database is needed. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnMissingBean(ClaimStore.class)
+class PostgresClaimsConfiguration {
+
+    static final String RETENTION = "exactlyOnceRetention";
+
+    private static final String APPLICATIONS_POOL = "spring.datasource.hikari.";
+
+    /** No {@code DataSource} for Boot and the application: it is neither injected nor a part of {@code db}. */
+    @Bean
+    ClaimPool exactlyOnceClaimPool(
+            ExactlyOnceProperties properties,
+            @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
+            ObjectProvider<JdbcConnectionDetails> connectionDetails,
+            ObjectProvider<DataSourceProperties> applicationProperties,
+            Environment environment) {
+        if (properties.claim().store() != Store.POSTGRESQL) {
+            throw new MissingStoreException(properties.claim().store());
+        }
+        ExactlyOnceProperties.Datasource own = properties.datasource();
+        SynchronousCommit synchronousCommit = properties.claim().synchronousCommit();
+        DataSource bean = marked.getIfAvailable();
+        if (bean != null) {
+            return requireShorterWait(
+                    ClaimPool.around(bean, own.maximumPoolSize(), synchronousCommit),
+                    properties.claim().lease());
+        }
+        ClaimPool.Target target = own.url() == null
+                ? application(connectionDetails.getIfAvailable(), applicationProperties, environment)
+                : new ClaimPool.Target("exactly-once.datasource.url", own.url(), own.username(), own.password());
+        return requireShorterWait(
+                new ClaimPool(
+                        target,
+                        own.maximumPoolSize() + forCleanup(properties),
+                        own.connectionTimeout(),
+                        synchronousCommit),
+                properties.claim().lease());
+    }
+
+    /** Where the window is the lease, the audit looks at it. */
+    private static ClaimPool requireShorterWait(ClaimPool pool, @Nullable Duration lease) {
+        Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
+        if (lease != null && timeout.compareTo(lease) >= 0) {
+            String property = "exactly-once.claim.lease";
+            throw new InvalidPropertyException(
+                    property,
+                    "%s (%ds) must be longer than %s (%ds): a renewal that waits for a connection for as long has lost its lease"
+                            .formatted(property, lease.toSeconds(), pool.timeoutSetting(), timeout.toSeconds()),
+                    "set %s to about 3s, or raise the lease".formatted(pool.timeoutSetting()));
+        }
+        return pool;
+    }
+
+    /** Of a pool's connections this many are for the deletion of expired claims: it takes none from claims. */
+    private static int forCleanup(ExactlyOnceProperties properties) {
+        return properties.claim().cleanup().enabled() ? 1 : 0;
+    }
+
+    /**
+     * A service connection's details come before properties, as for the application's own pool. With them goes what that pool
+     * demands of its driver and of each connection: TLS, and where tables are.
+     */
+    static ClaimPool.Target application(
+            @Nullable JdbcConnectionDetails details,
+            ObjectProvider<DataSourceProperties> properties,
+            Environment environment) {
+        Binder binder = Binder.get(environment);
+        String driversOwn = APPLICATIONS_POOL + "data-source-class-name";
+        binder.bind(driversOwn, String.class).ifBound(type -> {
+            throw new InvalidPropertyException(
+                    driversOwn,
+                    "%s (%s) has no URL that claims could take".formatted(driversOwn, type),
+                    "set exactly-once.datasource.url, .username and .password for claims");
+        });
+        DataSourceProperties named = properties.getIfAvailable(DataSourceProperties::new);
+        return new ClaimPool.Target(
+                "spring.datasource.url",
+                details == null ? named.determineUrl() : details.getJdbcUrl(),
+                details == null ? named.determineUsername() : details.getUsername(),
+                details == null ? named.determinePassword() : details.getPassword(),
+                binder.bind(APPLICATIONS_POOL + "data-source-properties", Bindable.mapOf(String.class, String.class))
+                        .orElse(Map.of()),
+                binder.bind(APPLICATIONS_POOL + "schema", String.class).orElse(null),
+                binder.bind(APPLICATIONS_POOL + "connection-init-sql", String.class)
+                        .orElse(null));
+    }
+
+    /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */
+    @Bean
+    ClaimStore exactlyOnceClaimStore(ClaimPool pool, ExactlyOnceProperties properties) {
+        ClaimStore store = new PostgresClaimStore(
+                pool.dataSource(),
+                properties.claim().retention(),
+                properties.claim().synchronousCommit());
+        ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
+        // One connection is left to renewals, and one to looks.
+        int connections = pool.maximumPoolSize() - forCleanup(properties);
+        int flushers = Math.max(1, Math.min(coalescing.flushers(), connections - 2));
+        return new CoalescingClaimStore(
+                store,
+                new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.patience()),
+                System::nanoTime);
+    }
+
+    @Bean
+    StartLine.Place exactlyOnceClaimPlace(ClaimPool pool) {
+        return new StartLine.Place("%s (primary)".formatted(pool.target()));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ParkedClaims exactlyOnceParkedClaims(ClaimPool pool, ExactlyOnceProperties properties) {
+        return new PostgresParkedClaims(
+                pool.dataSource(),
+                properties.claim().retention(),
+                properties.claim().synchronousCommit());
+    }
+
+    @Bean
+    ReplicaMonitor exactlyOnceReplicaMonitor(ClaimPool pool, ObjectProvider<ReplicaObserver> observers) {
+        // Found now: a look that is under way while the context closes can make no bean any more.
+        List<ReplicaObserver> found = observers.orderedStream().toList();
+        return new ReplicaMonitor(pool, replicas -> found.forEach(observer -> observer.observed(replicas)));
+    }
+
+    /** After Flyway and Liquibase, also where beans are lazy. */
+    @Bean
+    @DependsOnDatabaseInitialization
+    ClaimDatabase exactlyOnceClaimDatabase(ClaimPool pool, ExactlyOnceProperties properties, ReplicaMonitor replicas) {
+        boolean looks = !properties.datasource().replicaLagInterval().isZero();
+        return new ClaimDatabase(pool, properties.claim().initializeSchema(), looks ? replicas::tick : () -> {});
+    }
+
+    @Bean
+    TickLifecycle exactlyOnceReplicas(
+            Clockwork clockwork, ReplicaMonitor replicas, ClaimDatabase database, ExactlyOnceProperties properties) {
+        Duration interval = properties.datasource().replicaLagInterval();
+        return new TickLifecycle(clockwork, "exactly-once-replicas-1", whenReady(database, replicas::tick), interval) {
+
+            @Override
+            public boolean isAutoStartup() {
+                return !interval.isZero();
+            }
+        };
+    }
+
+    /** An application that claims nothing does not connect for other things either. */
+    private static Runnable whenReady(ClaimDatabase database, Runnable tick) {
+        return () -> {
+            if (database.isReady()) {
+                tick.run();
+            }
+        };
+    }
+
+    /** Deletes claims whose retention is over; a store of the application's own deletes its claims itself. */
+    @Bean(RETENTION)
+    @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
+    TickLifecycle exactlyOnceRetention(
+            Clockwork clockwork,
+            ClaimPool pool,
+            ClaimDatabase database,
+            ExactlyOnceProperties properties,
+            ObjectProvider<RetentionObserver> observers) {
+        ExactlyOnceProperties.Cleanup cleanup = properties.claim().cleanup();
+        ClaimSweeper retention = new ClaimSweeper(
+                pool.dataSource(),
+                cleanup.batchSize(),
+                observers.orderedStream().toList(),
+                System::nanoTime,
+                length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
+        return new TickLifecycle(
+                clockwork, "exactly-once-retention-1", whenReady(database, retention::tick), cleanup.interval());
+    }
+
+    /** Claims are to be kept by a store whose module is not there. */
+    static final class MissingStoreException extends ExactlyOnceSetupException {
+
+        MissingStoreException(Store store) {
+            super(
+                    "exactly-once.claim.store is %s, and its module is not on the class path".formatted(name(store)),
+                    "add io.exactlyonce:exactly-once-%s, or remove the property to keep claims in PostgreSQL"
+                            .formatted(name(store)),
+                    null);
+        }
+
+        private static String name(Store store) {
+            return store.name().toLowerCase(Locale.ROOT);
+        }
+    }
+}

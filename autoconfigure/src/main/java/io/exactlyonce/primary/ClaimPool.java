@@ -1,0 +1,328 @@
+package io.exactlyonce.primary;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.SQLExceptionOverride;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/**
+ * A small connection pool for claims alone. Handlers that hold connections for long cannot starve it, so leases are
+ * renewed in time.
+ *
+ * <p>Guaranteed: the driver asks the server of each new connection whether it takes writes, also where the URL names one
+ * host, and hands out none that does not; and once a connection broke or met a read-only server, none that was open by then
+ * is given out again. Neither is guaranteed of a pool of the application's: its statements find out, for each of them is one
+ * that a replica refuses.
+ *
+ * <p>Not guaranteed: that the primary has all that an earlier primary committed. After a failover to an asynchronous
+ * replica it may not. Nor what commits wait for: sessions may be shared with the application, by its pool or by a pooler, so
+ * none is set to anything; what depends on a setting sets it in the transaction, as the claims' statements do.
+ *
+ * <p>It opens nothing until it is first used, and it keeps one idle connection only: many instances that wait for work
+ * must not use up the server's connections. It also starts while the database is down: {@link PrimaryCheck} reports that,
+ * with the cause.
+ */
+public final class ClaimPool implements AutoCloseable {
+
+    /** What sets how long our own pool waits for a connection. */
+    public static final String TIMEOUT_PROPERTY = "exactly-once.datasource.connection-timeout";
+
+    static final String NAME = "exactly-once-claims";
+
+    /** A renewal that waits for a connection has half of its lease, which is 30 s by SQS's default, for that and its retries. */
+    static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+    private static final String MARKED = "the DataSource marked @ExactlyOnceDataSource";
+
+    private final String setting;
+    private final String target;
+    private final DataSource dataSource;
+    private final @Nullable DataSource driver;
+    private final int maximumPoolSize;
+    private final @Nullable Duration timeout;
+    private final SynchronousCommit synchronousCommit;
+
+    /**
+     * The database in which claims are kept, and the way in.
+     *
+     * @param setting the property that names the URL, for remedies
+     * @param url its JDBC URL; a {@code targetServerType} in it is overruled
+     * @param username user, or {@code null} if the URL or the driver knows it
+     * @param password password, or {@code null} if there is none
+     * @param settings for the driver, as far as the URL does not say them
+     * @param schema where tables are looked for, or {@code null} if the URL or the server says
+     * @param initSql statement that each new connection begins with, or {@code null} if there is none
+     */
+    public record Target(
+            String setting,
+            String url,
+            @Nullable String username,
+            @Nullable String password,
+            Map<String, String> settings,
+            @Nullable String schema,
+            @Nullable String initSql) {
+
+        /** A target of whose connections nothing is demanded but what the URL says. */
+        public Target(String setting, String url, @Nullable String username, @Nullable String password) {
+            this(setting, url, username, password, Map.of(), null, null);
+        }
+
+        /** Without secrets. */
+        @Override
+        public String toString() {
+            return "%s of %s".formatted(withoutSecrets(url), setting);
+        }
+    }
+
+    /** As the other constructor, of the application's database, with durable commits. */
+    public ClaimPool(String url, @Nullable String username, @Nullable String password, int maximumPoolSize) {
+        this(
+                new Target("spring.datasource.url", url, username, password),
+                maximumPoolSize,
+                TIMEOUT,
+                SynchronousCommit.ON);
+    }
+
+    /**
+     * Makes a pool.
+     *
+     * @param maximumPoolSize most connections at any time
+     * @param timeout longest wait for a connection, and for the driver to open one, of a second at least
+     * @param synchronousCommit what commits wait for
+     */
+    public ClaimPool(Target target, int maximumPoolSize, Duration timeout, SynchronousCommit synchronousCommit) {
+        this(target, new Driver(target, timeout), maximumPoolSize, timeout, synchronousCommit);
+    }
+
+    ClaimPool(
+            Target target,
+            DataSource driver,
+            int maximumPoolSize,
+            Duration timeout,
+            SynchronousCommit synchronousCommit) {
+        this.setting = target.setting();
+        this.target = withoutSecrets(target.url());
+        this.driver = driver;
+        this.dataSource = pool(driver, target, maximumPoolSize, timeout);
+        this.maximumPoolSize = maximumPoolSize;
+        this.timeout = timeout;
+        this.synchronousCommit = synchronousCommit;
+    }
+
+    private ClaimPool(DataSource marked, int maximumPoolSize, SynchronousCommit synchronousCommit) {
+        HikariDataSource hikari = hikari(marked);
+        this.setting = MARKED;
+        this.target = MARKED;
+        this.driver = null;
+        this.dataSource = marked;
+        this.maximumPoolSize = hikari == null ? maximumPoolSize : hikari.getMaximumPoolSize();
+        this.timeout = hikari == null ? null : Duration.ofMillis(hikari.getConnectionTimeout());
+        this.synchronousCommit = synchronousCommit;
+    }
+
+    /**
+     * Takes connections from a pool of the application's, which is neither configured nor closed.
+     *
+     * @param marked with {@link ExactlyOnceDataSource}
+     * @param maximumPoolSize most connections that it gives at any time, unless it is a HikariCP pool, which knows
+     * @param synchronousCommit what commits wait for
+     */
+    public static ClaimPool around(DataSource marked, int maximumPoolSize, SynchronousCommit synchronousCommit) {
+        return new ClaimPool(marked, maximumPoolSize, synchronousCommit);
+    }
+
+    /** Made without a configuration object, which would start it: this way its first connection does. */
+    private static HikariDataSource pool(DataSource driver, Target target, int maximumPoolSize, Duration timeout) {
+        var pool = new HikariDataSource();
+        pool.setPoolName(NAME);
+        pool.setDataSource(driver);
+        pool.setSchema(target.schema());
+        pool.setConnectionInitSql(target.initSql());
+        pool.setMaximumPoolSize(maximumPoolSize);
+        pool.setMinimumIdle(1);
+        pool.setIdleTimeout(Duration.ofMinutes(1).toMillis());
+        pool.setConnectionTimeout(timeout.toMillis());
+        pool.setInitializationFailTimeout(-1);
+        // Here and not in each transaction, where it would cost a round trip.
+        pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+        pool.setExceptionOverride(new SQLExceptionOverride() {
+            /**
+             * After a failover the connections to the demoted primary stay open and look healthy; after a crash the ones
+             * that were used a moment ago are not looked at before they are given out. Each would fail a claim of its own.
+             */
+            @java.lang.Override
+            public SQLExceptionOverride.Override adjudicate(SQLException failure) {
+                if (!ConnectionFailure.isStale(failure)) {
+                    return SQLExceptionOverride.Override.CONTINUE_EVICT;
+                }
+                pool.getHikariPoolMXBean().softEvictConnections();
+                return SQLExceptionOverride.Override.MUST_EVICT;
+            }
+        });
+        return pool;
+    }
+
+    /** Returns where connections come from. */
+    public DataSource dataSource() {
+        return dataSource;
+    }
+
+    /** Returns HikariCP's pool if it is of our own making. */
+    public Optional<HikariDataSource> own() {
+        return isMarked() ? Optional.empty() : Optional.of((HikariDataSource) dataSource);
+    }
+
+    boolean isMarked() {
+        return driver == null;
+    }
+
+    /** Returns how many connections it gives at any time. */
+    public int maximumPoolSize() {
+        return maximumPoolSize;
+    }
+
+    /**
+     * Returns how long a connection is waited for, where the application chose that: by a property, or by a pool of its own. Empty
+     * if it did not, or if its pool does not tell.
+     */
+    public Optional<Duration> chosenTimeout() {
+        return !isMarked() && TIMEOUT.equals(timeout) ? Optional.empty() : Optional.ofNullable(timeout);
+    }
+
+    /** Returns how long a connection is waited for; our own wait if a pool of the application's does not tell. */
+    Duration timeout() {
+        return timeout == null ? TIMEOUT : timeout;
+    }
+
+    /** Returns what sets how long a connection is waited for. */
+    public String timeoutSetting() {
+        return isMarked() ? "the connectionTimeout of " + setting : TIMEOUT_PROPERTY;
+    }
+
+    /** Returns how long the driver took to open the connection that took least; empty before the first, and of a marked pool. */
+    public Optional<Duration> openingTime() {
+        return driver instanceof Driver ours ? Optional.ofNullable(ours.shortest) : Optional.empty();
+    }
+
+    /** Returns what names the database, and so has to be changed for another one. */
+    public String setting() {
+        return setting;
+    }
+
+    /** Returns hosts, ports and database, as far as they are known; without credentials and parameters. */
+    public String target() {
+        return target;
+    }
+
+    /** Returns what commits of claims wait for. Each of their statements says so: no session is set to it. */
+    public SynchronousCommit synchronousCommit() {
+        return synchronousCommit;
+    }
+
+    /** Returns whether the driver is told to send each statement by itself, in the URL or by the settings of a pool. */
+    boolean sendsStatementsApart(Connection connection) throws SQLException {
+        HikariDataSource hikari = hikari(dataSource);
+        Properties settings = driver instanceof Driver ours ? ours.getConnectionProperties() : null;
+        if (settings == null) {
+            settings = hikari == null ? new Properties() : hikari.getDataSourceProperties();
+        }
+        return "simple".equals(settings.getProperty("preferQueryMode"))
+                || String.valueOf(connection.getMetaData().getURL()).contains("preferQueryMode=simple");
+    }
+
+    @Override
+    public void close() {
+        own().ifPresent(HikariDataSource::close);
+    }
+
+    static @Nullable HikariDataSource hikari(DataSource pool) {
+        return DataSourceUnwrapper.unwrap(pool, HikariConfigMXBean.class, HikariDataSource.class);
+    }
+
+    private static String withoutSecrets(String url) {
+        return url.replaceFirst("(?s)[?;].*", "").replaceFirst("^.*@|^jdbc:([\\w:-]*//|\\w+:)", "");
+    }
+
+    /** The JDBC driver, with limits: without any of its own it waits for a dead server for ever. */
+    static final class Driver extends DriverManagerDataSource {
+
+        private volatile @Nullable Duration shortest;
+        private volatile int loginTimeout;
+
+        Driver(Target target, Duration timeout) {
+            setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
+            setUsername(target.username());
+            setPassword(target.password());
+            Properties settings = defaults(target.url(), timeout);
+            settings.putAll(target.settings());
+            settings.setProperty("targetServerType", "primary");
+            setConnectionProperties(settings);
+        }
+
+        /** Parameters of the URL override these. */
+        private static Properties defaults(String url, Duration timeout) {
+            var defaults = new Properties();
+            defaults.setProperty("ApplicationName", NAME);
+            defaults.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
+            // Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a lease
+            // of 30 s,
+            // renewed when half of it is over, a renewal that hangs for this long and then waits for a new connection
+            // has
+            // lost 8 of its 15 s, and can still be tried again.
+            defaults.setProperty("socketTimeout", "5");
+            defaults.setProperty("tcpKeepAlive", "true");
+            // The driver's messages would quote keys and results, which may be personal data.
+            defaults.setProperty("logServerErrorDetail", "false");
+            if (withoutSecrets(url).contains(",")) {
+                // A host that drops packets must leave time for the next one.
+                defaults.setProperty("connectTimeout", "1");
+                // For this long the driver remembers which one was a replica: after a failover it is the one to ask.
+                defaults.setProperty("hostRecheckSeconds", "1");
+            }
+            return defaults;
+        }
+
+        /** A driver that cannot parse a URL says so with all of it or logs a part, and a manager that finds no driver says all. */
+        @Override
+        protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {
+            if (url.replaceFirst("(?s)[?;].*", "").contains("@")) {
+                throw new SQLException("the driver takes no user and password in front of a host");
+            }
+            long begun = System.nanoTime();
+            try {
+                Connection connection = super.getConnectionFromDriverManager(url, settings);
+                Duration took = Duration.ofNanos(System.nanoTime() - begun);
+                Duration before = shortest;
+                shortest = before == null || took.compareTo(before) < 0 ? took : before;
+                return connection;
+            } catch (SQLException failure) {
+                String message = String.valueOf(failure.getMessage());
+                if (!message.contains(url)) {
+                    throw failure;
+                }
+                throw new SQLException(message.replace(url, withoutSecrets(url)), failure.getSQLState());
+            }
+        }
+
+        /** Only remembered: the limit that counts is among the driver's properties. */
+        @Override
+        public void setLoginTimeout(int seconds) {
+            loginTimeout = seconds;
+        }
+
+        /** The pool waits for as long as this when it closes. */
+        @Override
+        public int getLoginTimeout() {
+            return loginTimeout;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package io.exactlyonce.primary;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Watches how far replicas are behind, with a connection of the claims' pool for the milliseconds that a look takes. Warns
+ * where a failover may forget claims: once, and again when it changes.
+ *
+ * <p>Not guaranteed: that lag is exact. The server measures it where there is traffic. Of a replica that stands still it may
+ * stand still as well, while the bytes that are not replayed grow.
+ */
+public final class ReplicaMonitor {
+
+    /** Bounds the values of a meter's tag. */
+    static final int MAX_REPLICAS = 16;
+
+    /** Base backups and subscribers of logical replication are no replicas that could become the primary. */
+    private static final String SELECT = """
+            SELECT coalesce(nullif(r.application_name, ''), 'unnamed') || '@' || coalesce(host(r.client_addr), 'local')
+                       AS replica,
+                   r.state IS NOT NULL AS visible,
+                   coalesce(r.sync_state IN ('sync', 'quorum'), false) AS synchronous,
+                   coalesce(extract(epoch FROM r.replay_lag) * 1000, 0)::bigint AS lag_millis,
+                   greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), r.replay_lsn), 0)::bigint AS bytes
+            FROM pg_stat_replication AS r
+            LEFT JOIN pg_replication_slots AS slot ON slot.active_pid = r.pid
+            WHERE slot.slot_type IS DISTINCT FROM 'logical' AND r.state IS DISTINCT FROM 'backup'
+            """;
+
+    private static final Logger log = LoggerFactory.getLogger(ReplicaMonitor.class);
+
+    private final JdbcTemplate primary;
+    private final SynchronousCommit synchronousCommit;
+    private final ReplicaObserver observer;
+    private boolean mayForgetClaims;
+    private boolean blind;
+    private boolean failing;
+
+    /**
+     * A row of {@code pg_stat_replication}.
+     *
+     * @param visible whether this user may see more than that it exists
+     * @param synchronous whether commits may wait for it
+     */
+    record Status(ReplicaLag lag, boolean visible, boolean synchronous) {
+
+        /** A replica that has replayed all is not behind, however long its last commit took to get there. */
+        static Status of(ResultSet row) throws SQLException {
+            long bytes = row.getLong("bytes");
+            Duration lag = bytes == 0 ? Duration.ZERO : Duration.ofMillis(row.getLong("lag_millis"));
+            return new Status(
+                    new ReplicaLag(row.getString("replica"), lag, bytes),
+                    row.getBoolean("visible"),
+                    row.getBoolean("synchronous"));
+        }
+    }
+
+    /**
+     * @param claims leads to the primary
+     * @param observer learns of each look
+     */
+    public ReplicaMonitor(ClaimPool claims, ReplicaObserver observer) {
+        this.primary = new JdbcTemplate(claims.dataSource());
+        this.synchronousCommit = claims.synchronousCommit();
+        this.observer = observer;
+    }
+
+    /** Looks once, and tells the observer. What fails is logged, and ends nothing. */
+    public synchronized void tick() {
+        List<ReplicaLag> replicas = look();
+        try {
+            observer.observed(replicas);
+        } catch (RuntimeException failure) {
+            log.error("Telling replica lag failed; the next look follows", failure);
+        }
+    }
+
+    private List<ReplicaLag> look() {
+        List<Status> all;
+        try {
+            all = primary.query(SELECT, (row, number) -> Status.of(row));
+        } catch (RuntimeException failure) {
+            unreadable(failure);
+            return List.of();
+        }
+        warn(all);
+        Map<String, ReplicaLag> slowest = new TreeMap<>();
+        for (Status status : all) {
+            if (status.visible()) {
+                slowest.merge(status.lag().replica(), status.lag(), ReplicaLag::or);
+            }
+        }
+        return slowest.values().stream()
+                .sorted(Comparator.comparing(ReplicaLag::lag).reversed())
+                .limit(MAX_REPLICAS)
+                .toList();
+    }
+
+    /** An application that stops interrupts a look, which is no news. */
+    void unreadable(RuntimeException failure) {
+        if (!failing && !Thread.currentThread().isInterrupted()) {
+            failing = true;
+            log.warn("Replica lag cannot be read; it is not reported until it can", failure);
+        }
+    }
+
+    void warn(List<Status> all) {
+        failing = false;
+        boolean nowBlind = all.stream().anyMatch(status -> !status.visible());
+        if (nowBlind && !blind) {
+            log.warn("Neither replica lag nor whether replicas are synchronous can be seen: this database user lacks"
+                    + " rights on other sessions' rows of pg_stat_replication; as a superuser: GRANT pg_monitor TO"
+                    + " <user> (pg_read_all_stats is enough)");
+        }
+        blind = nowBlind;
+        boolean waits =
+                synchronousCommit != SynchronousCommit.LOCAL && all.stream().anyMatch(Status::synchronous);
+        boolean mayForget = !all.isEmpty() && !waits;
+        if (nowBlind || mayForget == mayForgetClaims) {
+            return;
+        }
+        mayForgetClaims = mayForget;
+        if (!mayForget) {
+            log.info("Commits of claims wait for a synchronous replica again, or there is no replica any more");
+            return;
+        }
+        log.warn(
+                "A failover may forget claims, and effects outside of this database may then happen again: commits wait"
+                        + " for none of the replicas {} (exactly-once.claim.synchronous-commit is {}). Name synchronous"
+                        + " ones in the primary's synchronous_standby_names, such as 'ANY 1 (*)', and set"
+                        + " synchronous-commit to on or remote_apply",
+                all.stream().map(status -> status.lag().replica()).distinct().collect(Collectors.joining(", ")),
+                synchronousCommit.setting());
+    }
+}

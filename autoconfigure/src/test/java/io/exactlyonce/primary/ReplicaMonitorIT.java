@@ -1,0 +1,184 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.StreamingReplica;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+@ExtendWith(OutputCaptureExtension.class)
+class ReplicaMonitorIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+    private static final String URL = SERVER.createDatabase();
+    private static final JdbcTemplate PRIMARY = new JdbcTemplate(SERVER.dataSource(URL));
+    private static final Duration DELAY = Duration.ofSeconds(3);
+    private static final String NAME = "laggard@127.0.0.1";
+
+    private static StreamingReplica replica;
+
+    private final List<List<ReplicaLag>> looks = new CopyOnWriteArrayList<>();
+    private final ClaimPool claims = ImpatientPool.of(target(SERVER.username()));
+
+    @BeforeAll
+    static void startReplica() throws Exception {
+        replica = new StreamingReplica(SERVER.dataSource(URL), SERVER.port(), "laggard", DELAY);
+        PRIMARY.execute("CREATE TABLE traffic (id int)");
+        PRIMARY.execute("CREATE ROLE bare LOGIN");
+        await().until(() -> PRIMARY.queryForObject(
+                        "SELECT count(*) FROM pg_stat_replication WHERE application_name = 'laggard'", Integer.class)
+                == 1);
+    }
+
+    @AfterAll
+    static void stopReplica() throws Exception {
+        replica.close();
+        // A class that fails is run again, in the same database.
+        PRIMARY.execute("DROP TABLE traffic");
+        PRIMARY.execute("DROP ROLE bare");
+    }
+
+    @AfterEach
+    void close() {
+        claims.close();
+    }
+
+    @Test
+    void delayedReplicaLagsInSecondsAndBytesUntilItHasCaughtUp() {
+        var monitor = new ReplicaMonitor(claims, looks::add);
+
+        await().until(() -> {
+            PRIMARY.update("INSERT INTO traffic VALUES (1)");
+            monitor.tick();
+            return latest().stream()
+                    .anyMatch(lag -> lag.replica().equals(NAME)
+                            && lag.lag().compareTo(DELAY.minusMillis(100)) >= 0
+                            && lag.bytes() > 0);
+        });
+        await().atMost(Duration.ofSeconds(30)).until(() -> {
+            monitor.tick();
+            return latest().stream()
+                    .anyMatch(lag -> lag.replica().equals(NAME) && lag.lag().isZero() && lag.bytes() == 0);
+        });
+    }
+
+    @Test
+    void asynchronousReplicaIsWarnedOfAtTheStart(CapturedOutput output) {
+        var monitor = new ReplicaMonitor(claims, looks::add);
+        try (var database = new ClaimDatabase(claims, DatabaseInitializationMode.ALWAYS, monitor::tick)) {
+            database.requireReady();
+
+            assertThat(looks).hasSize(1);
+            assertThat(output).contains("A failover may forget claims", NAME);
+        }
+    }
+
+    @Test
+    void userWithBareGrantsIsToldWhichOneIsMissing(CapturedOutput output) {
+        try (ClaimPool bare = ImpatientPool.of(target("bare"))) {
+            var monitor = new ReplicaMonitor(bare, looks::add);
+            monitor.tick();
+            monitor.tick();
+
+            assertThat(looks).containsExactly(List.of(), List.of());
+            assertThat(output).containsOnlyOnce("GRANT pg_monitor TO").doesNotContain("may forget claims");
+
+            PRIMARY.execute("GRANT pg_read_all_stats TO bare");
+            monitor.tick();
+            assertThat(latest()).extracting(ReplicaLag::replica).containsExactly(NAME);
+        }
+    }
+
+    @Test
+    void neitherADatabaseThatIsAwayNorAnObserverThatFailsEndsTheWatch(CapturedOutput output) {
+        String url = SERVER.createDatabase();
+        try (ClaimPool pool = ImpatientPool.of(ImpatientPool.target(url, SERVER.username(), SERVER.password()))) {
+            var monitor = new ReplicaMonitor(pool, replicas -> {
+                looks.add(replicas);
+                throw new IllegalStateException("as if");
+            });
+            monitor.tick();
+            assertThat(latest()).isNotEmpty();
+            assertThat(output).contains("Telling replica lag failed", "as if");
+
+            SERVER.disconnect(url);
+            monitor.tick();
+            monitor.tick();
+            assertThat(latest()).isEmpty();
+            assertThat(output).containsOnlyOnce("Replica lag cannot be read");
+
+            SERVER.reconnect(url);
+            await().untilAsserted(() -> {
+                monitor.tick();
+                assertThat(latest()).isNotEmpty();
+            });
+        }
+    }
+
+    /** Trap: each look opened a connection of its own, authenticated, and closed it. */
+    @Test
+    void looksShareAConnectionOfThePool() {
+        var opened = new AtomicInteger();
+        var driver = new DelegatingDataSource(SERVER.dataSource(URL)) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                opened.incrementAndGet();
+                return super.getConnection();
+            }
+        };
+        try (ClaimPool pool = ImpatientPool.of(target(SERVER.username()), driver)) {
+            var monitor = new ReplicaMonitor(pool, looks::add);
+            for (int look = 0; look < 5; look++) {
+                monitor.tick();
+            }
+
+            assertThat(latest()).isNotEmpty();
+            assertThat(opened).hasValue(1);
+        }
+    }
+
+    /** An application that stops interrupts its threads. */
+    @Test
+    void lookThatIsInterruptedIsNoWarning(CapturedOutput output) {
+        try (ClaimPool held =
+                ImpatientPool.of(target(SERVER.username()), new DelegatingDataSource(SERVER.dataSource(URL)) {
+                    @Override
+                    public Connection getConnection() throws SQLException {
+                        throw new SQLException("no connection for a look that is interrupted");
+                    }
+                })) {
+            Thread.currentThread().interrupt();
+
+            new ReplicaMonitor(held, looks::add).tick();
+
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(latest()).isEmpty();
+            assertThat(output).doesNotContain("no connection for a look that is interrupted");
+        }
+    }
+
+    private List<ReplicaLag> latest() {
+        return looks.isEmpty() ? List.of() : looks.get(looks.size() - 1);
+    }
+
+    private static ClaimPool.Target target(String username) {
+        return new ClaimPool.Target("spring.datasource.url", URL, username, SERVER.password());
+    }
+}

@@ -1,0 +1,77 @@
+package io.exactlyonce.primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.RoundTrips;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** What the check at the start costs: with a database that is far away, round trips are what it waits for. */
+class StartRoundTripsIT {
+
+    private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
+
+    private final String url = SERVER.createDatabase();
+    private final ClaimPool.Target target = ImpatientPool.target(url, SERVER.username(), SERVER.password());
+    private final AtomicInteger connections = new AtomicInteger();
+
+    /** Opens connections as our pool does, and counts. */
+    private ClaimPool pool() {
+        return ImpatientPool.of(target, new DelegatingDataSource(new ClaimPool.Driver(target, ClaimPool.TIMEOUT)) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                connections.incrementAndGet();
+                return super.getConnection();
+            }
+        });
+    }
+
+    @Test
+    void startAsksLittleOnTwoConnections() {
+        try (ClaimPool pool = pool();
+                var database = new ClaimDatabase(
+                        pool, DatabaseInitializationMode.ALWAYS, new ReplicaMonitor(pool, all -> {})::tick);
+                RoundTrips trips = RoundTrips.count()) {
+            database.requireReady();
+
+            assertThat(trips.total()).isBetween(30, 36);
+            assertThat(connections).hasValue(2);
+        }
+    }
+
+    @Test
+    void healthAsksOnce() {
+        try (ClaimPool pool = pool();
+                var database = new ClaimDatabase(pool, DatabaseInitializationMode.ALWAYS, () -> {})) {
+            database.requireReady();
+
+            try (RoundTrips trips = RoundTrips.count()) {
+                assertThat(database.prove()).isEqualTo("127.0.0.1:" + SERVER.port());
+
+                assertThat(trips.total()).isOne();
+            }
+        }
+    }
+
+    @Test
+    void healthTellsThatTheTableIsGone() {
+        try (ClaimPool pool = pool();
+                var database = new ClaimDatabase(pool, DatabaseInitializationMode.ALWAYS, () -> {})) {
+            database.requireReady();
+
+            new JdbcTemplate(pool.dataSource()).execute("DROP TABLE exactly_once_claim");
+
+            assertThatThrownBy(database::prove)
+                    .isInstanceOf(ClaimDatabaseException.class)
+                    .hasMessageStartingWith("Table exactly_once_claim is missing from ");
+        }
+    }
+}
