@@ -154,7 +154,7 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     static UnknownProperties exactlyOnceUnknownProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment);
+        return new UnknownProperties(environment, ExactlyOnceProperties.class);
     }
 
     @Bean
