@@ -2,11 +2,21 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.Mode;
+import io.exactlyonce.actuate.ListenerStates;
+import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.audit.QueueObserver;
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimIdGenerator;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
@@ -15,32 +25,76 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
+import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
+import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.ListenerEngine.Readiness;
+import io.exactlyonce.listener.container.PlainListenerWarning;
+import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
+import io.exactlyonce.listener.observed.ObservedContainers;
+import io.exactlyonce.observe.DeliveryLogContext;
+import io.exactlyonce.observe.DeliveryObservations;
+import io.exactlyonce.observe.EventPublisher;
+import io.exactlyonce.observe.MessagingConvention;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.UnknownProperties;
+import io.exactlyonce.sighting.ListenerModes;
+import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.sighting.SightingLog;
+import io.exactlyonce.sighting.SightingObserver;
+import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
+import io.exactlyonce.time.Timer;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.foresight.Latencies;
 import io.exactlyonce.window.watch.WindowLog;
 import io.exactlyonce.window.watch.WindowObserver;
 import io.exactlyonce.window.watch.WindowWatch;
+import io.micrometer.observation.ObservationRegistry;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+import org.springframework.transaction.PlatformTransactionManager;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Makes {@link ExactlyOnceListener} methods work. */
@@ -52,55 +106,82 @@ import tools.jackson.databind.json.JsonMapper;
         })
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({
-    PostgresClaimsConfiguration.class,
-    ListenerConfiguration.class,
-    AuditConfiguration.class,
-    ObserveConfiguration.class,
-    SightingConfiguration.class
-})
+@Import({PostgresClaimsConfiguration.class, ExactlyOnceAutoConfiguration.AutoProxyCreator.class})
 public final class ExactlyOnceAutoConfiguration {
 
     static final String OBSERVERS = "exactlyOnceObservers";
 
+    private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";
+
+    private static final Duration AUDIT_INTERVAL = Duration.ofMinutes(1);
+    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
     private static final long IDLE_SECONDS = 10;
+    private static final int MOST_EVENTS = 1_000;
+
+    /** Deliveries from which on a 99th percentile is more than the longest of them. */
+    private static final int ENOUGH = 100;
+
+    private final ExactlyOnceProperties properties;
+    private final Clockwork clockwork;
+    private final ClaimStore store;
+    private final AsyncClaimStore async;
+    private final ClaimSettings terms;
+    private final RetryBackoff backoff;
+    private final JacksonResultSerializer serializer;
+    private final StoredResults results;
+
+    /** Takes what most of the beans here need, so that neither the store nor the JSON mapper may need one of them. */
+    ExactlyOnceAutoConfiguration(
+            ExactlyOnceProperties properties, Clockwork clockwork, ClaimStore store, ObjectProvider<JsonMapper> json) {
+        this.properties = properties;
+        this.clockwork = clockwork;
+        this.store = store;
+        int threads = properties.datasource().maximumPoolSize();
+        this.async = store instanceof AsyncClaimStore own
+                ? own
+                : new ExecutorClaimStore(store, threads("exactly-once-claims-", threads, Integer.MAX_VALUE));
+        this.terms = new ClaimSettings(
+                ManagementFactory.getRuntimeMXBean().getName(),
+                properties.claim().lease(),
+                properties.claim().onMismatch(),
+                new ClaimIdGenerator(System::nanoTime)::next);
+        this.backoff = new RetryBackoff(
+                properties.retry().initialDelay(), properties.retry().maxDelay());
+        this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
+        this.results =
+                new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
+    }
 
     @Bean
     static UnknownProperties exactlyOnceUnknownProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment);
+        return new UnknownProperties(environment, ExactlyOnceProperties.class);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    Clockwork exactlyOnceClockwork() {
+    static Clockwork exactlyOnceClockwork() {
         return new SystemClockwork();
     }
 
     /** No candidate for injection: it is no observer for itself. */
     @Bean(name = OBSERVERS, defaultCandidate = false)
-    CompositeDeliveryObserver exactlyOnceObservers(ObjectProvider<DeliveryObserver> observers) {
-        return new CompositeDeliveryObserver(observers.orderedStream().toList());
+    CompositeDeliveryObserver exactlyOnceObservers(
+            ObjectProvider<DeliveryObserver> observers,
+            ObjectProvider<ObservationRegistry> registry,
+            Environment environment) {
+        Stream<DeliveryObserver> around = Stream.of(
+                new DeliveryLogContext(),
+                new DeliveryObservations(
+                        registry.getIfAvailable(() -> ObservationRegistry.NOOP),
+                        environment.getProperty(MESSAGES_OBSERVED, Boolean.class, false),
+                        properties.observation().opentelemetryNames()));
+        return new CompositeDeliveryObserver(
+                Stream.concat(observers.orderedStream(), around).toList());
     }
 
     @Bean
-    RenewalLifecycle exactlyOnceRenewals(
-            ClaimStore store,
-            ExactlyOnceProperties properties,
-            Clockwork clockwork,
-            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
+    RenewalLifecycle exactlyOnceRenewals(@Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new RenewalLifecycle(store, properties.renewal().schedule(), observers, clockwork);
-    }
-
-    @Bean
-    WindowWatch exactlyOnceWindowWatch(
-            ExactlyOnceProperties properties, Clockwork clockwork, ObjectProvider<WindowObserver> observers) {
-        return new WindowWatch(
-                properties.renewal().enabled(), observers.orderedStream().toList(), clockwork);
-    }
-
-    @Bean
-    WindowLog exactlyOnceWindowLog(ExactlyOnceProperties properties) {
-        return new WindowLog(properties.renewal().enabled());
     }
 
     @Bean
@@ -109,42 +190,36 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    TickLifecycle exactlyOnceKeyWatch(
-            ClaimWriters writers,
-            Deliveries deliveries,
-            StoreCircuitBreakers breakers,
-            Clockwork clockwork,
-            ExactlyOnceProperties properties) {
-        SimpleAsyncTaskExecutor probes = new SimpleAsyncTaskExecutor("exactly-once-probe-");
-        probes.setDaemon(true);
-        KeyWatcher watch =
-                new KeyWatcher(writers.plain(), deliveries.waiters(), breakers, terms(properties), probes, clockwork);
-        return new TickLifecycle(clockwork, "exactly-once-watch-1", watch::tick, KeyWatcher.INTERVAL);
-    }
-
-    @Bean
     Deliveries exactlyOnceDeliveries(
-            RenewalLifecycle renewals,
-            ExactlyOnceProperties properties,
-            Clockwork clockwork,
-            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
+            RenewalLifecycle renewals, @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
         return new Deliveries(
                 renewals.supervisor(),
                 observers,
-                backoff(properties),
+                backoff,
                 clockwork,
                 Jitter.RANDOM,
                 properties.retry().maxWaiting());
     }
 
     @Bean
-    JacksonResultSerializer exactlyOnceResultSerializer(ObjectProvider<JsonMapper> jsonMapper) {
-        return new JacksonResultSerializer(jsonMapper.getIfAvailable(JsonMapper::new));
+    DeliveryPipeline exactlyOncePipeline(
+            StoreCircuitBreakers breakers, @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
+        return new DeliveryPipeline(
+                new ClaimWriter(store, breakers.claims().guard(async), clockwork),
+                terms,
+                backoff,
+                results,
+                observers,
+                clockwork,
+                Jitter.RANDOM,
+                daemons("exactly-once-cancellation-"));
     }
 
     @Bean
-    StoredResults exactlyOnceResults(JacksonResultSerializer serializer, ExactlyOnceProperties properties) {
-        return new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
+    TickLifecycle exactlyOnceKeyWatch(Deliveries deliveries, StoreCircuitBreakers breakers) {
+        KeyWatcher watch = new KeyWatcher(
+                plainWriter(), deliveries.waiters(), breakers, terms, daemons("exactly-once-probe-"), clockwork);
+        return new TickLifecycle(clockwork, "exactly-once-watch-1", watch::tick, KeyWatcher.INTERVAL);
     }
 
     /** A store of the application's own may have no parked claims to show, and needs no database. */
@@ -152,32 +227,243 @@ public final class ExactlyOnceAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(
-            ClaimWriters writers,
-            ParkedClaims parked,
-            RenewalLifecycle renewals,
-            ExactlyOnceProperties properties,
-            StoredResults results,
-            Clockwork clockwork,
-            ObjectProvider<ClaimDatabase> database) {
-        ActionExecutor executions =
-                new ActionExecutor(writers.plain(), terms(properties), renewals.supervisor(), results, clockwork);
-        return new DefaultExactlyOnceOperations(executions, parked, results, () -> requireReady(database));
+            ParkedClaims parked, RenewalLifecycle renewals, ObjectProvider<ClaimDatabase> database) {
+        ActionExecutor executions = new ActionExecutor(plainWriter(), terms, renewals.supervisor(), results, clockwork);
+        return new DefaultExactlyOnceOperations(
+                executions, parked, results, () -> database.ifAvailable(ClaimDatabase::requireReady));
     }
 
-    private static void requireReady(ObjectProvider<ClaimDatabase> database) {
-        database.ifAvailable(ClaimDatabase::requireReady);
+    @Bean
+    ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
+            Environment environment,
+            ObjectProvider<ClaimDatabase> database,
+            DeliveryPipeline pipeline,
+            Deliveries deliveries,
+            StoreCircuitBreakers breakers,
+            QueueAudit audit,
+            ObjectProvider<StartLine.Place> place,
+            ObjectProvider<ObservedClaims> observed,
+            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
+        ClaimDatabase claims = database.getIfAvailable();
+        // There is no check to make for a store of the application's own.
+        Readiness readiness = claims == null ? () -> {} : new DatabaseReadiness(claims);
+        return new ExactlyOnceContainerFactoryConfigurer(
+                environment,
+                () -> new ListenerEngine(
+                        pipeline,
+                        deliveries,
+                        breakers,
+                        observers,
+                        clockwork,
+                        clockwork,
+                        audit::require,
+                        new StartLine(
+                                place.getIfAvailable(() ->
+                                        new StartLine.Place(store.getClass().getSimpleName())),
+                                properties.claim().retention(),
+                                properties.claim().lease(),
+                                properties.renewal().schedule()),
+                        readiness),
+                new ObservedContainers(observed));
     }
 
-    static ClaimSettings terms(ExactlyOnceProperties properties) {
-        return new ClaimSettings(
-                ManagementFactory.getRuntimeMXBean().getName(),
-                properties.claim().lease(),
-                properties.claim().onMismatch(),
-                new ClaimIdGenerator(System::nanoTime)::next);
+    private record DatabaseReadiness(ClaimDatabase database) implements Readiness {
+
+        @Override
+        public void begin() {
+            database.beginCheck();
+        }
+
+        @Override
+        public void run() {
+            database.requireReady();
+        }
+    }
+
+    @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
+    ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
+            ExactlyOnceContainerFactoryConfigurer configurer, BeanFactory beans) {
+        return configurer.prepareDefault(beans);
+    }
+
+    @Bean
+    ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
+            ListableBeanFactory beans,
+            Environment environment,
+            ObjectProvider<StoreCircuitBreakers> breakers,
+            ObjectProvider<ClaimDatabase> database,
+            ObjectProvider<ClaimPool> claims) {
+        ListenerModes modes = new ListenerModes(environment, properties.mode());
+        return new ExactlyOnceListenerConfigurer(beans, modes, serializer, (manager, named) -> {
+            // A transaction proves itself on the table, which may have to be created first.
+            database.ifAvailable(ClaimDatabase::requireReady);
+            var transaction = transactions(beans, claims.getIfAvailable()).of(manager, named);
+            return breakers.getObject().guard(transaction, nameOf(manager, beans));
+        });
+    }
+
+    private static String nameOf(PlatformTransactionManager manager, ListableBeanFactory beans) {
+        return beans.getBeansOfType(PlatformTransactionManager.class, false, false).entrySet().stream()
+                .filter(bean -> bean.getValue() == manager)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElseGet(manager::toString);
+    }
+
+    private PostgresClaimTransactionFactory transactions(BeanFactory beans, @Nullable ClaimPool claims) {
+        if (claims == null) {
+            throw new UnsupportedTransactionException(
+                    "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
+                    "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
+                    null);
+        }
+        ExactlyOnceProperties.Claim claim = properties.claim();
+        return new PostgresClaimTransactionFactory(claims.dataSource(), beans, claim.retention(), claim.synchronousCommit());
+    }
+
+    @Bean
+    static PlainListenerWarning exactlyOncePlainListenerWarning(ListableBeanFactory beans) {
+        return new PlainListenerWarning(beans);
+    }
+
+    /** With lazy initialisation nothing else would make a listener's bean, and nothing would say that its queue is not read. */
+    @Bean
+    static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy() {
+        return (name, definition, type) -> ExactlyOnceAdvisor.isListener(type);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(
+            ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans, Environment environment) {
+        // Advice is made before properties are bound for beans.
+        Mode mode =
+                Binder.get(environment).bind("exactly-once.mode", Mode.class).orElse(Mode.ENFORCE);
+        return new ExactlyOnceAdvisor(
+                pipeline,
+                () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class),
+                new ListenerModes(environment, mode));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    QueueAudit exactlyOnceQueueAudit(
+            WindowWatch windows,
+            ObjectProvider<QueueObserver> observers,
+            ObjectProvider<ClaimPool> claims) {
+        ClaimPool pool = claims.getIfAvailable();
+        Executor thread = threads("exactly-once-audit-start-", 1, Integer.MAX_VALUE);
+        // The timer's own thread may not wait for SQS.
+        Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
+                delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
+        return new QueueAudit(
+                properties.audit().mode(),
+                properties.audit().silence(),
+                new QueueAudit.Terms(
+                        properties.renewal().enabled(),
+                        properties.claim().lease(),
+                        properties.claim().retention(),
+                        properties.retry().initialDelay(),
+                        properties.retry().maxDelay(),
+                        pool == null ? null : pool.chosenTimeout().orElse(null),
+                        pool == null ? Optional::empty : pool::openingTime),
+                subscription -> p99(windows, subscription),
+                observers.orderedStream().toList(),
+                afterwards);
+    }
+
+    private static Optional<Duration> p99(WindowWatch windows, Subscription subscription) {
+        return windows.window(subscription.listener(), subscription.queue())
+                .map(window -> window.outlook().latencies())
+                .filter(latencies -> latencies.count() >= ENOUGH)
+                .map(Latencies::p99);
+    }
+
+    @Bean
+    TickLifecycle exactlyOnceAuditLifecycle(QueueAudit audit) {
+        return new TickLifecycle(clockwork, "exactly-once-audit-1", audit::tick, AUDIT_INTERVAL);
+    }
+
+    @Bean
+    ListenerStates exactlyOnceListenerStates() {
+        return new ListenerStates();
+    }
+
+    /** Spring Boot has every registry go by it. */
+    @Bean
+    @ConditionalOnProperty("exactly-once.observation.opentelemetry-names")
+    static MessagingConvention exactlyOnceMessagingConvention() {
+        return new MessagingConvention();
+    }
+
+    @Bean
+    EventPublisher exactlyOnceEventPublisher(ApplicationEventPublisher events) {
+        return new EventPublisher(events, threads("exactly-once-events-", 1, MOST_EVENTS), clockwork);
+    }
+
+    @Bean
+    WindowWatch exactlyOnceWindowWatch(ObjectProvider<WindowObserver> observers) {
+        boolean isRenewed = properties.renewal().enabled();
+        Stream<WindowObserver> told = Stream.concat(Stream.of(new WindowLog(isRenewed)), observers.orderedStream());
+        return new WindowWatch(isRenewed, told.toList(), clockwork);
+    }
+
+    @Bean
+    Sightings exactlyOnceSightings() {
+        return new Sightings(clockwork);
+    }
+
+    /** Lazy, as everything that only observed listeners need. */
+    @Bean
+    @Lazy
+    SightingLog exactlyOnceSightingLog() {
+        return new SightingLog(clockwork);
+    }
+
+    /** What its thread is given is bounded by the observations that may be under way. */
+    @Bean
+    @Lazy
+    ObservedClaims exactlyOnceObservedClaims(ObjectProvider<SightingObserver> observers) {
+        return new ObservedClaims(
+                async,
+                terms,
+                observers.orderedStream().toList(),
+                threads("exactly-once-observing-", 1, Integer.MAX_VALUE),
+                clockwork,
+                ObservedClaims.MOST_UNDER_WAY);
+    }
+
+    /**
+     * Proves the database ready, and makes its table, for listeners whose start does not wait for it: again and again until that has
+     * passed.
+     */
+    @Bean
+    @ConditionalOnBean(ClaimDatabase.class)
+    TickLifecycle exactlyOnceObservedDatabase(
+            ClaimDatabase database, Sightings sightings, ObjectProvider<SightingLog> log) {
+        Runnable check = () -> {
+            try {
+                database.requireReady();
+            } catch (RuntimeException away) {
+                log.getObject().unanswered(away);
+            }
+        };
+        return new TickLifecycle(clockwork, "exactly-once-observed-check-1", check, CHECK_INTERVAL) {
+
+            @Override
+            public boolean isAutoStartup() {
+                return sightings.isObserving();
+            }
+        };
+    }
+
+    /** Returns one that tells no circuit breaker of answers. */
+    private ClaimWriter plainWriter() {
+        return new ClaimWriter(store, async, clockwork);
     }
 
     /** Returns daemon threads that end by themselves when there is nothing to do, so that there is nothing to stop. */
-    static ThreadPoolExecutor threads(String prefix, int most, int mostWaiting) {
+    private static ThreadPoolExecutor threads(String prefix, int most, int mostWaiting) {
         CustomizableThreadFactory daemons = new CustomizableThreadFactory(prefix);
         daemons.setDaemon(true);
         ThreadPoolExecutor threads = new ThreadPoolExecutor(
@@ -186,34 +472,18 @@ public final class ExactlyOnceAutoConfiguration {
         return threads;
     }
 
-    @Bean
-    DeliveryPipeline exactlyOncePipeline(
-            ClaimWriters writers,
-            StoreCircuitBreakers breakers,
-            ExactlyOnceProperties properties,
-            StoredResults results,
-            Clockwork clockwork,
-            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        SimpleAsyncTaskExecutor cancellations = new SimpleAsyncTaskExecutor("exactly-once-cancellation-");
-        cancellations.setDaemon(true);
-        return new DeliveryPipeline(
-                writers.guarded(breakers),
-                terms(properties),
-                backoff(properties),
-                results,
-                observers,
-                clockwork,
-                Jitter.RANDOM,
-                cancellations);
+    private static SimpleAsyncTaskExecutor daemons(String prefix) {
+        SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(prefix);
+        threads.setDaemon(true);
+        return threads;
     }
 
-    @Bean
-    ClaimWriters exactlyOnceClaimWriters(ClaimStore store, ExactlyOnceProperties properties, Clockwork clockwork) {
-        return new ClaimWriters(store, properties.datasource().maximumPoolSize(), clockwork);
-    }
+    /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */
+    static final class AutoProxyCreator implements ImportBeanDefinitionRegistrar {
 
-    private static RetryBackoff backoff(ExactlyOnceProperties properties) {
-        return new RetryBackoff(
-                properties.retry().initialDelay(), properties.retry().maxDelay());
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importer, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+        }
     }
 }

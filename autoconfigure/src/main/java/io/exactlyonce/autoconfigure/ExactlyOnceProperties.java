@@ -1,5 +1,8 @@
 package io.exactlyonce.autoconfigure;
 
+import static io.exactlyonce.property.Bounds.require;
+import static io.exactlyonce.property.Bounds.requireOrder;
+
 import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditRules;
@@ -7,7 +10,6 @@ import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
-import io.exactlyonce.property.Bounds;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -52,35 +54,22 @@ public record ExactlyOnceProperties(
     private static final String MAX_DELAY = "exactly-once.retry.max-delay";
     private static final String CLEANUP_INTERVAL = "exactly-once.claim.cleanup.interval";
 
-    private static final Duration SHORTEST = Duration.ofSeconds(1);
+    private static final Duration SECOND = Duration.ofSeconds(1);
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final Duration DAY = Duration.ofDays(1);
 
     /** All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks. */
     private static final int MOST_WAITING = 5_000;
 
+    private static final DataSize NO_RESULT = DataSize.ofBytes(0);
+    private static final DataSize LARGEST_RESULT = DataSize.ofMegabytes(16);
+
     public ExactlyOnceProperties {
-        Duration retention = claim.retention();
-        if (claim.lease() != null) {
-            Bounds.requireOrder(
-                    RETENTION,
-                    retention,
-                    LEASE,
-                    claim.lease(),
-                    "a worker whose lease is not over yet could find its key forgotten");
-        }
-        Bounds.requireOrder(
-                RETENTION,
-                retention,
-                MAX_DELAY,
-                retry.maxDelay(),
-                "a duplicate that is returned for so long would find its key forgotten, and be handled again");
-        if (claim.cleanup().enabled()) {
-            Bounds.requireOrder(
-                    RETENTION,
-                    retention,
-                    CLEANUP_INTERVAL,
-                    claim.cleanup().interval(),
-                    "most rows of the table would be of keys that are forgotten");
-        }
+        Duration kept = claim.retention();
+        Duration cleanup = claim.cleanup().enabled() ? claim.cleanup().interval() : null;
+        requireOrder(RETENTION, kept, LEASE, claim.lease(), "a worker could find its key forgotten during its lease");
+        requireOrder(RETENTION, kept, MAX_DELAY, retry.maxDelay(), "a duplicate returned for so long is handled again");
+        requireOrder(RETENTION, kept, CLEANUP_INTERVAL, cleanup, "most rows would be of forgotten keys");
     }
 
     /**
@@ -113,12 +102,9 @@ public record ExactlyOnceProperties(
             @DefaultValue Coalescing coalescing) {
 
         public Claim {
-            if (lease != null) {
-                Bounds.require(LEASE, lease, SHORTEST, VisibilityWindow.CEILING);
-            }
-            Bounds.require(RETENTION, retention, Duration.ofMinutes(1), Duration.ofDays(3650));
-            Bounds.require(
-                    "exactly-once.claim.max-result-size", maxResultSize, DataSize.ofBytes(0), DataSize.ofMegabytes(16));
+            require(LEASE, lease, SECOND, VisibilityWindow.CEILING);
+            require(RETENTION, retention, MINUTE, Duration.ofDays(3650));
+            require("exactly-once.claim.max-result-size", maxResultSize, NO_RESULT, LARGEST_RESULT);
         }
     }
 
@@ -141,8 +127,8 @@ public record ExactlyOnceProperties(
             @DefaultValue("500") int batchSize) {
 
         public Cleanup {
-            Bounds.require(CLEANUP_INTERVAL, interval, SHORTEST, Duration.ofDays(1));
-            Bounds.require("exactly-once.claim.cleanup.batch-size", batchSize, 1, 10_000);
+            require(CLEANUP_INTERVAL, interval, SECOND, DAY);
+            require("exactly-once.claim.cleanup.batch-size", batchSize, 1, 10_000);
         }
     }
 
@@ -160,10 +146,9 @@ public record ExactlyOnceProperties(
             @DefaultValue("3s") Duration patience) {
 
         public Coalescing {
-            Bounds.require("exactly-once.claim.coalescing.flushers", flushers, 1, 2);
-            Bounds.require("exactly-once.claim.coalescing.max-batch", maxBatch, 1, CoalescingSettings.LARGEST_BATCH);
-            Bounds.require(
-                    "exactly-once.claim.coalescing.patience", patience, Duration.ofMillis(100), Duration.ofMinutes(1));
+            require("exactly-once.claim.coalescing.flushers", flushers, 1, 2);
+            require("exactly-once.claim.coalescing.max-batch", maxBatch, 1, CoalescingSettings.LARGEST_BATCH);
+            require("exactly-once.claim.coalescing.patience", patience, Duration.ofMillis(100), MINUTE);
         }
     }
 
@@ -187,7 +172,6 @@ public record ExactlyOnceProperties(
             @DefaultValue("10s") Duration replicaLagInterval) {
 
         private static final String URL = "exactly-once.datasource.url";
-        private static final String POSTGRESQL = "jdbc:postgresql:";
 
         /** Also those of drivers around PostgreSQL's, such as {@code jdbc:aws-wrapper:postgresql:}. */
         private static final Pattern URLS = Pattern.compile("jdbc:([\\w-]+:)*postgresql:.*", Pattern.DOTALL);
@@ -195,15 +179,10 @@ public record ExactlyOnceProperties(
         public Datasource {
             requireUrl(url, username != null || password != null);
             // One for renewals, which must never wait for claims.
-            Bounds.require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
-            Bounds.require(ClaimPool.TIMEOUT_PROPERTY, connectionTimeout, SHORTEST, Duration.ofMinutes(1));
-            if (!replicaLagInterval.isZero()) {
-                Bounds.require(
-                        "exactly-once.datasource.replica-lag-interval",
-                        replicaLagInterval,
-                        SHORTEST,
-                        Duration.ofHours(1));
-            }
+            require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
+            require(ClaimPool.TIMEOUT_PROPERTY, connectionTimeout, SECOND, MINUTE);
+            Duration lagInterval = replicaLagInterval.isZero() ? null : replicaLagInterval;
+            require("exactly-once.datasource.replica-lag-interval", lagInterval, SECOND, Duration.ofHours(1));
         }
 
         /** URLs may hold a password, so that messages quote no more than what comes before the host. */
@@ -216,16 +195,13 @@ public record ExactlyOnceProperties(
                         "set it as well, or remove them to use the application's connection details");
             }
             if (url != null && !URLS.matcher(url).matches()) {
+                String shown = url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
                 throw new InvalidPropertyException(
                         URL,
-                        "%s (%s) must begin with %s: claims need PostgreSQL".formatted(URL, shown(url), POSTGRESQL),
+                        URL + " (" + shown + ") must begin with jdbc:postgresql:: claims need PostgreSQL",
                         "set it to jdbc:postgresql://host:port/database of the primary, or remove it to use the"
                                 + " application's database");
             }
-        }
-
-        private static String shown(String url) {
-            return url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
         }
 
         /** Without URL and password. */
@@ -251,9 +227,9 @@ public record ExactlyOnceProperties(
             @DefaultValue("3") int retries) {
 
         public Renewal {
-            Bounds.require("exactly-once.renewal.at", at, 0.1, 0.8);
-            Bounds.require("exactly-once.renewal.jitter", jitter, 0.0, 0.5);
-            Bounds.require("exactly-once.renewal.retries", retries, 1, 10);
+            require("exactly-once.renewal.at", at, 0.1, 0.8);
+            require("exactly-once.renewal.jitter", jitter, 0.0, 0.5);
+            require("exactly-once.renewal.retries", retries, 1, 10);
         }
 
         RenewalSchedule schedule() {
@@ -275,11 +251,10 @@ public record ExactlyOnceProperties(
             @DefaultValue("1000") int maxWaiting) {
 
         public Retry {
-            Bounds.require(INITIAL_DELAY, initialDelay, SHORTEST, VisibilityWindow.CEILING);
-            Bounds.require(MAX_DELAY, maxDelay, SHORTEST, VisibilityWindow.CEILING);
-            Bounds.requireOrder(
-                    MAX_DELAY, maxDelay, INITIAL_DELAY, initialDelay, "the first return would be later than any other");
-            Bounds.require("exactly-once.retry.max-waiting", maxWaiting, 0, MOST_WAITING);
+            require(INITIAL_DELAY, initialDelay, SECOND, VisibilityWindow.CEILING);
+            require(MAX_DELAY, maxDelay, SECOND, VisibilityWindow.CEILING);
+            requireOrder(MAX_DELAY, maxDelay, INITIAL_DELAY, initialDelay, "the delay could not grow");
+            require("exactly-once.retry.max-waiting", maxWaiting, 0, MOST_WAITING);
         }
     }
 

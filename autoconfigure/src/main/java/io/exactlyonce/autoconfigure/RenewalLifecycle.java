@@ -55,13 +55,11 @@ final class RenewalLifecycle implements SmartLifecycle {
 
     @Override
     public void stop() {
-        Clockwork.Ticks ticking = ticks;
-        if (ticking != null) {
-            ticking.close();
-            ticks = null;
-        }
+        Clockwork.Ticks running = ticks;
         ExecutorService thread = leaseThread;
-        if (thread != null) {
+        if (running != null && thread != null) {
+            running.close();
+            ticks = null;
             thread.shutdown();
             leaseThread = null;
         }

@@ -1,6 +1,7 @@
 package io.exactlyonce.property;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Whether values are within their bounds. What is refused names value, bound and remedy. */
 public final class Bounds {
@@ -11,10 +12,11 @@ public final class Bounds {
      * Requires a length of time, a size or a number.
      *
      * @param property its full name
+     * @param value {@code null} if there is none
      * @throws InvalidPropertyException if the value is less or more, or no number
      */
-    public static <T extends Comparable<T>> void require(String property, T value, T least, T most) {
-        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+    public static <T extends Comparable<T>> void require(String property, @Nullable T value, T least, T most) {
+        if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
             // Spring takes a number without a unit for milliseconds; most that are too short were meant to be seconds.
             String unit = value instanceof Duration ? ", with its unit, such as %s: 30 alone is 30 ms" : "";
             throw new InvalidPropertyException(
@@ -29,11 +31,13 @@ public final class Bounds {
      *
      * @param longer full name of the property that must not be the shorter one
      * @param shorter full name of the other
+     * @param least its value; {@code null} if there is none
      * @param why what would happen otherwise
      * @throws InvalidPropertyException if it is shorter
      */
-    public static void requireOrder(String longer, Duration value, String shorter, Duration least, String why) {
-        if (value.compareTo(least) < 0) {
+    public static void requireOrder(
+            String longer, Duration value, String shorter, @Nullable Duration least, String why) {
+        if (least != null && value.compareTo(least) < 0) {
             throw new InvalidPropertyException(
                     longer,
                     "%s (%s) must be at least %s (%s): %s".formatted(longer, text(value), shorter, text(least), why),

@@ -1,10 +1,12 @@
 package io.exactlyonce.property;
 
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -27,8 +29,12 @@ import org.springframework.core.env.ConfigurableEnvironment;
  * password.
  *
  * <p>Spring Boot's filter leaves out variables of the environment and system properties, which other programs set, too.
+ *
+ * @param environment has the properties
+ * @param type what the properties are bound to
  */
-public final class UnknownProperties implements BeanFactoryPostProcessor {
+public record UnknownProperties(ConfigurableEnvironment environment, Class<?> type)
+        implements BeanFactoryPostProcessor {
 
     /** What becomes of the start. */
     public enum Reaction {
@@ -43,61 +49,54 @@ public final class UnknownProperties implements BeanFactoryPostProcessor {
 
     private static final Logger log = LoggerFactory.getLogger(UnknownProperties.class);
 
-    private final ConfigurableEnvironment environment;
-
-    /**
-     * Makes a check.
-     *
-     * @param environment has the properties
-     */
-    public UnknownProperties(ConfigurableEnvironment environment) {
-        this.environment = environment;
-    }
-
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-        Map<ConfigurationPropertyName, Class<?>> groups = new HashMap<>();
+        List<ConfigurationProperty> unknown = new ArrayList<>(unbound(ConfigurationPropertyName.of(ROOT), type));
+        if (!unknown.isEmpty()) {
+            groups(beans).forEach((name, group) -> {
+                unknown.removeIf(property -> name.equals(property.getName()) || name.isAncestorOf(property.getName()));
+                // What an application lets pass in a group of its own is its own matter.
+                if (group.getName().startsWith("io.exactlyonce.")) {
+                    unknown.addAll(unbound(name, group));
+                }
+            });
+        }
+        if (!unknown.isEmpty()) {
+            report(unknown.stream().map(this::describe).collect(Collectors.joining(", ")));
+        }
+    }
+
+    private Set<ConfigurationProperty> unbound(ConfigurationPropertyName name, Class<?> group) {
+        try {
+            var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
+            Binder.get(environment).bind(name, Bindable.of(group), handler);
+            return Set.of();
+        } catch (BindException failure) {
+            // Of wrong values the bean's own binding tells.
+            return failure.getCause() instanceof UnboundConfigurationPropertiesException unbound
+                    ? unbound.getUnboundProperties()
+                    : Set.of();
+        }
+    }
+
+    /** Returns the groups within ours, each before those within it. */
+    private static Map<ConfigurationPropertyName, Class<?>> groups(ConfigurableListableBeanFactory beans) {
+        Map<ConfigurationPropertyName, Class<?>> groups = new TreeMap<>();
         beans.getBeanNamesIterator().forEachRemaining(bean -> {
             // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
             ConfigurationProperties group = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
-            if (group != null && ConfigurationPropertyName.isValid(group.prefix())) {
+            if (group != null && group.prefix().startsWith(ROOT + ".")) {
                 Class<?> type = Objects.requireNonNullElse(beans.getType(bean, false), Object.class);
                 groups.put(ConfigurationPropertyName.of(group.prefix()), type);
             }
         });
-        String unknown = groups.entrySet().stream()
-                .filter(group -> group.getValue().getName().startsWith("io.exactlyonce."))
-                .flatMap(group -> unbound(group.getKey(), group.getValue())
-                        .filter(property -> groups.keySet().stream()
-                                .filter(group.getKey()::isAncestorOf)
-                                .noneMatch(inner ->
-                                        inner.equals(property.getName()) || inner.isAncestorOf(property.getName()))))
-                .map(property -> "%s (%sset by %s)"
-                        .formatted(property.getName(), isEmpty(property) ? "empty, " : "", property.getOrigin()))
-                .collect(Collectors.joining(", "));
-        if (!unknown.isEmpty()) {
-            report(unknown);
-        }
+        return groups;
     }
 
     /** Of an empty value a known name has nothing to read, either: a template that comes out empty is a mistake, too. */
-    private boolean isEmpty(ConfigurationProperty property) {
-        return environment
-                .resolvePlaceholders(String.valueOf(property.getValue()))
-                .isBlank();
-    }
-
-    private Stream<ConfigurationProperty> unbound(ConfigurationPropertyName group, Class<?> type) {
-        try {
-            var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
-            Binder.get(environment).bind(group, Bindable.of(type), handler);
-            return Stream.empty();
-        } catch (BindException failure) {
-            // Of wrong values the bean's own binding tells.
-            return failure.getCause() instanceof UnboundConfigurationPropertiesException unbound
-                    ? unbound.getUnboundProperties().stream()
-                    : Stream.empty();
-        }
+    private String describe(ConfigurationProperty property) {
+        String value = environment.resolvePlaceholders(String.valueOf(property.getValue()));
+        return "%s (%sset by %s)".formatted(property.getName(), value.isBlank() ? "empty, " : "", property.getOrigin());
     }
 
     private void report(String unknown) {

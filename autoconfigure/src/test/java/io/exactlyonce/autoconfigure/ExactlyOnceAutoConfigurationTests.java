@@ -46,7 +46,7 @@ class ExactlyOnceAutoConfigurationTests {
                     DataSourceAutoConfiguration.class,
                     JdbcTemplateAutoConfiguration.class,
                     ExactlyOnceAutoConfiguration.class,
-                    ExactlyOnceMetricsAutoConfiguration.class))
+                    ExactlyOnceActuatorAutoConfiguration.class))
             .withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere");
 
     @Test
@@ -115,7 +115,7 @@ class ExactlyOnceAutoConfigurationTests {
     void applicationsOwnStoreNeedsNoDatabase() {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
-                        ExactlyOnceAutoConfiguration.class, ExactlyOnceMetricsAutoConfiguration.class))
+                        ExactlyOnceAutoConfiguration.class, ExactlyOnceActuatorAutoConfiguration.class))
                 .withBean(ClaimStore.class, ScriptedStore::new)
                 .withBean(SimpleMeterRegistry.class)
                 .run(context -> {

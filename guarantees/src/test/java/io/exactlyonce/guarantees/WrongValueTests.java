@@ -39,7 +39,7 @@ class WrongValueTests {
     static class Settings {
         @Bean
         static UnknownProperties names(ConfigurableEnvironment environment) {
-            return new UnknownProperties(environment);
+            return new UnknownProperties(environment, ExactlyOnceProperties.class);
         }
     }
 

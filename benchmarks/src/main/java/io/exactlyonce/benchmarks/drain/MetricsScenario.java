@@ -17,7 +17,7 @@ public final class MetricsScenario implements Scenario {
 
     private static final int CONCURRENCY = 100;
     private static final String NO_METERS =
-            "spring.autoconfigure.exclude=io.exactlyonce.autoconfigure.ExactlyOnceMetricsAutoConfiguration";
+            "spring.autoconfigure.exclude=io.exactlyonce.autoconfigure.ExactlyOnceActuatorAutoConfiguration";
     private static final String UNOBSERVED = "bench.unobserved=true";
     private static final String NO_AUDIT = "exactly-once.audit.mode=off";
 

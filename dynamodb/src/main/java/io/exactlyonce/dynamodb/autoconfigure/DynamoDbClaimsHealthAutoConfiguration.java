@@ -1,7 +1,7 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
 import io.exactlyonce.autoconfigure.ClaimHealthGroups;
-import io.exactlyonce.autoconfigure.ExactlyOnceHealthAutoConfiguration;
+import io.exactlyonce.autoconfigure.ExactlyOnceActuatorAutoConfiguration;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -13,7 +13,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.context.annotation.Bean;
 
 /** Tells where Actuator is used whether claims can be kept, and by what it is known that leases are over. */
-@AutoConfiguration(after = DynamoDbClaimsAutoConfiguration.class, before = ExactlyOnceHealthAutoConfiguration.class)
+@AutoConfiguration(after = DynamoDbClaimsAutoConfiguration.class, before = ExactlyOnceActuatorAutoConfiguration.class)
 @ConditionalOnClass({
     HealthEndpointGroupsPostProcessor.class,
     ConditionalOnEnabledHealthIndicator.class,

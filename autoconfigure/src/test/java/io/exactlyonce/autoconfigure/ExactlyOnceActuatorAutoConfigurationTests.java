@@ -13,11 +13,11 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-class ExactlyOnceMetricsAutoConfigurationTests {
+class ExactlyOnceActuatorAutoConfigurationTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
             .withBean(WindowWatch.class, () -> new WindowWatch(true, List.of(), () -> 0))
-            .withConfiguration(AutoConfigurations.of(ExactlyOnceMetricsAutoConfiguration.class));
+            .withConfiguration(AutoConfigurations.of(ExactlyOnceActuatorAutoConfiguration.class));
 
     @Test
     void registryIsUsed() {
