@@ -9,7 +9,7 @@ import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
@@ -125,7 +125,7 @@ class ClaimStoreConfiguration {
             ExactlyOnceProperties properties,
             ObjectProvider<RetentionObserver> observers) {
         ExactlyOnceProperties.Cleanup cleanup = properties.claim().cleanup();
-        ClaimSweeper retention = new ClaimSweeper(
+        Retention retention = new Retention(
                 dataSource,
                 cleanup.batchSize(),
                 observers.orderedStream().toList(),

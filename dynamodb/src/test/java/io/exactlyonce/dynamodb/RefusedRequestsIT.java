@@ -19,7 +19,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -135,7 +135,7 @@ class RefusedRequestsIT {
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
         assertThatThrownBy(() -> store.renew(List.of(new LeaseRenewal(held.id(), Requests.LEASE))))
                 .isInstanceOfSatisfying(
-                        ClaimsLockedException.class,
+                        ClaimsPartlyAnsweredException.class,
                         locked -> assertThat(locked.locked()).containsExactly(held.id()));
 
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
@@ -351,7 +351,7 @@ class RefusedRequestsIT {
                 UpdateItemRequest.class,
                 ReplicatedWriteConflictException.builder().message("conflict").build(),
                 ALWAYS);
-        assertThatThrownBy(() -> store.end(completions(List.of(held)))).isInstanceOf(ClaimsLockedException.class);
+        assertThatThrownBy(() -> store.end(completions(List.of(held)))).isInstanceOf(ClaimsPartlyAnsweredException.class);
     }
 
     @Test

@@ -72,10 +72,12 @@ public record ClaimRow(
         Statements.texts(statement, 1, keys, ClaimKey::scope);
         Statements.texts(statement, 2, keys, ClaimKey::key);
         Map<ClaimKey, ClaimRow> rows = new HashMap<>();
-        Statements.query(statement, row -> {
-            ClaimKey key = keys.get(row.getInt("n") - 1);
-            rows.put(key, read(row, key));
-        });
+        try (ResultSet row = Statements.answer(statement)) {
+            while (row.next()) {
+                ClaimKey key = keys.get(row.getInt("n") - 1);
+                rows.put(key, read(row, key));
+            }
+        }
         return rows;
     }
 

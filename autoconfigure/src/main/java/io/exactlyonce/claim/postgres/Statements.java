@@ -8,8 +8,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -65,11 +67,6 @@ public final class Statements {
         T on(Connection connection) throws SQLException;
     }
 
-    /** What is done with each row of an answer. */
-    interface Rows {
-        void read(ResultSet row) throws SQLException;
-    }
-
     Statements(DataSource dataSource) {
         this.dataSource = dataSource;
     }
@@ -120,6 +117,12 @@ public final class Statements {
         return stale && !isTimeout(failure) ? MAX_TRIES_STALE : 1;
     }
 
+    /** Returns whether a statement may have been committed, though it has failed: its connection was lost, or it had no reply in time. */
+    static boolean isConnectionLost(SQLException failure) {
+        String state = sqlState(failure);
+        return state.startsWith("08") || (SERVER_GONE.contains(state) && !READ_ONLY.equals(state));
+    }
+
     private static boolean isTimeout(Throwable failure) {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof SocketTimeoutException) {
@@ -165,20 +168,26 @@ public final class Statements {
         return ONLY_BY_INDEX + statement + AS_BEFORE;
     }
 
-    /** Runs a statement that has settings in front of it, and reads its rows. */
-    static void query(PreparedStatement statement, Rows rows) throws SQLException {
+    /** Runs a statement that has settings in front of it, and returns its own answer. */
+    static ResultSet answer(PreparedStatement statement) throws SQLException {
         statement.execute();
         statement.getMoreResults();
-        read(statement, rows);
+        return statement.getResultSet();
     }
 
-    /** Reads the rows of the answer that a statement stands at. */
-    static void read(PreparedStatement statement, Rows rows) throws SQLException {
-        try (ResultSet answer = statement.getResultSet()) {
-            while (answer.next()) {
-                rows.read(answer);
-            }
+    /** Reads the ids that a statement behind settings returns. */
+    static Set<UUID> ids(PreparedStatement statement) throws SQLException {
+        try (ResultSet answer = answer(statement)) {
+            return ids(answer);
         }
+    }
+
+    static Set<UUID> ids(ResultSet answer) throws SQLException {
+        Set<UUID> ids = new HashSet<>();
+        while (answer.next()) {
+            ids.add(answer.getObject(1, UUID.class));
+        }
+        return ids;
     }
 
     /** Binds one property of all entries as an array. Its own type lets the driver send it in binary, here and below. */

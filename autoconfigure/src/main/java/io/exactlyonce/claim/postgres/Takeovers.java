@@ -5,7 +5,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -37,7 +36,7 @@ public final class Takeovers {
             RETURNING w.claim_id
             """;
 
-    private static final String TAKE_OVER = """
+    static final String TAKE_OVER = """
             UPDATE exactly_once_claim AS claim
             SET status = 'HELD', claim_id = w.claim_id, owner = w.owner, attempt = w.attempt, fencing_token = w.token,
                 ambiguous = w.ambiguous, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
@@ -52,7 +51,7 @@ public final class Takeovers {
             """ + PLACE;
 
     /** {@code parked_at} is set with the status PARKED and only then: the index of parked claims asks for it. */
-    private static final String PARK_IN_DOUBT = """
+    static final String PARK_IN_DOUBT = """
             UPDATE exactly_once_claim AS claim
             SET status = 'PARKED', parked_at = clock_timestamp(), ambiguous = true,
                 error = coalesce(error, 'its holder vanished')
@@ -103,7 +102,7 @@ public final class Takeovers {
             Statements.texts(statement, next + 4, free, key -> key.request().fingerprint());
             Statements.longs(
                     statement, next + 5, free, key -> Statements.micros(key.request().lease()));
-            return written(statement);
+            return Statements.ids(statement);
         }
     }
 
@@ -116,7 +115,7 @@ public final class Takeovers {
     public Set<UUID> parkInDoubt(Connection connection, List<FreeKey> inDoubt) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(parkInDoubt)) {
             bindPlaces(statement, 1, inDoubt);
-            return written(statement);
+            return Statements.ids(statement);
         }
     }
 
@@ -126,11 +125,5 @@ public final class Takeovers {
         Statements.uuids(statement, first + 2, free, key -> key.row().claimId());
         Statements.texts(statement, first + 3, free, key -> key.row().status().name());
         Statements.uuids(statement, first + 4, free, key -> key.request().claimId());
-    }
-
-    private static Set<UUID> written(PreparedStatement statement) throws SQLException {
-        Set<UUID> written = new HashSet<>();
-        Statements.query(statement, row -> written.add(row.getObject(1, UUID.class)));
-        return written;
     }
 }

@@ -12,7 +12,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.ClaimTable.ClaimSchemaException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -198,7 +197,7 @@ class ClaimGrantsIT {
         return dataSource;
     }
 
-    private ClaimSweeper retention() {
-        return new ClaimSweeper(pool, 10, List.of(sweeps), System::nanoTime, length -> {});
+    private Retention retention() {
+        return new Retention(pool, 10, List.of(sweeps), System::nanoTime, length -> {});
     }
 }

@@ -87,7 +87,7 @@ class FailoverIT {
     }
 
     private PostgresClaimStore losingReplies() {
-        return new PostgresClaimStore(new LosesFirstCommitReply(database.pool()), TestDatabase.RETENTION);
+        return new PostgresClaimStore(new LosesFirstReply(database.pool()), TestDatabase.RETENTION);
     }
 
     @Test

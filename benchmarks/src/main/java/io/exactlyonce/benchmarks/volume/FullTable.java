@@ -5,7 +5,7 @@ import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import java.sql.SQLException;
@@ -98,7 +98,7 @@ final class FullTable implements Contestant, AutoCloseable {
     }
 
     private void deleteExpired() {
-        ClaimSweeper retention = new ClaimSweeper(
+        Retention retention = new Retention(
                 pool,
                 DELETED_AT_A_TIME,
                 List.of(),
