@@ -59,8 +59,7 @@ class ArchitectureTests {
             entry("primary.replica", List.of("primary", "time")),
             entry("claim.postgres.jdbc", List.of("claim", "primary")),
             entry("claim.postgres.schema", List.of("")),
-            entry("claim.postgres", List.of("", "claim", "claim.postgres.jdbc", "primary")),
-            entry("claim.postgres.retention", List.of("claim", "claim.postgres.jdbc", "claim.postgres.schema", "time")),
+            entry("claim.postgres", List.of("", "claim", "claim.postgres.jdbc", "primary", "time")),
             entry("claim.postgres.startup", List.of("claim.postgres.schema", "primary", "primary.replica")),
             entry(
                     "claim.postgres.transaction",

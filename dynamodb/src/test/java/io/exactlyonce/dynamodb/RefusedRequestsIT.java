@@ -110,7 +110,7 @@ class RefusedRequestsIT {
         ClaimBatch.Result result = store.apply(
                 new ClaimBatch(completions(batch), List.of(request(batch.get(1).key()))));
 
-        assertThat(result.locked()).containsExactly(batch.get(0).id());
+        assertThat(result.unanswered()).containsExactly(batch.get(0).id());
         assertThat(result.recorded()).containsExactly(batch.get(1).id());
         assertThat(result.claimed()).containsExactly(new AlreadyCompleted("1"));
         assertThat(claim(store, other)).isInstanceOf(Acquired.class);
@@ -136,7 +136,7 @@ class RefusedRequestsIT {
         assertThatThrownBy(() -> store.renew(List.of(new LeaseRenewal(held.id(), Requests.LEASE))))
                 .isInstanceOfSatisfying(
                         ClaimsPartlyAnsweredException.class,
-                        locked -> assertThat(locked.locked()).containsExactly(held.id()));
+                        locked -> assertThat(locked.unanswered()).containsExactly(held.id()));
 
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
         assertThat(claim(store, request())).isEqualTo(new HeldElsewhere(Duration.ZERO));

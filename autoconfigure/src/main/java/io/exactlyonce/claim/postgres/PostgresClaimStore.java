@@ -8,8 +8,6 @@ import io.exactlyonce.claim.ClaimEnd.Released;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
@@ -33,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -58,9 +55,6 @@ public final class PostgresClaimStore implements ClaimStore {
 
     private static final int PARAMETERS_OF_ENDS = 7;
 
-    private static final Comparator<ClaimEnd> ENDS_BY_KEY =
-            Comparator.comparing(end -> end.claim().key());
-    private static final Comparator<ClaimRequest> CLAIMS_BY_KEY = Comparator.comparing(ClaimRequest::key);
     private static final Comparator<LeaseRenewal> RENEWALS_BY_KEY =
             Comparator.comparing(renewal -> renewal.claim().key());
 
@@ -196,27 +190,27 @@ public final class PostgresClaimStore implements ClaimStore {
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
         return statements.run(connection -> {
-            Open open = new Open(batch);
+            OpenBatch open = new OpenBatch(batch);
             for (int round = 0; round < ROUNDS && open.isLeft(); round++) {
                 write(connection, open);
                 if (open.isLeft()) {
                     decide(connection, open);
                 }
             }
-            return open.result(batch);
+            return open.result();
         });
     }
 
     /** Ends claims and makes first claims, in one round trip. */
-    private void write(Connection connection, Open open) throws SQLException {
-        boolean ends = !open.ends.isEmpty();
-        boolean claims = !open.claims.isEmpty();
+    private void write(Connection connection, OpenBatch open) throws SQLException {
+        boolean ends = !open.ends().isEmpty();
+        boolean claims = !open.claims().isEmpty();
         try (PreparedStatement statement = connection.prepareStatement(ends ? claims ? endAndClaim : end : claim)) {
             if (ends) {
-                bindEnds(statement, open.ends);
+                bindEnds(statement, open.ends());
             }
             if (claims) {
-                bindClaims(statement, ends ? 1 + PARAMETERS_OF_ENDS : 1, open.claims);
+                bindClaims(statement, ends ? 1 + PARAMETERS_OF_ENDS : 1, open.claims());
             }
             statement.execute();
             if (ends) {
@@ -265,43 +259,25 @@ public final class PostgresClaimStore implements ClaimStore {
         Statements.texts(statement, first + 6, claims, ClaimRequest::fingerprint);
     }
 
-    /** Looks up what was not written, and decides what its row allows. What has changed since stays open. */
-    private void decide(Connection connection, Open open) throws SQLException {
-        Map<ClaimKey, ClaimRow> found = rows(connection, open.keys());
-        open.ends.removeIf(each -> open.isDecided(each, found.get(each.claim().key())));
+    /** Looks up what was not written, and writes what its row allows. What has changed since stays open. */
+    private void decide(Connection connection, OpenBatch open) throws SQLException {
         List<FreeKey> own = new ArrayList<>();
         List<FreeKey> free = new ArrayList<>();
         List<FreeKey> inDoubt = new ArrayList<>();
-        Set<ClaimKey> tried = new HashSet<>();
-        for (ClaimRequest request : open.claims) {
-            ClaimRow row = found.get(request.key());
-            if (row == null) {
-                continue; // deleted meanwhile: a first claim in the next round
-            }
-            if (row.isHeldBy(request.claimId())) {
-                own.add(new FreeKey(request, row));
-            } else if (!row.isFree()) {
-                open.outcomes.put(request.claimId(), row.refusal(request));
-            } else if (row.wasReleasedBy(request.claimId())) {
-                open.outcomes.put(request.claimId(), new HeldElsewhere(Duration.ZERO));
-            } else if (tried.add(request.key())) {
-                (row.mustBeParked(request) ? inDoubt : free).add(new FreeKey(request, row));
-            }
-        }
+        open.decide(rows(connection, open.keys()), own, free, inDoubt);
         if (!own.isEmpty()) {
             // The caller counts its lease from this try on, so the row has to as well.
             List<LeaseRenewal> leases = new ArrayList<>();
-            own.forEach(each -> leases.add(
-                    new LeaseRenewal(each.request().id(), each.request().lease())));
-            open.answer(own, renewOnce(connection, leases), each -> each.row().current());
+            own.forEach(key -> leases.add(
+                    new LeaseRenewal(key.request().id(), key.request().lease())));
+            open.answer(own, renewOnce(connection, leases), key -> key.row().current());
         }
         if (!free.isEmpty()) {
-            open.answer(free, takeovers.takeOver(connection, free), each -> each.row().next());
+            open.answer(free, takeovers.takeOver(connection, free), key -> key.row().next());
         }
         if (!inDoubt.isEmpty()) {
-            open.answer(inDoubt, takeovers.parkInDoubt(connection, inDoubt), each -> new ClaimOutcome.Parked());
+            open.answer(inDoubt, takeovers.parkInDoubt(connection, inDoubt), key -> new ClaimOutcome.Parked());
         }
-        open.forgetDecided();
     }
 
     private Map<ClaimKey, ClaimRow> rows(Connection connection, Set<ClaimKey> keys) throws SQLException {
@@ -387,83 +363,5 @@ public final class PostgresClaimStore implements ClaimStore {
     @Override
     public boolean fence(ClaimId claim) {
         return fence.lock(claim);
-    }
-
-    /** What is left to do of a batch, in key order, and what has become of the rest. Used by one thread. */
-    private static final class Open {
-
-        private final List<ClaimEnd> ends;
-        private final List<ClaimRequest> claims;
-        private final Set<ClaimId> recorded = new HashSet<>();
-        private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
-
-        Open(ClaimBatch batch) {
-            this.ends = new ArrayList<>(batch.ends());
-            this.claims = new ArrayList<>(batch.claims());
-            ends.sort(ENDS_BY_KEY);
-            claims.sort(CLAIMS_BY_KEY);
-        }
-
-        boolean isLeft() {
-            return !ends.isEmpty() || !claims.isEmpty();
-        }
-
-        Set<ClaimKey> keys() {
-            Set<ClaimKey> keys = new LinkedHashSet<>();
-            ends.forEach(end -> keys.add(end.claim().key()));
-            claims.forEach(claim -> keys.add(claim.key()));
-            return keys;
-        }
-
-        void ended(Set<UUID> written) {
-            for (ClaimEnd end : ends) {
-                if (written.contains(end.claim().value())) {
-                    recorded.add(end.claim());
-                }
-            }
-            ends.removeIf(end -> recorded.contains(end.claim()));
-        }
-
-        void claimed(ResultSet row) throws SQLException {
-            while (row.next()) {
-                outcomes.put(row.getObject(1, UUID.class), new Acquired(1, row.getLong(2), false));
-            }
-            forgetDecided();
-        }
-
-        /** Returns whether a row tells what became of an end: it is recorded, or its claim is lost; not if it could be written now. */
-        boolean isDecided(ClaimEnd end, @Nullable ClaimRow row) {
-            if (row == null || !row.claimId().equals(end.claim().value())) {
-                return true;
-            }
-            if (row.status() == status(end)) {
-                recorded.add(end.claim());
-            }
-            return row.status() != Status.HELD;
-        }
-
-        void answer(List<FreeKey> keys, Set<UUID> written, Function<FreeKey, ClaimOutcome> outcome) {
-            for (FreeKey key : keys) {
-                UUID claim = key.request().claimId();
-                if (written.contains(claim)) {
-                    outcomes.put(claim, outcome.apply(key));
-                }
-            }
-        }
-
-        void forgetDecided() {
-            claims.removeIf(claim -> outcomes.containsKey(claim.claimId()));
-        }
-
-        /** A claim that is still open has lost its key to another transaction in each round, or its row is locked. */
-        ClaimBatch.Result result(ClaimBatch batch) {
-            Set<ClaimId> unanswered = new HashSet<>();
-            ends.forEach(end -> unanswered.add(end.claim()));
-            List<ClaimOutcome> claimed = new ArrayList<>(batch.claims().size());
-            for (ClaimRequest claim : batch.claims()) {
-                claimed.add(outcomes.getOrDefault(claim.claimId(), new HeldElsewhere(Duration.ZERO)));
-            }
-            return new ClaimBatch.Result(recorded, claimed, unanswered);
-        }
     }
 }

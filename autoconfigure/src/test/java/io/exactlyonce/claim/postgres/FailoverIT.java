@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.transaction.CannotCreateTransactionException;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 
 /** Sessions of which all take no writes any more, as those to a primary that was demoted, while new ones do. */
 class FailoverIT {
@@ -95,7 +95,7 @@ class FailoverIT {
         makeSessionsReadOnly();
         setReadOnly("on");
         assertThatThrownBy(() -> store.claim(List.of(request())))
-                .isInstanceOf(CannotCreateTransactionException.class)
+                .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasStackTraceContaining("default_transaction_read_only");
 
         setReadOnly("off");
