@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.FakeClock;

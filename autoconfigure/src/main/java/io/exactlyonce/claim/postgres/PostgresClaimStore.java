@@ -273,7 +273,8 @@ public final class PostgresClaimStore implements ClaimStore {
             open.answer(own, renewOnce(connection, leases), key -> key.row().current());
         }
         if (!free.isEmpty()) {
-            open.answer(free, takeovers.takeOver(connection, free), key -> key.row().next());
+            open.answer(
+                    free, takeovers.takeOver(connection, free), key -> key.row().next());
         }
         if (!inDoubt.isEmpty()) {
             open.answer(inDoubt, takeovers.parkInDoubt(connection, inDoubt), key -> new ClaimOutcome.Parked());

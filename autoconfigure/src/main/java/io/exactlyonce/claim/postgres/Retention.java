@@ -34,7 +34,8 @@ public final class Retention {
 
     private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
-    private static final String REMEDY = " GRANT DELETE ON exactly_once_claim TO the database user, or set exactly-once.claim.cleanup.enabled=false";
+    private static final String REMEDY =
+            " GRANT DELETE ON exactly_once_claim TO the database user, or set exactly-once.claim.cleanup.enabled=false";
 
     /** Where the first batch begins. */
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity

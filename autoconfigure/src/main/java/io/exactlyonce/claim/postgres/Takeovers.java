@@ -95,13 +95,15 @@ public final class Takeovers {
             Statements.texts(statement, next, free, key -> key.request().owner());
             Statements.longs(
                     statement, next + 1, free, key -> (long) key.row().next().attempt());
-            Statements.longs(
-                    statement, next + 2, free, key -> key.row().next().fencingToken());
+            Statements.longs(statement, next + 2, free, key -> key.row().next().fencingToken());
             Statements.booleans(
                     statement, next + 3, free, key -> key.row().next().ambiguous());
             Statements.texts(statement, next + 4, free, key -> key.request().fingerprint());
             Statements.longs(
-                    statement, next + 5, free, key -> Statements.micros(key.request().lease()));
+                    statement,
+                    next + 5,
+                    free,
+                    key -> Statements.micros(key.request().lease()));
             return Statements.ids(statement);
         }
     }

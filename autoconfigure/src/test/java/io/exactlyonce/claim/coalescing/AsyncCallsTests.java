@@ -166,10 +166,12 @@ class AsyncCallsTests {
                     List.of(new ClaimEnd.Completed(locked.id(), null), new ClaimEnd.Completed(free.id(), null)));
             rig.store.next().answer();
 
-            assertThatThrownBy(ended::get).cause().isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, failure -> {
-                assertThat(failure.unanswered()).containsExactly(locked.id());
-                assertThat(failure.granted()).containsExactly(free.id());
-            });
+            assertThatThrownBy(ended::get)
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, failure -> {
+                        assertThat(failure.unanswered()).containsExactly(locked.id());
+                        assertThat(failure.granted()).containsExactly(free.id());
+                    });
         }
     }
 

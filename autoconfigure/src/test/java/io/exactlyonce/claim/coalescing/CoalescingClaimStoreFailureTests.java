@@ -13,7 +13,6 @@ import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -102,7 +101,9 @@ class CoalescingClaimStoreFailureTests {
             ClaimRequest live = request(newKey());
             Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(
                     List.of(new LeaseRenewal(zombie.id(), Claims.LEASE), new LeaseRenewal(live.id(), Claims.LEASE))));
-            rig.store.next().fail(new ClaimsPartlyAnsweredException("locked", Set.of(zombie.id()), Set.of(live.id()), null));
+            rig.store
+                    .next()
+                    .fail(new ClaimsPartlyAnsweredException("locked", Set.of(zombie.id()), Set.of(live.id()), null));
 
             assertThatThrownBy(() -> both.answer().get())
                     .cause()

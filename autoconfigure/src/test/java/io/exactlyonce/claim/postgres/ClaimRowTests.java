@@ -104,7 +104,8 @@ class ClaimRowTests {
     @Test
     void keyThatTheRequestsOwnClaimHasGivenUpIsOutOfItsReach() {
         assertThat(row(Status.RELEASED, 1, false, null).wasReleasedBy(HOLDER)).isTrue();
-        assertThat(row(Status.RELEASED, 1, false, null).wasReleasedBy(UUID.randomUUID())).isFalse();
+        assertThat(row(Status.RELEASED, 1, false, null).wasReleasedBy(UUID.randomUUID()))
+                .isFalse();
         assertThat(row(Status.HELD, 1, false, null).wasReleasedBy(HOLDER)).isFalse();
     }
 

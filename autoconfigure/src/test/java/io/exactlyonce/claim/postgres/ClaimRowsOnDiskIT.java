@@ -196,10 +196,12 @@ class ClaimRowsOnDiskIT {
             String ends = "text[], text[], uuid[], text[], text[], text[], boolean[]";
             String claims = "bigint, text[], text[], uuid[], text[], bigint[], text[]";
             jdbc.execute("PREPARE ends (%s) AS %s".formatted(ends, numbered(PostgresClaimStore.END)));
-            jdbc.execute("PREPARE claims (%s) AS %s".formatted(claims, numbered(PostgresClaimStore.CLAIM.formatted("on"))));
+            jdbc.execute(
+                    "PREPARE claims (%s) AS %s".formatted(claims, numbered(PostgresClaimStore.CLAIM.formatted("on"))));
             jdbc.execute("PREPARE rows (text[], text[]) AS " + numbered(ClaimRow.OF_KEYS));
-            jdbc.execute("PREPARE takeovers (bigint, text[], text[], uuid[], text[], uuid[], text[], bigint[], bigint[],"
-                    + " boolean[], text[], bigint[]) AS " + numbered(Takeovers.TAKE_OVER));
+            jdbc.execute(
+                    "PREPARE takeovers (bigint, text[], text[], uuid[], text[], uuid[], text[], bigint[], bigint[],"
+                            + " boolean[], text[], bigint[]) AS " + numbered(Takeovers.TAKE_OVER));
             jdbc.execute("PREPARE parkings (text[], text[], uuid[], text[], uuid[]) AS "
                     + numbered(Takeovers.PARK_IN_DOUBT));
             String noEnd = "'{a}', '{b}', '{}', '{}', '{}', '{}', '{}'";
@@ -215,7 +217,8 @@ class ClaimRowsOnDiskIT {
             assertLooksRowsUp(plan(jdbc, "takeovers (1, %s, '{}', '{}', '{}', '{}', '{}', '{}')".formatted(free)));
             assertLooksRowsUp(plan(jdbc, "parkings (%s)".formatted(free)));
 
-            jdbc.execute("PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(PostgresClaimStore.RENEW));
+            jdbc.execute(
+                    "PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(PostgresClaimStore.RENEW));
             assertLooksRowsUp(plan(jdbc, "renewals ('{a}', '{b}', '{}', '{}')"));
             connection.destroy();
         }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -18,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import io.exactlyonce.claim.ClaimStoreUnavailableException;
 
 /** Sessions of which all take no writes any more, as those to a primary that was demoted, while new ones do. */
 class FailoverIT {

@@ -182,8 +182,7 @@ class KeyStateQueryIT {
             }
         };
 
-        assertThatThrownBy(() ->
-                        new PostgresClaimStore(readOnly, TestDatabase.RETENTION).look(List.of(claim.key())))
+        assertThatThrownBy(() -> new PostgresClaimStore(readOnly, TestDatabase.RETENTION).look(List.of(claim.key())))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasRootCauseInstanceOf(SQLException.class)
                 .rootCause()

@@ -12,8 +12,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.Threads;
-import io.exactlyonce.claim.postgres.PostgresClaimStore;
-import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.time.NanoClock;
@@ -272,7 +270,8 @@ class RetentionIT {
         try (Connection other = database.newConnection()) {
             other.setAutoCommit(false);
             try (Statement statement = other.createStatement()) {
-                statement.executeQuery("SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer)");
+                statement.executeQuery(
+                        "SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer)");
             }
             sweep();
             assertThat(sweeps.batches).isEmpty();

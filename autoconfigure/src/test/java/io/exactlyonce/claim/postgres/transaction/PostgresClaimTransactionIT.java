@@ -507,10 +507,11 @@ class PostgresClaimTransactionIT {
                                 "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = ?",
                                 zombie.claimId());
             }
-            assertThatThrownBy(() -> external.end(ends)).isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
-                assertThat(locked.unanswered()).hasSize(40).doesNotContain(live.id());
-                assertThat(locked.granted()).containsExactly(live.id());
-            });
+            assertThatThrownBy(() -> external.end(ends))
+                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
+                        assertThat(locked.unanswered()).hasSize(40).doesNotContain(live.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
             other.rollback();
         }
         assertThat(external.end(ends)).hasSize(41);
