@@ -3,7 +3,6 @@ package io.exactlyonce.dynamodb;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.dynamodb.request.WriteAnswer;
 import io.exactlyonce.dynamodb.request.WriteAnswer.Again;
 import io.exactlyonce.dynamodb.request.WriteAnswer.Differs;

@@ -20,7 +20,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
