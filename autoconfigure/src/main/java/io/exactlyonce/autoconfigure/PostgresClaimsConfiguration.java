@@ -10,7 +10,7 @@ import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
@@ -204,7 +204,7 @@ class PostgresClaimsConfiguration {
             ExactlyOnceProperties properties,
             ObjectProvider<RetentionObserver> observers) {
         ExactlyOnceProperties.Cleanup cleanup = properties.claim().cleanup();
-        ClaimSweeper retention = new ClaimSweeper(
+        Retention retention = new Retention(
                 pool.dataSource(),
                 cleanup.batchSize(),
                 observers.orderedStream().toList(),

@@ -19,13 +19,13 @@ public record ClaimBatch(List<ClaimEnd> ends, List<ClaimRequest> claims) {
     /**
      * What a store answers to a batch.
      *
-     * @param recorded the claims whose end is recorded; the ones that are missing were not held any more, unless they are
-     *     locked
+     * @param recorded the claims whose end is recorded; the ones that are missing were not held any more, unless they got no
+     *     answer
      * @param claimed one outcome for each request, in the same order
-     * @param locked claims whose end could not be written, since another transaction keeps their rows locked; whether they
+     * @param unanswered claims whose end could not be written, as where another transaction keeps their rows locked; whether they
      *     hold their keys is not known, and they can be tried again
      */
-    public record Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed, Set<ClaimId> locked) {
+    public record Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed, Set<ClaimId> unanswered) {
 
         /** Makes an answer to all of a batch. */
         public Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed) {

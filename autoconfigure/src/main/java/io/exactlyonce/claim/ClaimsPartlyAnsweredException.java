@@ -4,7 +4,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A call of which the store answered a part. The claims without an answer can be tried again. */
-public class ClaimsPartlyAnsweredException extends RuntimeException {
+public final class ClaimsPartlyAnsweredException extends RuntimeException {
 
     private final transient Set<ClaimId> unanswered;
     private final transient Set<ClaimId> granted;
@@ -21,6 +21,24 @@ public class ClaimsPartlyAnsweredException extends RuntimeException {
         super(message, cause);
         this.unanswered = Set.copyOf(unanswered);
         this.granted = Set.copyOf(granted);
+    }
+
+    /**
+     * Returns what was granted if all were answered.
+     *
+     * @throws ClaimsPartlyAnsweredException if some were not: another transaction keeps their rows locked
+     */
+    public static Set<ClaimId> requireAll(Set<ClaimId> unanswered, Set<ClaimId> granted) {
+        if (!unanswered.isEmpty()) {
+            throw new ClaimsPartlyAnsweredException(
+                    ("%d claims were not written, since a transaction keeps their rows locked: try them again, and keep "
+                                    + "transactions short")
+                            .formatted(unanswered.size()),
+                    unanswered,
+                    granted,
+                    null);
+        }
+        return granted;
     }
 
     /** Returns the claims of which nothing is known. */

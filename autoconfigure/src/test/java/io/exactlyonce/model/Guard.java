@@ -7,37 +7,37 @@ package io.exactlyonce.model;
  */
 enum Guard {
     /** {@code INSERT ... ON CONFLICT DO NOTHING}: whether the key is known and its first claim are one step. */
-    FIRST_CLAIM_IS_ONE_STEP("io.exactlyonce.claim.postgres.BatchStatement#run"),
+    FIRST_CLAIM_IS_ONE_STEP("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** Only rows that were read as released, or with their lease over by the database's clock, are taken over. */
     TAKEOVER_WAITS_FOR_THE_LEASE("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** The update names the {@code claim_id} that was read, whose token and doubt it goes on from. */
-    TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.FreeRowUpdates#takeOver"),
+    TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** The update asks for the end of the lease once more: its holder may have renewed it since the row was read. */
-    TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("io.exactlyonce.claim.postgres.FreeRowUpdates#takeOver"),
+    TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** {@code FOR UPDATE SKIP LOCKED}: no takeover of a row that a fenced transaction has locked. */
-    TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.FreeRowUpdates#takeOver"),
+    TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** A key whose holder vanished is free when the lease ends; a status alone would block it for ever. */
     VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** A completed row is never free. */
     COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
-    RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.postgres.RequestedRow#isOwn"),
+    RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.postgres.ClaimRow#isHeldBy"),
     /** A takeover of a claim that was never ended tells its handler that it is ambiguous. */
     TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.postgres.ClaimRow#isInDoubt"),
-    /** {@code claim.ambiguous OR ending.ambiguous}: a later release without effects does not clear an earlier doubt. */
-    DOUBT_STAYS("io.exactlyonce.claim.postgres.BatchStatement#run"),
+    /** {@code claim.ambiguous OR w.ambiguous}: a later release without effects does not clear an earlier doubt. */
+    DOUBT_STAYS("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** A handler that was stopped from outside releases its key as ambiguous, or parks it. */
     STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#release"),
     /** With {@code PARK} a key in doubt is parked instead of taken over. */
-    DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.postgres.RequestedRow#mustBeParked"),
+    DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.postgres.ClaimRow#mustBeParked"),
     /** Renewals name the {@code claim_id}. */
-    RENEWAL_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.LeaseRenewals#run"),
+    RENEWAL_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#renewOnce"),
     /** Completions name the {@code claim_id}. */
-    COMPLETION_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
+    COMPLETION_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** Releases name the {@code claim_id}. */
-    RELEASE_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
+    RELEASE_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** Parkings name the {@code claim_id}. */
-    PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.BatchStatement#run"),
+    PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** The worker counts its lease from before it asked for it. */
     LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.ClaimStage#claim"),
     /** A claim answered after its lease is given back, and its handler not called. */
@@ -45,7 +45,7 @@ enum Guard {
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
     ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewal#isHeld"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
-    FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.FencingLock#lock"),
+    FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.Fence#lock"),
     /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
     COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.ClaimWriter#record"),
     /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */

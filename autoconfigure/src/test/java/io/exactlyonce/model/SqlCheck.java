@@ -20,43 +20,43 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.StaleClaimIT#keyThatIsHeldIsNotClaimedForTheFirstTimeAgain"),
     CLAIM_THAT_WAS_READ(
             Guard.TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ,
-            "AND claim_id = ? AND status = ? AND (status = 'RELEASED'",
-            "AND (claim_id = ? OR true) AND status = ? AND (status = 'RELEASED'",
-            "io.exactlyonce.claim.postgres.InterferenceIT#keyThatChangesInEachRoundFailsWithAReason"),
+            "AND c.claim_id = w.held_id AND c.status = w.status AND (c.status = 'RELEASED'",
+            "AND (c.claim_id = w.held_id OR true) AND c.status = w.status AND (c.status = 'RELEASED'",
+            "io.exactlyonce.claim.postgres.InterferenceIT#keyThatChangesInEachRoundIsHeldElsewhere"),
     LEASE_AGAIN(
             Guard.TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN,
-            "AND (status = 'RELEASED' OR lease_until <= clock_timestamp()) FOR UPDATE",
-            "FOR UPDATE",
+            "AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp()) OFFSET 0 FOR UPDATE",
+            "OFFSET 0 FOR UPDATE",
             "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseHolderRenewsInTheLastMomentIsHeldElsewhere"),
     FENCED_ROWS(
             Guard.TAKEOVER_LEAVES_FENCED_ROWS,
-            "lease_until <= clock_timestamp()) FOR UPDATE SKIP LOCKED",
-            "lease_until <= clock_timestamp())",
+            "c.lease_until <= clock_timestamp()) OFFSET 0 FOR UPDATE SKIP LOCKED",
+            "c.lease_until <= clock_timestamp()) OFFSET 0",
             "io.exactlyonce.claim.postgres.FencingLockIT"
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
     DOUBT(
             Guard.DOUBT_STAYS,
-            "ambiguous = claim.ambiguous OR ending.ambiguous",
-            "ambiguous = ending.ambiguous",
+            "ambiguous = claim.ambiguous OR w.ambiguous",
+            "ambiguous = w.ambiguous",
             "io.exactlyonce.claim.postgres.StaleClaimIT#releaseWithoutEffectsDoesNotClearAnEarlierDoubt"),
     RENEWED_CLAIM(
             Guard.RENEWAL_NAMES_ITS_CLAIM,
-            "AND c.claim_id = wanted.claim_id AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE",
-            "AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE",
+            Texts.HELD_CLAIM,
+            Texts.HELD,
             "io.exactlyonce.claim.postgres.StaleClaimIT#renewalOfAClaimThatWasTakenOverIsRefused"),
     COMPLETED_CLAIM(
             Guard.COMPLETION_NAMES_ITS_CLAIM,
-            Texts.ENDED_CLAIM,
+            Texts.HELD_CLAIM,
             Texts.ended("COMPLETED"),
             "io.exactlyonce.claim.postgres.StaleClaimIT#completionOfAClaimThatWasTakenOverIsRefused"),
     RELEASED_CLAIM(
             Guard.RELEASE_NAMES_ITS_CLAIM,
-            Texts.ENDED_CLAIM,
+            Texts.HELD_CLAIM,
             Texts.ended("RELEASED"),
             "io.exactlyonce.claim.postgres.StaleClaimIT#releaseOfAClaimThatWasTakenOverIsRefused"),
     PARKED_CLAIM(
             Guard.PARKING_NAMES_ITS_CLAIM,
-            Texts.ENDED_CLAIM,
+            Texts.HELD_CLAIM,
             Texts.ended("PARKED"),
             "io.exactlyonce.claim.postgres.StaleClaimIT#parkingOfAClaimThatWasTakenOverIsRefused"),
     FENCED_CLAIM(
@@ -91,8 +91,12 @@ enum SqlCheck {
 
     /** Commits of claims wait for the disk, whatever the database's default. */
     DURABLE_COMMIT(
-            "SELECT set_config('synchronous_commit',",
-            "SELECT set_config('exactly_once.none',",
+            "'off', true), set_config('synchronous_commit',",
+            "'off', true), set_config('exactly_once.none',",
+            "io.exactlyonce.claim.postgres.SynchronousCommitIT#commitsOfClaimsWaitForWhatIsConfigured"),
+    DURABLE_CLAIM(
+            "AS now, set_config('synchronous_commit',",
+            "AS now, set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.SynchronousCommitIT#commitsOfClaimsWaitForWhatIsConfigured"),
     DURABLE_TRANSACTION(
             "set_config('synchronous_commit', CASE",
@@ -101,8 +105,8 @@ enum SqlCheck {
                     + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
     /** A takeover finds the status that was read: a holder that was late may have completed. */
     STATUS_THAT_WAS_READ(
-            "AND claim_id = ? AND status = ? AND (status = 'RELEASED'",
-            "AND claim_id = ? AND (status = ? OR true) AND (status = 'RELEASED'",
+            "AND c.claim_id = w.held_id AND c.status = w.status AND (c.status = 'RELEASED'",
+            "AND c.claim_id = w.held_id AND (c.status = 'RELEASED'",
             "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseHolderCompletesInTheLastMomentIsCompleted"),
     /** Tokens grow although the database's clock was set back. */
     HIGHER_TOKEN(
@@ -111,38 +115,24 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.StaleClaimIT#tokenGrowsAlthoughTheClockWasSetBack"),
     /** Tokens grow although the key's row was deleted meanwhile. */
     TOKEN_OF_THE_CLOCK(
-            "(extract(epoch FROM clock.reading) * 1000000)::bigint, false",
+            "(extract(epoch FROM clock.now) * 1000000)::bigint, false",
             "1::bigint, false",
-            "io.exactlyonce.claim.postgres.retention.ClaimSweeperIT#deletedKeyIsClaimedAsNewWithAHigherToken"),
+            "io.exactlyonce.claim.postgres.RetentionIT#deletedKeyIsClaimedAsNewWithAHigherToken"),
     /** A completed, released or parked claim is not renewed: its worker would go on. */
     RENEWED_STATUS(
-            "AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE",
+            Texts.HELD,
             "OFFSET 0 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#claimThatHasEndedIsNotRenewed"),
-    /** A lease whose row is locked has no answer; it is not lost. */
-    RENEWAL_OF_A_LOCKED_ROW(
-            "SELECT position, false, true FROM passed",
-            "SELECT position, false, true FROM passed WHERE false",
-            "io.exactlyonce.claim.postgres.StaleClaimIT#claimWhoseRowIsLockedIsNotLost"),
     /** A completed claim is neither released nor parked. */
     ENDED_STATUS(
-            Texts.FOUND,
+            Texts.HELD,
             "OFFSET 0 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#completedClaimIsNeitherReleasedNorParked"),
-    /** A completion that is repeated, since its reply was lost, is recorded. */
-    COMPLETED_TWICE(
-            Texts.FOUND,
-            "AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE",
-            "io.exactlyonce.claim.postgres.StaleClaimIT#completionThatIsRepeatedIsRecordedWithItsFirstResult"),
+    /** The first completion's result stays. */
     FIRST_RESULT(
-            "result = CASE WHEN claim.status = 'COMPLETED' THEN claim.result ELSE ending.result END",
-            "result = ending.result",
+            Texts.HELD,
+            "OFFSET 0 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#completionThatIsRepeatedIsRecordedWithItsFirstResult"),
-    /** A claim whose row is locked has no answer; it is not lost. */
-    END_OF_A_LOCKED_ROW(
-            "WHEN found.held THEN 'passed'",
-            "WHEN false THEN 'passed'",
-            "io.exactlyonce.claim.postgres.StaleClaimIT#claimWhoseRowIsLockedIsNotLost"),
     /** What is fenced is a claim that holds its key, not one that has ended. */
     FENCED_STATUS(
             "AND claim_id = ? AND status = 'HELD' FOR KEY SHARE",
@@ -176,23 +166,23 @@ enum SqlCheck {
             "WHEN claim.status = 'HELD' THEN 'HELD'",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#keyWhoseLeaseIsOverIsFree"),
     SEEN_TRANSACTION(
-            "WHEN NOT pg_try_advisory_xact_lock_shared(wanted.lock) THEN 'HELD'",
+            "WHEN NOT pg_try_advisory_xact_lock_shared(w.lock) THEN 'HELD'",
             "",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree"),
     SEEN_LOCK(
-            "AND c.key = wanted.key FOR UPDATE SKIP LOCKED) THEN 'FREE'",
-            "AND c.key = wanted.key) THEN 'FREE'",
+            "AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'",
+            "AND c.key = w.key) THEN 'FREE'",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#freeKeyWhoseRowIsLockedIsHeld"),
     /** Retention: each row is kept for as long as its last event asks for, and a parked one for ever. */
     RETAINED_FROM_ITS_LAST_EVENT(
             "AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)"
                     + " - claimed_at <= now() - expires_at",
             "",
-            "io.exactlyonce.claim.postgres.retention.ClaimSweeperIT#completionThatCameLateCountsAndNotItsClaim"),
+            "io.exactlyonce.claim.postgres.RetentionIT#completionThatCameLateCountsAndNotItsClaim"),
     RETAINED_WHILE_PARKED(
             "AND parked_at IS NULL AND status <> 'PARKED' AND greatest",
             "AND greatest",
-            "io.exactlyonce.claim.postgres.retention.ClaimSweeperIT#parkedClaimIsNeverDeleted");
+            "io.exactlyonce.claim.postgres.RetentionIT#parkedClaimIsNeverDeleted");
 
     private final @Nullable Guard guard;
     private final Pattern text;
@@ -240,14 +230,13 @@ enum SqlCheck {
 
     private static final class Texts {
 
-        private static final String FOUND = "AND (c.status = 'HELD' OR (c.status = 'COMPLETED' AND"
-                + " wanted.status = 'COMPLETED')) OFFSET 0 FOR NO KEY UPDATE";
+        private static final String HELD = "AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE";
 
-        private static final String ENDED_CLAIM = "AND c.claim_id = wanted.claim_id " + FOUND;
+        private static final String HELD_CLAIM = "AND c.claim_id = w.claim_id " + HELD;
 
         /** Without the claim's id for one kind of ends. */
         private static String ended(String status) {
-            return "AND (c.claim_id = wanted.claim_id OR wanted.status = '%s') ".formatted(status) + FOUND;
+            return "AND (c.claim_id = w.claim_id OR w.status = '%s') ".formatted(status) + HELD;
         }
     }
 }

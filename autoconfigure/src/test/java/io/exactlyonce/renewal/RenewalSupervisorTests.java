@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Target;
@@ -333,7 +332,7 @@ class RenewalSupervisorTests {
         Renewal live = start("two");
         ClaimId renewed = hold(live, clock.nanoTime());
         store.onRenew(requested -> {
-            throw new ClaimsLockedException(Set.of(locked), Set.of(renewed));
+            throw new ClaimsPartlyAnsweredException("locked", Set.of(locked), Set.of(renewed), null);
         });
 
         tickFor(Duration.ofSeconds(19));

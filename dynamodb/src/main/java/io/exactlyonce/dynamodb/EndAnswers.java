@@ -2,7 +2,6 @@ package io.exactlyonce.dynamodb;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.dynamodb.request.WriteAnswer;
 import io.exactlyonce.dynamodb.request.WriteAnswer.Again;
@@ -62,7 +61,7 @@ final class EndAnswers {
     Set<ClaimId> requireAnswers() {
         RuntimeException failure = firstFailure;
         if (failure == null) {
-            return ClaimsLockedException.requireNone(locked, granted);
+            return ClaimsPartlyAnsweredException.requireAll(locked, granted);
         }
         if (granted.isEmpty() && locked.isEmpty() && lost == 0) {
             throw failure;

@@ -19,7 +19,6 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -110,7 +109,7 @@ class RefusedRequestsIT {
         ClaimBatch.Result result = store.apply(
                 new ClaimBatch(completions(batch), List.of(request(batch.get(1).key()))));
 
-        assertThat(result.locked()).containsExactly(batch.get(0).id());
+        assertThat(result.unanswered()).containsExactly(batch.get(0).id());
         assertThat(result.recorded()).containsExactly(batch.get(1).id());
         assertThat(result.claimed()).containsExactly(new AlreadyCompleted("1"));
         assertThat(claim(store, other)).isInstanceOf(Acquired.class);
@@ -135,8 +134,8 @@ class RefusedRequestsIT {
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
         assertThatThrownBy(() -> store.renew(List.of(new LeaseRenewal(held.id(), Requests.LEASE))))
                 .isInstanceOfSatisfying(
-                        ClaimsLockedException.class,
-                        locked -> assertThat(locked.locked()).containsExactly(held.id()));
+                        ClaimsPartlyAnsweredException.class,
+                        locked -> assertThat(locked.unanswered()).containsExactly(held.id()));
 
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
         assertThat(claim(store, request())).isEqualTo(new HeldElsewhere(Duration.ZERO));
@@ -351,7 +350,7 @@ class RefusedRequestsIT {
                 UpdateItemRequest.class,
                 ReplicatedWriteConflictException.builder().message("conflict").build(),
                 ALWAYS);
-        assertThatThrownBy(() -> store.end(completions(List.of(held)))).isInstanceOf(ClaimsLockedException.class);
+        assertThatThrownBy(() -> store.end(completions(List.of(held)))).isInstanceOf(ClaimsPartlyAnsweredException.class);
     }
 
     @Test

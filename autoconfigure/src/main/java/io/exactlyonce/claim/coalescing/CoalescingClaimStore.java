@@ -11,7 +11,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -124,16 +123,16 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
     /** @param batches of each end what became of the batch that it was in */
     private static Set<ClaimId> recorded(List<? extends ClaimEnd> ends, List<ClaimBatch.Result> batches) {
         Set<ClaimId> recorded = new HashSet<>();
-        Set<ClaimId> locked = new HashSet<>();
+        Set<ClaimId> unanswered = new HashSet<>();
         for (int i = 0; i < batches.size(); i++) {
             ClaimId claim = ends.get(i).claim();
-            if (batches.get(i).locked().contains(claim)) {
-                locked.add(claim);
+            if (batches.get(i).unanswered().contains(claim)) {
+                unanswered.add(claim);
             } else if (batches.get(i).recorded().contains(claim)) {
                 recorded.add(claim);
             }
         }
-        return ClaimsLockedException.requireNone(locked, recorded);
+        return ClaimsPartlyAnsweredException.requireAll(unanswered, recorded);
     }
 
     /**
@@ -173,7 +172,7 @@ public final class CoalescingClaimStore implements ClaimStore, AsyncClaimStore, 
         // Of two renewals of one claim, one that was answered is enough.
         unanswered.removeAll(granted);
         if (failure == null) {
-            return ClaimsLockedException.requireNone(unanswered, granted);
+            return ClaimsPartlyAnsweredException.requireAll(unanswered, granted);
         }
         if (unanswered.size() == asked) {
             throw failure;

@@ -4,10 +4,15 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -40,11 +45,40 @@ public record ClaimRow(
             greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
             """;
 
+    /** The rows of keys, behind settings: see {@link #read(PreparedStatement, List)}. {@code OFFSET 0} keeps it from becoming a join. */
+    public static final String OF_KEYS = """
+            SELECT w.n, c.*
+            FROM unnest((SELECT ?::text[]), (SELECT ?::text[])) WITH ORDINALITY AS w (scope, key, n)
+            CROSS JOIN LATERAL (
+                SELECT
+            """ + COLUMNS + """
+                FROM exactly_once_claim AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
+            ) AS c""";
+
     enum Status {
         HELD,
         COMPLETED,
         RELEASED,
         PARKED
+    }
+
+    /**
+     * Reads the rows of keys, in one round trip.
+     *
+     * @param statement {@link #OF_KEYS} behind settings
+     * @return the rows that are there
+     */
+    public static Map<ClaimKey, ClaimRow> read(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
+        Statements.texts(statement, 1, keys, ClaimKey::scope);
+        Statements.texts(statement, 2, keys, ClaimKey::key);
+        Map<ClaimKey, ClaimRow> rows = new HashMap<>();
+        try (ResultSet row = Statements.answer(statement)) {
+            while (row.next()) {
+                ClaimKey key = keys.get(row.getInt("n") - 1);
+                rows.put(key, read(row, key));
+            }
+        }
+        return rows;
     }
 
     public static ClaimRow read(ResultSet row, ClaimKey key) throws SQLException {
@@ -67,7 +101,7 @@ public record ClaimRow(
     }
 
     /** Returns whether this claim was the last one to hold the key, and was given up. */
-    boolean wasReleasedBy(UUID claimId) {
+    public boolean wasReleasedBy(UUID claimId) {
         return status == Status.RELEASED && this.claimId.equals(claimId);
     }
 
@@ -79,6 +113,14 @@ public record ClaimRow(
     /** Returns whether an attempt at the key may have had effects that are not recorded. Only for a key that is free. */
     boolean isInDoubt() {
         return ambiguous || status == Status.HELD;
+    }
+
+    /**
+     * Returns whether an attempt at this free key may have had effects, the request leaves such keys to a person, and no
+     * person has decided yet.
+     */
+    public boolean mustBeParked(ClaimRequest request) {
+        return isInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
     }
 
     /** Answers a claim of a key that is not free. */

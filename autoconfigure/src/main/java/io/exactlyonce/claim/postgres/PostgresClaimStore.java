@@ -2,32 +2,42 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimEnd.Completed;
+import io.exactlyonce.claim.ClaimEnd.Parked;
+import io.exactlyonce.claim.ClaimEnd.Released;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
-import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
-import io.exactlyonce.claim.postgres.jdbc.SqlStates;
-import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
+import io.exactlyonce.claim.postgres.ClaimRow.Status;
+import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
 import io.exactlyonce.primary.SynchronousCommit;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import javax.sql.DataSource;
-import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as rows of the table {@code exactly_once_claim}. Each call is one short transaction of its own, or several if
- * it meets the writes of other transactions, and never part of the caller's.
+ * Claims as rows of the table {@code exactly_once_claim}. A call writes what it can in one statement for all of its entries, and
+ * most of the time that is all. What was not written is looked up: it is decided by its row, or tried again, in three rounds at
+ * most. Each statement is a transaction of its own, and never part of the caller's.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, by the database's clock, for as long as a key's row exists and
  * the DataSource leads to one primary.
@@ -37,18 +47,114 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 public final class PostgresClaimStore implements ClaimStore {
 
+    /** Contention costs two; each further round takes one more writer in between, or a row that stays locked. */
+    private static final int ROUNDS = 3;
+
     /** Each key may take an advisory lock; the server has some thousands for all of its applications. */
     private static final int LOOKED_AT_ONCE = 500;
 
-    private final LeaseRenewals renewals;
-    private final BatchExecutor rounds;
-    private final RetryingTransaction oneStatement;
-    private final UncommittedKeys uncommitted;
-    private final KeyStateQuery states;
-    private final FencingLock fence;
+    private static final int PARAMETERS_OF_ENDS = 7;
+
+    private static final Comparator<LeaseRenewal> RENEWALS_BY_KEY =
+            Comparator.comparing(renewal -> renewal.claim().key());
 
     /**
-     * @param dataSource reaches only the primary, with READ COMMITTED as its connections' isolation level
+     * {@code clock} is read once: all have the same fencing token, which is the time in microseconds, so that a key whose row was
+     * deleted comes back with a higher one. It has no settings in front, since there is no plan to choose; it sets what its
+     * commit waits for, and bounds its wait for another statement that inserts the same key, which takes milliseconds.
+     */
+    static final String CLAIM = """
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                                            fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
+            SELECT w.scope, w.key, 'HELD', w.claim_id, w.owner, 1, (extract(epoch FROM clock.now) * 1000000)::bigint, false,
+                   decode(w.fingerprint, 'hex'), clock.now + w.lease_micros * interval '1 microsecond', clock.now, clock.now,
+                   clock.now + ? * interval '1 microsecond'
+            FROM (SELECT clock_timestamp() AS now, set_config('synchronous_commit', '%s', true),
+                         set_config('lock_timeout', '1s', true)) AS clock,
+                 unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]),
+                        (SELECT ?::text[])) AS w (scope, key, claim_id, owner, lease_micros, fingerprint)
+            ON CONFLICT (scope, key) DO NOTHING
+            RETURNING claim_id, fencing_token""";
+
+    /**
+     * Each row is looked up by primary key, since {@code OFFSET 0} keeps the planner from a join that reads the whole table or
+     * index, and locked, unless another transaction has: a batch must not hang on it. A row that another transaction
+     * changed after this statement began is locked, but not updated: the statement does not see its new version. It asks for the claim
+     * and not for its lease: no takeover has happened as long as the claim's id is there.
+     */
+    private static final String HELD = """
+            CROSS JOIN LATERAL (
+                SELECT c.ctid AS place FROM exactly_once_claim AS c
+                WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.claim_id AND c.status = 'HELD'
+                OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED
+            ) AS held) AS w
+            WHERE claim.ctid = w.place
+            RETURNING claim.claim_id""";
+
+    /** {@code parked_at} is set with the status PARKED and only then, which the index of parked claims relies on. */
+    static final String END = """
+            UPDATE exactly_once_claim AS claim
+            SET status = w.status, result = w.result, error = coalesce(w.error, claim.error),
+                ambiguous = claim.ambiguous OR w.ambiguous,
+                completed_at = CASE w.status WHEN 'COMPLETED' THEN clock_timestamp() END,
+                parked_at = CASE w.status WHEN 'PARKED' THEN clock_timestamp() END
+            FROM (SELECT w.status, w.result, w.error, w.ambiguous, held.place
+                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
+                              (SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bool[]))
+                       AS w (scope, key, claim_id, status, result, error, ambiguous)
+            """ + HELD;
+
+    static final String RENEW = """
+            UPDATE exactly_once_claim AS claim SET lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond'
+            FROM (SELECT w.lease_micros, held.place
+                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::bigint[]))
+                       AS w (scope, key, claim_id, lease_micros)
+            """ + HELD;
+
+    /**
+     * For deliveries that wait. A key that no row holds may be held nevertheless, by a transaction that has not committed its row
+     * yet: that one has the key's advisory lock. The look tries the lock, shared so that two looks do not see each other, and gives
+     * it back with the end of its transaction. A row that is free but locked cannot be taken over: its former holder has fenced a
+     * transaction, or another transaction is just writing it. It counts as held until that is over.
+     *
+     * <p>A transaction that claims a free key in the very moment of a look takes the look for a holder, and its delivery waits;
+     * the next look finds the key free. One that commits between a look's snapshot and its try of the lock makes a completed
+     * key look free. Either costs its delivery one receive.
+     *
+     * <p>The update changes nothing, ever. It makes the statement a write, which no proxy sends to a replica, and which a
+     * replica refuses.
+     */
+    static final String LOOK = """
+            WITH on_the_primary AS (UPDATE exactly_once_claim SET owner = owner WHERE false)
+            SELECT w.n,
+                   CASE
+                       WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status
+                       WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'
+                       WHEN NOT pg_try_advisory_xact_lock_shared(w.lock) THEN 'HELD'
+                       WHEN claim.status IS NULL OR EXISTS (
+                           SELECT 1 FROM exactly_once_claim AS c
+                           WHERE c.scope = w.scope AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'
+                       ELSE 'HELD'
+                   END AS state
+            FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bigint[])) WITH ORDINALITY AS w (scope, key, lock, n)
+            LEFT JOIN LATERAL (
+                SELECT c.status, c.lease_until
+                FROM exactly_once_claim AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
+            ) AS claim ON true""";
+
+    private final Statements statements;
+    private final Takeovers takeovers;
+    private final Fence fence;
+    private final long retentionMicros;
+    private final String claim;
+    private final String end;
+    private final String endAndClaim;
+    private final String renew;
+    private final String rows;
+    private final String look;
+
+    /**
+     * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
      * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later
      */
     public PostgresClaimStore(DataSource dataSource, Duration retention) {
@@ -57,19 +163,17 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /** @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session */
     public PostgresClaimStore(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
-        var jdbc = new JdbcTemplate(dataSource);
-        var settings = new StatementSettings(synchronousCommit);
-        this.oneStatement = RetryingTransaction.ofOneStatement();
-        var lockedRows = new LockedRowWait(jdbc, settings, oneStatement);
-        this.renewals = new LeaseRenewals(jdbc, settings, oneStatement, lockedRows);
-        var writing = RetryingTransaction.ofWrites(dataSource, settings);
-        TakeoverStep takeovers = new TakeoverStep(writing, new FreeRowUpdates(jdbc, retention), renewals);
-        this.rounds =
-                new BatchExecutor(oneStatement, new BatchStatement(jdbc, settings, retention), takeovers, lockedRows);
-        this.uncommitted = new UncommittedKeys(jdbc, new RetryingTransaction(dataSource));
-        this.states =
-                new KeyStateQuery(SingleRoundTripQuery.transaction(jdbc, settings.lookUpRows(), KeyStateQuery.SELECT));
-        this.fence = new FencingLock(new DatabaseIdentity(dataSource));
+        String settings = Statements.settings(synchronousCommit);
+        this.statements = new Statements(dataSource);
+        this.takeovers = new Takeovers(settings::concat, retention);
+        this.fence = new Fence(new SameDatabase(dataSource));
+        this.retentionMicros = Statements.micros(retention);
+        this.claim = CLAIM.formatted(synchronousCommit.setting());
+        this.end = settings + END;
+        this.endAndClaim = settings + END + ";\n" + claim;
+        this.renew = settings + RENEW;
+        this.rows = settings + ClaimRow.OF_KEYS;
+        this.look = settings + LOOK;
     }
 
     @Override
@@ -78,38 +182,187 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> leases) {
-        return renewals.renew(leases);
-    }
-
-    @Override
     public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
         ClaimBatch.Result result = apply(new ClaimBatch(List.copyOf(ends), List.of()));
-        return ClaimsLockedException.requireNone(result.locked(), result.recorded());
+        return ClaimsPartlyAnsweredException.requireAll(result.unanswered(), result.recorded());
     }
 
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
-        try {
-            return uncommitted.passBy(batch, rounds::apply);
-        } catch (DataAccessException failure) {
-            throw SqlStates.unstorable(failure);
+        return statements.run(connection -> {
+            OpenBatch open = new OpenBatch(batch);
+            for (int round = 0; round < ROUNDS && open.isLeft(); round++) {
+                write(connection, open);
+                if (open.isLeft()) {
+                    decide(connection, open);
+                }
+            }
+            return open.result();
+        });
+    }
+
+    /** Ends claims and makes first claims, in one round trip. */
+    private void write(Connection connection, OpenBatch open) throws SQLException {
+        boolean ends = !open.ends().isEmpty();
+        boolean claims = !open.claims().isEmpty();
+        try (PreparedStatement statement = connection.prepareStatement(ends ? claims ? endAndClaim : end : claim)) {
+            if (ends) {
+                bindEnds(statement, open.ends());
+            }
+            if (claims) {
+                bindClaims(statement, ends ? 1 + PARAMETERS_OF_ENDS : 1, open.claims());
+            }
+            statement.execute();
+            if (ends) {
+                statement.getMoreResults();
+                open.ended(Statements.ids(statement.getResultSet()));
+                statement.getMoreResults();
+            }
+            if (claims) {
+                open.claimed(statement.getResultSet());
+            }
+        }
+    }
+
+    private static void bindEnds(PreparedStatement statement, List<ClaimEnd> ends) throws SQLException {
+        Statements.texts(statement, 1, ends, each -> each.claim().key().scope());
+        Statements.texts(statement, 2, ends, each -> each.claim().key().key());
+        Statements.uuids(statement, 3, ends, each -> each.claim().value());
+        Statements.texts(statement, 4, ends, each -> status(each).name());
+        Statements.texts(statement, 5, ends, each -> each instanceof Completed completed ? completed.result() : null);
+        Statements.texts(statement, 6, ends, PostgresClaimStore::error);
+        Statements.booleans(statement, 7, ends, ClaimEnd::ambiguous);
+    }
+
+    private static Status status(ClaimEnd end) {
+        if (end instanceof Completed) {
+            return Status.COMPLETED;
+        }
+        return end instanceof Released ? Status.RELEASED : Status.PARKED;
+    }
+
+    /** Returns what the end leaves for people, or {@code null} if it is a good one. */
+    private static @Nullable String error(ClaimEnd end) {
+        if (end instanceof Released released) {
+            return released.error();
+        }
+        return end instanceof Parked parked ? parked.reason() : null;
+    }
+
+    private void bindClaims(PreparedStatement statement, int first, List<ClaimRequest> claims) throws SQLException {
+        statement.setLong(first, retentionMicros);
+        Statements.texts(statement, first + 1, claims, each -> each.key().scope());
+        Statements.texts(statement, first + 2, claims, each -> each.key().key());
+        Statements.uuids(statement, first + 3, claims, ClaimRequest::claimId);
+        Statements.texts(statement, first + 4, claims, ClaimRequest::owner);
+        Statements.longs(statement, first + 5, claims, each -> Statements.micros(each.lease()));
+        Statements.texts(statement, first + 6, claims, ClaimRequest::fingerprint);
+    }
+
+    /** Looks up what was not written, and writes what its row allows. What has changed since stays open. */
+    private void decide(Connection connection, OpenBatch open) throws SQLException {
+        List<FreeKey> own = new ArrayList<>();
+        List<FreeKey> free = new ArrayList<>();
+        List<FreeKey> inDoubt = new ArrayList<>();
+        open.decide(rows(connection, open.keys()), own, free, inDoubt);
+        if (!own.isEmpty()) {
+            // The caller counts its lease from this try on, so the row has to as well.
+            List<LeaseRenewal> leases = new ArrayList<>();
+            own.forEach(key -> leases.add(
+                    new LeaseRenewal(key.request().id(), key.request().lease())));
+            open.answer(own, renewOnce(connection, leases), key -> key.row().current());
+        }
+        if (!free.isEmpty()) {
+            open.answer(
+                    free, takeovers.takeOver(connection, free), key -> key.row().next());
+        }
+        if (!inDoubt.isEmpty()) {
+            open.answer(inDoubt, takeovers.parkInDoubt(connection, inDoubt), key -> new ClaimOutcome.Parked());
+        }
+    }
+
+    private Map<ClaimKey, ClaimRow> rows(Connection connection, Set<ClaimKey> keys) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(rows)) {
+            return ClaimRow.read(statement, List.copyOf(keys));
         }
     }
 
     @Override
-    public boolean fence(ClaimId claim) {
-        return fence.lock(claim);
+    public Set<ClaimId> renew(List<LeaseRenewal> leases) {
+        return statements.run(connection -> {
+            Set<ClaimId> held = new HashSet<>();
+            List<LeaseRenewal> open = new ArrayList<>(leases);
+            open.sort(RENEWALS_BY_KEY);
+            for (int round = 0; round < ROUNDS && !open.isEmpty(); round++) {
+                Set<UUID> renewed = renewOnce(connection, open);
+                for (LeaseRenewal renewal : open) {
+                    if (renewed.contains(renewal.claim().value())) {
+                        held.add(renewal.claim());
+                    }
+                }
+                open.removeIf(renewal -> held.contains(renewal.claim()));
+                keepHeld(connection, open);
+            }
+            Set<ClaimId> unanswered = new HashSet<>();
+            open.forEach(renewal -> unanswered.add(renewal.claim()));
+            return ClaimsPartlyAnsweredException.requireAll(unanswered, held);
+        });
+    }
+
+    private Set<UUID> renewOnce(Connection connection, List<LeaseRenewal> leases) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(renew)) {
+            Statements.texts(statement, 1, leases, each -> each.claim().key().scope());
+            Statements.texts(statement, 2, leases, each -> each.claim().key().key());
+            Statements.uuids(statement, 3, leases, each -> each.claim().value());
+            Statements.longs(statement, 4, leases, each -> Statements.micros(each.lease()));
+            return Statements.ids(statement);
+        }
+    }
+
+    /** Of leases that were not renewed, keeps those whose claim holds its key: its row was locked, or changed meanwhile. */
+    private void keepHeld(Connection connection, List<LeaseRenewal> open) throws SQLException {
+        if (open.isEmpty()) {
+            return;
+        }
+        Set<ClaimKey> keys = new LinkedHashSet<>();
+        open.forEach(renewal -> keys.add(renewal.claim().key()));
+        Map<ClaimKey, ClaimRow> found = rows(connection, keys);
+        open.removeIf(renewal -> {
+            ClaimRow row = found.get(renewal.claim().key());
+            return row == null || !row.isHeldBy(renewal.claim().value());
+        });
     }
 
     @Override
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         List<ClaimKey> asked = List.copyOf(keys);
-        Map<ClaimKey, KeyState> found = new HashMap<>();
-        for (int from = 0; from < asked.size(); from += LOOKED_AT_ONCE) {
+        Map<ClaimKey, KeyState> states = new HashMap<>();
+        int from = 0;
+        do {
             List<ClaimKey> portion = asked.subList(from, Math.min(from + LOOKED_AT_ONCE, asked.size()));
-            found.putAll(oneStatement.execute(() -> states.read(portion)));
+            states.putAll(statements.run(connection -> look(connection, portion)));
+            from += LOOKED_AT_ONCE;
+        } while (from < asked.size());
+        return states;
+    }
+
+    private Map<ClaimKey, KeyState> look(Connection connection, List<ClaimKey> keys) throws SQLException {
+        Map<ClaimKey, KeyState> states = new HashMap<>();
+        try (PreparedStatement statement = connection.prepareStatement(look)) {
+            Statements.texts(statement, 1, keys, ClaimKey::scope);
+            Statements.texts(statement, 2, keys, ClaimKey::key);
+            Statements.longs(statement, 3, keys, SameDatabase::number);
+            try (ResultSet row = Statements.answer(statement)) {
+                while (row.next()) {
+                    states.put(keys.get(row.getInt("n") - 1), KeyState.valueOf(row.getString("state")));
+                }
+            }
         }
-        return found;
+        return states;
+    }
+
+    @Override
+    public boolean fence(ClaimId claim) {
+        return fence.lock(claim);
     }
 }

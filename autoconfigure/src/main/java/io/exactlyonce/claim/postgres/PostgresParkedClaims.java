@@ -5,16 +5,17 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.postgres.jdbc.ArrayParameters;
-import io.exactlyonce.claim.postgres.jdbc.RetryingTransaction;
-import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.primary.SynchronousCommit;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -22,9 +23,6 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.DataIntegrityViolationException;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The parked rows of the table {@code exactly_once_claim}, and the life of any row, without its result. */
 public final class PostgresParkedClaims implements ParkedClaims {
@@ -66,10 +64,14 @@ public final class PostgresParkedClaims implements ParkedClaims {
             FROM exactly_once_claim WHERE scope = ? AND key = ?
             """;
 
-    private final JdbcTemplate jdbc;
-    private final RetryingTransaction transaction;
-    private final RetryingTransaction writing;
+    private final Statements statements;
+    private final String settings;
     private final Duration retention;
+
+    /** Makes something of a row. */
+    private interface Mapper<T> {
+        T map(ResultSet row) throws SQLException;
+    }
 
     /**
      * @param dataSource the claim store's
@@ -85,9 +87,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
      * @param synchronousCommit what commits wait for
      */
     public PostgresParkedClaims(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
-        this.jdbc = new JdbcTemplate(dataSource);
-        this.transaction = new RetryingTransaction(dataSource);
-        this.writing = RetryingTransaction.ofWrites(dataSource, new StatementSettings(synchronousCommit));
+        this.statements = new Statements(dataSource);
+        this.settings = Statements.settings(synchronousCommit);
         this.retention = retention;
     }
 
@@ -96,26 +97,39 @@ public final class PostgresParkedClaims implements ParkedClaims {
         long micros = after == null ? 0 : after.parkedAtMicros();
         String scope = after == null ? "" : after.scope();
         String key = after == null ? "" : after.key();
-        return transaction.execute(() -> jdbc.query(LIST, PostgresParkedClaims::map, micros, scope, key, limit));
+        return query(LIST, PostgresParkedClaims::parked, micros, scope, key, limit);
     }
 
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
-        return transaction.execute(() -> jdbc.query(FIND, PostgresParkedClaims::map, key.scope(), key.key()).stream()
-                .findFirst());
+        return query(FIND, PostgresParkedClaims::parked, key.scope(), key.key()).stream()
+                .findFirst();
     }
 
     @Override
     public Optional<ClaimLife> life(ClaimKey key) {
-        return transaction.execute(() -> jdbc.query(LIFE, PostgresParkedClaims::life, key.scope(), key.key()).stream()
-                .findFirst());
+        return query(LIFE, PostgresParkedClaims::life, key.scope(), key.key()).stream()
+                .findFirst();
+    }
+
+    private <T> List<T> query(String sql, Mapper<T> mapper, Object... parameters) {
+        return statements.run(connection -> {
+            List<T> found = new ArrayList<>();
+            try (PreparedStatement statement = prepare(connection, sql, parameters);
+                    ResultSet row = Statements.answer(statement)) {
+                while (row.next()) {
+                    found.add(mapper.map(row));
+                }
+            }
+            return found;
+        });
     }
 
     @Override
     public boolean release(ClaimId claim) {
         return update(
                 RELEASE,
-                ArrayParameters.micros(retention),
+                Statements.micros(retention),
                 claim.key().scope(),
                 claim.key().key(),
                 claim.value());
@@ -128,33 +142,47 @@ public final class PostgresParkedClaims implements ParkedClaims {
             return update(
                     COMPLETE,
                     completion.result(),
-                    ArrayParameters.micros(retention),
+                    Statements.micros(retention),
                     claim.key().scope(),
                     claim.key().key(),
                     claim.value());
-        } catch (DataIntegrityViolationException unstorable) {
+        } catch (IllegalArgumentException unstorable) {
             throw new IllegalArgumentException("PostgreSQL cannot store this result", unstorable);
         }
     }
 
-    private boolean update(String statement, @Nullable Object... parameters) {
-        AtomicBoolean written = new AtomicBoolean();
-        int updated = writing.execute(() -> {
-            int rows = jdbc.update(statement, parameters);
-            written.compareAndSet(false, rows > 0);
-            return rows;
+    private boolean update(String sql, @Nullable Object... parameters) {
+        AtomicBoolean doubtful = new AtomicBoolean();
+        return statements.run(connection -> {
+            try (PreparedStatement statement = prepare(connection, sql, parameters)) {
+                statement.execute();
+                statement.getMoreResults();
+                boolean updated = statement.getUpdateCount() > 0;
+                if (!updated && doubtful.get()) {
+                    // The try before may have been committed, and then this decision is the one that it finds.
+                    throw new ClaimStoreUnavailableException(
+                            "A connection broke while a parked key was decided on: whether this decided it is not known; look the key up",
+                            null);
+                }
+                return updated;
+            } catch (SQLException failure) {
+                // What PostgreSQL has rolled back for another transaction's sake, or refused, has decided nothing.
+                doubtful.compareAndSet(false, Statements.isConnectionLost(failure));
+                throw failure;
+            }
         });
-        if (updated == 0 && written.get()) {
-            // The try before may have been committed, and then this decision is the one that it finds. One whose
-            // statement
-            // failed, as when PostgreSQL preferred another transaction to it, has decided nothing.
-            throw new DataAccessResourceFailureException(
-                    "A connection broke while a parked key was decided on: whether this decided it is not known; look the key up");
-        }
-        return updated > 0;
     }
 
-    private static ParkedClaim map(ResultSet row, int number) throws SQLException {
+    private PreparedStatement prepare(Connection connection, String sql, @Nullable Object... parameters)
+            throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(settings + sql);
+        for (int i = 0; i < parameters.length; i++) {
+            statement.setObject(i + 1, parameters[i]);
+        }
+        return statement;
+    }
+
+    private static ParkedClaim parked(ResultSet row) throws SQLException {
         return new ParkedClaim(
                 row.getString("scope"),
                 row.getString("key"),
@@ -165,7 +193,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
                 row.getLong("parked_at_micros"));
     }
 
-    private static ClaimLife life(ResultSet row, int number) throws SQLException {
+    private static ClaimLife life(ResultSet row) throws SQLException {
         return new ClaimLife(
                 row.getString("status"),
                 row.getInt("attempt"),

@@ -12,7 +12,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.visibility.FakeClock;
@@ -166,10 +166,12 @@ class AsyncCallsTests {
                     List.of(new ClaimEnd.Completed(locked.id(), null), new ClaimEnd.Completed(free.id(), null)));
             rig.store.next().answer();
 
-            assertThatThrownBy(ended::get).cause().isInstanceOfSatisfying(ClaimsLockedException.class, failure -> {
-                assertThat(failure.locked()).containsExactly(locked.id());
-                assertThat(failure.granted()).containsExactly(free.id());
-            });
+            assertThatThrownBy(ended::get)
+                    .cause()
+                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, failure -> {
+                        assertThat(failure.unanswered()).containsExactly(locked.id());
+                        assertThat(failure.granted()).containsExactly(free.id());
+                    });
         }
     }
 

@@ -12,7 +12,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.Claims;
-import io.exactlyonce.claim.ClaimsLockedException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
@@ -86,8 +85,8 @@ class CoalescingClaimStoreFailureTests {
 
             assertThatThrownBy(() -> both.answer().get())
                     .cause()
-                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
-                        assertThat(locked.locked()).containsExactly(zombie.id());
+                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
+                        assertThat(locked.unanswered()).containsExactly(zombie.id());
                         assertThat(locked.granted()).containsExactly(neighbour.id());
                     });
             assertThat(claim.answer().get()).isEqualTo(GatedStore.outcome(fresh));
@@ -102,12 +101,14 @@ class CoalescingClaimStoreFailureTests {
             ClaimRequest live = request(newKey());
             Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(
                     List.of(new LeaseRenewal(zombie.id(), Claims.LEASE), new LeaseRenewal(live.id(), Claims.LEASE))));
-            rig.store.next().fail(new ClaimsLockedException(Set.of(zombie.id()), Set.of(live.id())));
+            rig.store
+                    .next()
+                    .fail(new ClaimsPartlyAnsweredException("locked", Set.of(zombie.id()), Set.of(live.id()), null));
 
             assertThatThrownBy(() -> both.answer().get())
                     .cause()
-                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
-                        assertThat(locked.locked()).containsExactly(zombie.id());
+                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
+                        assertThat(locked.unanswered()).containsExactly(zombie.id());
                         assertThat(locked.granted()).containsExactly(live.id());
                     });
         }

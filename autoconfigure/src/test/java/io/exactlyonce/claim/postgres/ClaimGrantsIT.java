@@ -11,7 +11,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
 import io.exactlyonce.primary.ClaimDatabaseException;
@@ -192,7 +191,7 @@ class ClaimGrantsIT {
         return dataSource;
     }
 
-    private ClaimSweeper retention() {
-        return new ClaimSweeper(pool.dataSource(), 10, List.of(sweeps), System::nanoTime, length -> {});
+    private Retention retention() {
+        return new Retention(pool.dataSource(), 10, List.of(sweeps), System::nanoTime, length -> {});
     }
 }

@@ -11,7 +11,6 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.retention.ExpiredClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -123,7 +122,8 @@ class ClaimPlansIT {
         private final SingleConnectionDataSource connection;
         private final JdbcTemplate jdbc;
         private final PostgresClaimStore store;
-        private final ExpiredClaims expired;
+        private final RecordedSweeps sweeps = new RecordedSweeps();
+        private final Retention retention;
         private final JdbcTransactionManager manager;
         private final PostgresClaimTransaction transaction;
 
@@ -135,7 +135,7 @@ class ClaimPlansIT {
                     true);
             jdbc = new JdbcTemplate(connection);
             store = new PostgresClaimStore(connection, TestDatabase.RETENTION);
-            expired = new ExpiredClaims(connection);
+            retention = new Retention(connection, 1_000, List.of(sweeps), System::nanoTime, pause -> {});
             manager = new JdbcTransactionManager(connection);
             transaction =
                     new PostgresClaimTransaction(manager, connection, TestDatabase.RETENTION, SynchronousCommit.ON);
@@ -162,8 +162,9 @@ class ClaimPlansIT {
                     new ClaimBatch(List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
             store.look(claims.stream().map(ClaimRequest::key).toList());
             fence(claims.get(5).id());
-            assertThat(expired.delete(ExpiredClaims.START, 5)).isPresent();
-            expired.look();
+            retention.tick();
+            assertThat(sweeps.failures).isZero();
+            assertThat(sweeps.parked).isNotEmpty();
             workOn(request());
         }
 
@@ -200,7 +201,7 @@ class ClaimPlansIT {
             Map<String, String> plans = new TreeMap<>();
             jdbc.query(
                     "SELECT name, statement, cardinality(parameter_types) AS parameters FROM pg_prepared_statements"
-                            + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT pg_try_advisory%'"
+                            + " WHERE statement LIKE '%exactly_once_claim%'"
                             + " AND statement NOT LIKE '%pg_prepared_statements%'",
                     row -> {
                         String nulls = String.join(", ", Collections.nCopies(row.getInt("parameters"), "NULL"));

@@ -51,25 +51,24 @@ class ClaimRowTests {
 
         assertThat(row.isInDoubt()).isEqualTo(inDoubt);
         assertThat(row.next()).isEqualTo(new Acquired(4, 77, inDoubt));
-        assertThat(requested(row, InDoubt.PARK).mustBeParked()).isEqualTo(inDoubt);
-        assertThat(requested(row, InDoubt.TAKE_OVER).mustBeParked()).isFalse();
+        assertThat(row.mustBeParked(requested(InDoubt.PARK))).isEqualTo(inDoubt);
+        assertThat(row.mustBeParked(requested(InDoubt.TAKE_OVER))).isFalse();
     }
 
     @Test
     void doubtThatAPersonHasDecidedOnIsToldAndParksNothing() {
         ClaimRow cleared = new ClaimRow(KEY, HOLDER, Status.RELEASED, 3, 41, true, 0, null, 77, null, true);
 
-        assertThat(requested(cleared, InDoubt.PARK).mustBeParked()).isFalse();
+        assertThat(cleared.mustBeParked(requested(InDoubt.PARK))).isFalse();
         assertThat(cleared.next()).isEqualTo(new Acquired(4, 77, true));
     }
 
     @Test
     void ownRowIsKnownByItsClaim() {
         ClaimRow row = row(Status.HELD, 1, true, null);
-        ClaimRequest own = new ClaimRequest(KEY, HOLDER, "worker", Duration.ofSeconds(30));
 
-        assertThat(new RequestedRow(own).met(row).isOwn()).isTrue();
-        assertThat(requested(row, InDoubt.PARK).isOwn()).isFalse();
+        assertThat(row.isHeldBy(HOLDER)).isTrue();
+        assertThat(row.isHeldBy(UUID.randomUUID())).isFalse();
         assertThat(row.current()).isEqualTo(new Acquired(3, 41, true));
     }
 
@@ -101,24 +100,21 @@ class ClaimRowTests {
         assertThat(row(Status.COMPLETED, 0, false, null)).hasToString(KEY + " COMPLETED attempt 3");
     }
 
+    /** A decision of a person names the claim that was given up: it must not hold the key again. */
     @Test
-    void outcomeIsAskedForOnlyWhenThereIsOne() {
-        RequestedRow entry = new RequestedRow(request(null));
-
-        assertThat(entry.isOpen()).isTrue();
-        assertThatIllegalStateException()
-                .isThrownBy(entry::outcome)
-                .withMessageStartingWith("No outcome yet for orders/");
+    void keyThatTheRequestsOwnClaimHasGivenUpIsOutOfItsReach() {
+        assertThat(row(Status.RELEASED, 1, false, null).wasReleasedBy(HOLDER)).isTrue();
+        assertThat(row(Status.RELEASED, 1, false, null).wasReleasedBy(UUID.randomUUID()))
+                .isFalse();
+        assertThat(row(Status.HELD, 1, false, null).wasReleasedBy(HOLDER)).isFalse();
     }
 
     private static ClaimRow row(Status status, long remainingMicros, boolean ambiguous, String fingerprint) {
         return new ClaimRow(KEY, HOLDER, status, 3, 41, ambiguous, remainingMicros, "1", 77, fingerprint, false);
     }
 
-    private static RequestedRow requested(ClaimRow row, InDoubt inDoubt) {
-        ClaimRequest request =
-                new ClaimRequest(KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30), inDoubt, null);
-        return new RequestedRow(request).met(row);
+    private static ClaimRequest requested(InDoubt inDoubt) {
+        return new ClaimRequest(KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30), inDoubt, null);
     }
 
     private static ClaimRequest request(String fingerprint) {

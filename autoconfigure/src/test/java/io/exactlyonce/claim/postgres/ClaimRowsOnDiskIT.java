@@ -11,7 +11,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.jdbc.StatementSettings;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
@@ -186,28 +185,40 @@ class ClaimRowsOnDiskIT {
             var connection = new SingleConnectionDataSource(fresh.newConnection(), true);
             var jdbc = new JdbcTemplate(connection);
             jdbc.execute("SET plan_cache_mode = force_generic_plan");
-            jdbc.execute("PREPARE states (text[], text[], bigint[]) AS " + numbered(KeyStateQuery.SELECT));
+            jdbc.execute("PREPARE states (text[], text[], bigint[]) AS " + numbered(PostgresClaimStore.LOOK));
             assertThat(plan(jdbc, "states ('{a}', '{b}', '{1}')"))
                     .contains("exactly_once_claim_pkey")
                     .doesNotContain("Seq Scan");
 
             jdbc.execute(statistics);
             jdbc.execute("BEGIN");
-            jdbc.execute(new StatementSettings(SynchronousCommit.ON).lookUpRows());
+            jdbc.execute(Statements.settings(SynchronousCommit.ON));
             String ends = "text[], text[], uuid[], text[], text[], text[], boolean[]";
-            String claims = "text[], text[], uuid[], text[], bigint[], text[], bigint";
-            jdbc.execute("PREPARE ends (%s) AS %s".formatted(ends, numbered(BatchStatement.ENDS)));
-            jdbc.execute("PREPARE claims (%s) AS %s".formatted(claims, numbered(BatchStatement.CLAIMS)));
-            jdbc.execute("PREPARE batch (%s, %s) AS %s".formatted(ends, claims, numbered(BatchStatement.BOTH)));
+            String claims = "bigint, text[], text[], uuid[], text[], bigint[], text[]";
+            jdbc.execute("PREPARE ends (%s) AS %s".formatted(ends, numbered(PostgresClaimStore.END)));
+            jdbc.execute(
+                    "PREPARE claims (%s) AS %s".formatted(claims, numbered(PostgresClaimStore.CLAIM.formatted("on"))));
+            jdbc.execute("PREPARE rows (text[], text[]) AS " + numbered(ClaimRow.OF_KEYS));
+            jdbc.execute(
+                    "PREPARE takeovers (bigint, text[], text[], uuid[], text[], uuid[], text[], bigint[], bigint[],"
+                            + " boolean[], text[], bigint[]) AS " + numbered(Takeovers.TAKE_OVER));
+            jdbc.execute("PREPARE parkings (text[], text[], uuid[], text[], uuid[]) AS "
+                    + numbered(Takeovers.PARK_IN_DOUBT));
             String noEnd = "'{a}', '{b}', '{}', '{}', '{}', '{}', '{}'";
-            String noClaim = "'{a}', '{b}', '{}', '{}', '{}', '{}', 1";
+            String noClaim = "1, '{a}', '{b}', '{}', '{}', '{}', '{}'";
             assertLooksRowsUp(plan(jdbc, "ends (%s)".formatted(noEnd)));
             assertThat(plan(jdbc, "claims (%s)".formatted(noClaim)))
+                    .contains("Conflict Arbiter Indexes: exactly_once_claim_pkey")
+                    .doesNotContain(SCANS);
+            assertThat(plan(jdbc, "rows ('{a}', '{b}')"))
                     .contains("Index Cond: (((scope)::text = ")
                     .doesNotContain(SCANS);
-            assertLooksRowsUp(plan(jdbc, "batch (%s, %s)".formatted(noEnd, noClaim)));
+            String free = "'{a}', '{b}', '{}', '{}', '{}'";
+            assertLooksRowsUp(plan(jdbc, "takeovers (1, %s, '{}', '{}', '{}', '{}', '{}', '{}')".formatted(free)));
+            assertLooksRowsUp(plan(jdbc, "parkings (%s)".formatted(free)));
 
-            jdbc.execute("PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(LeaseRenewals.STATEMENT));
+            jdbc.execute(
+                    "PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(PostgresClaimStore.RENEW));
             assertLooksRowsUp(plan(jdbc, "renewals ('{a}', '{b}', '{}', '{}')"));
             connection.destroy();
         }

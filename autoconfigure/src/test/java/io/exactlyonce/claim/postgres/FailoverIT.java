@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -18,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.transaction.CannotCreateTransactionException;
 
 /** Sessions of which all take no writes any more, as those to a primary that was demoted, while new ones do. */
 class FailoverIT {
@@ -87,7 +87,7 @@ class FailoverIT {
     }
 
     private PostgresClaimStore losingReplies() {
-        return new PostgresClaimStore(new LosesFirstCommitReply(database.pool()), TestDatabase.RETENTION);
+        return new PostgresClaimStore(new LosesFirstReply(database.pool()), TestDatabase.RETENTION);
     }
 
     @Test
@@ -95,7 +95,7 @@ class FailoverIT {
         makeSessionsReadOnly();
         setReadOnly("on");
         assertThatThrownBy(() -> store.claim(List.of(request())))
-                .isInstanceOf(CannotCreateTransactionException.class)
+                .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasStackTraceContaining("targetServerType: primary");
 
         setReadOnly("off");

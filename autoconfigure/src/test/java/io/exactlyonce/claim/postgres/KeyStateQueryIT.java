@@ -7,22 +7,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
-import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.RoundTrips;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** What waiters see of keys that transactions hold by an advisory lock, and of the server that they ask. */
@@ -59,13 +60,13 @@ class KeyStateQueryIT {
     }
 
     /** In the transaction of the other connection, which goes on after the look. */
-    private KeyStateQuery lookWithin() {
-        return new KeyStateQuery(SingleRoundTripQuery.within(other(), KeyStateQuery.SELECT));
+    private Map<ClaimKey, KeyState> lookWithin(List<ClaimKey> keys) {
+        return new PostgresClaimStore(new SingleConnectionDataSource(other, true), TestDatabase.RETENTION).look(keys);
     }
 
     private boolean tryLock(String function) {
         return other().queryForObject(
-                        "SELECT %s(?)".formatted(function), Boolean.class, AdvisoryLock.number(claim.key()));
+                        "SELECT %s(?)".formatted(function), Boolean.class, SameDatabase.number(claim.key()));
     }
 
     @Test
@@ -117,7 +118,7 @@ class KeyStateQueryIT {
     @Test
     void lockOfKeysWithoutARowOnlyIsTried() {
         store.claim(List.of(claim));
-        Map<ClaimKey, KeyState> seen = lookWithin().read(List.of(claim.key()));
+        Map<ClaimKey, KeyState> seen = lookWithin(List.of(claim.key()));
         assertThat(seen).containsEntry(claim.key(), KeyState.HELD);
 
         assertThat(DATABASE.jdbc()
@@ -169,11 +170,20 @@ class KeyStateQueryIT {
 
     /** A replica, or a server that was demoted, knows nothing of the latest claims. */
     @Test
-    void serverThatTakesNoWritesRefusesTheLook() throws SQLException {
-        other.setReadOnly(true);
+    void serverThatTakesNoWritesRefusesTheLook() {
+        DataSource readOnly = new DelegatingDataSource(DATABASE.pool()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+                }
+                return connection;
+            }
+        };
 
-        assertThatThrownBy(() -> lookWithin().read(List.of(claim.key())))
-                .isInstanceOf(DataAccessException.class)
+        assertThatThrownBy(() -> new PostgresClaimStore(readOnly, TestDatabase.RETENTION).look(List.of(claim.key())))
+                .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasRootCauseInstanceOf(SQLException.class)
                 .rootCause()
                 .extracting(cause -> ((SQLException) cause).getSQLState())
@@ -185,7 +195,7 @@ class KeyStateQueryIT {
         store.claim(List.of(claim));
         Map<String, Object> before = DATABASE.row(claim.key());
 
-        lookWithin().read(List.of(claim.key(), request().key()));
+        lookWithin(List.of(claim.key(), request().key()));
 
         assertThat(DATABASE.row(claim.key())).isEqualTo(before);
         assertThat(other().queryForObject("SELECT pg_current_xact_id_if_assigned() IS NULL", Boolean.class))

@@ -9,6 +9,7 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -22,7 +23,6 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -97,10 +97,10 @@ class PostgresParkedClaimsIT {
         ClaimRequest completed = parkedClaim();
 
         assertThatThrownBy(() -> losingAReply().release(released.id()))
-                .isInstanceOf(DataAccessResourceFailureException.class)
+                .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasMessageContaining("look the key up");
         assertThatThrownBy(() -> losingAReply().complete(new ClaimEnd.Completed(completed.id(), null)))
-                .isInstanceOf(DataAccessResourceFailureException.class);
+                .isInstanceOf(ClaimStoreUnavailableException.class);
 
         assertThat(DATABASE.row(released.key())).containsEntry("status", "RELEASED");
         assertThat(DATABASE.row(completed.key())).containsEntry("status", "COMPLETED");
@@ -149,7 +149,7 @@ class PostgresParkedClaimsIT {
     }
 
     private static ParkedClaims losingAReply() {
-        return new PostgresParkedClaims(new LosesFirstCommitReply(DATABASE.pool()), TestDatabase.RETENTION);
+        return new PostgresParkedClaims(new LosesFirstReply(DATABASE.pool()), TestDatabase.RETENTION);
     }
 
     /** Reading the whole table would wait behind millions of rows that are not parked. */

@@ -8,7 +8,6 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Threads;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -63,7 +62,7 @@ class RetentionContentionIT {
     }
 
     private void sweepUntilDone(TestDatabase database) {
-        var retention = new ClaimSweeper(database.pool(), 3, List.of(), System::nanoTime, length -> {});
+        var retention = new Retention(database.pool(), 3, List.of(), System::nanoTime, length -> {});
         try {
             while (!done()) {
                 retention.sweep();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,7 +42,7 @@ class RetentionUnderLoadIT {
             database.jdbc().execute("VACUUM ANALYZE exactly_once_claim");
             var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
             RecordedSweeps sweeps = new RecordedSweeps();
-            var retention = new ClaimSweeper(
+            var retention = new Retention(
                     database.pool(),
                     500,
                     List.of(sweeps),

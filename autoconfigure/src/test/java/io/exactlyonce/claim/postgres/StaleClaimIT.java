@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -144,9 +144,9 @@ class StaleClaimIT {
             new JdbcTemplate(new SingleConnectionDataSource(other, true))
                     .queryForList("SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR UPDATE", stale.claimId());
 
-            assertThatExceptionOfType(ClaimsLockedException.class)
+            assertThatExceptionOfType(ClaimsPartlyAnsweredException.class)
                     .isThrownBy(() -> store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))));
-            assertThatExceptionOfType(ClaimsLockedException.class)
+            assertThatExceptionOfType(ClaimsPartlyAnsweredException.class)
                     .isThrownBy(() -> store.end(List.of(new ClaimEnd.Completed(stale.id(), "1"))));
 
             other.rollback();

@@ -6,7 +6,7 @@ import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.postgres.ClaimTable;
-import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
+import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.primary.ClaimPool;
 import java.sql.SQLException;
 import java.util.List;
@@ -98,7 +98,7 @@ final class FullTable implements Contestant, AutoCloseable {
     }
 
     private void deleteExpired() {
-        ClaimSweeper retention = new ClaimSweeper(
+        Retention retention = new Retention(
                 pool.dataSource(),
                 DELETED_AT_A_TIME,
                 List.of(),

@@ -6,7 +6,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.postgres.BatchExecutor;
 import io.exactlyonce.claim.postgres.ClaimRow;
 import io.exactlyonce.claim.postgres.FreeRowUpdates;
 import io.exactlyonce.claim.postgres.RequestedRow;
@@ -28,7 +27,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Claims keys within a transaction of the application's own, as {@link BatchExecutor} does in one of its own.
+ * Claims keys within a transaction of the application's own, as the claim store does in one of its own.
  *
  * <p>One statement takes the keys' advisory locks and makes their first claims; a second one reads the rows of earlier claims, if
  * there are any. Both may be run again in the same transaction, which has the locks already.

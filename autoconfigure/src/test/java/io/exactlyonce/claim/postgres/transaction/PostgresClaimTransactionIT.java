@@ -21,7 +21,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
-import io.exactlyonce.claim.ClaimsLockedException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.InterruptedDataSource;
@@ -433,7 +433,7 @@ class PostgresClaimTransactionIT {
                             new ClaimEnd.Completed(done.id(), "1"),
                             new ClaimEnd.Released(failed.id(), "failed", false)),
                     List.of(fresh))));
-            assertThat(result.locked()).containsExactly(request.id());
+            assertThat(result.unanswered()).containsExactly(request.id());
             assertThat(result.recorded()).containsExactlyInAnyOrder(done.id(), failed.id());
             assertThat(result.claimed()).hasOnlyElementsOfType(Acquired.class);
             return "2";
@@ -453,8 +453,8 @@ class PostgresClaimTransactionIT {
         assertThatThrownBy(() -> again(claim -> {
                     assertThatThrownBy(() -> inAnotherThread(() -> external.end(List.of(completion))))
                             .cause()
-                            .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
-                                assertThat(locked.locked()).containsExactly(request.id());
+                            .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
+                                assertThat(locked.unanswered()).containsExactly(request.id());
                                 assertThat(locked.granted()).isEmpty();
                             });
                     throw new IOException("no stock");
@@ -477,8 +477,8 @@ class PostgresClaimTransactionIT {
         again(claim -> {
             assertThatThrownBy(() -> inAnotherThread(() -> external.renew(renewals)))
                     .cause()
-                    .isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
-                        assertThat(locked.locked()).containsExactly(request.id());
+                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
+                        assertThat(locked.unanswered()).containsExactly(request.id());
                         assertThat(locked.granted()).containsExactly(live.id());
                     });
             return null;
@@ -507,10 +507,11 @@ class PostgresClaimTransactionIT {
                                 "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = ?",
                                 zombie.claimId());
             }
-            assertThatThrownBy(() -> external.end(ends)).isInstanceOfSatisfying(ClaimsLockedException.class, locked -> {
-                assertThat(locked.locked()).hasSize(40).doesNotContain(live.id());
-                assertThat(locked.granted()).containsExactly(live.id());
-            });
+            assertThatThrownBy(() -> external.end(ends))
+                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
+                        assertThat(locked.unanswered()).hasSize(40).doesNotContain(live.id());
+                        assertThat(locked.granted()).containsExactly(live.id());
+                    });
             other.rollback();
         }
         assertThat(external.end(ends)).hasSize(41);

@@ -1,8 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.postgres.jdbc.SingleRoundTripQuery;
-import java.util.ArrayList;
+import java.sql.PreparedStatement;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -11,25 +10,24 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /** Ties transactions of the application's to claims. */
-final class FencingLock {
+final class Fence {
 
     /**
      * The weakest lock there is, so that updates which leave the key alone go on: the holder's own renewals, its completion
      * and its release. Takeover and retention ask for {@code FOR UPDATE}, which this keeps away; renewals carry it along to
      * the row's new version. A row that was taken over meanwhile is not found.
      */
-    private static final String LOCK = """
-            SELECT 1 FROM exactly_once_claim
+    private static final String LOCK = Statements.within("""
+            SELECT claim_id FROM exactly_once_claim
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
-            FOR KEY SHARE
-            """;
+            FOR KEY SHARE""");
 
-    private final DatabaseIdentity database;
+    private final SameDatabase database;
 
     /** Whether a DataSource leads to the claims' database, which takes two statements to find out. */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 
-    FencingLock(DatabaseIdentity database) {
+    Fence(SameDatabase database) {
         this.database = database;
     }
 
@@ -41,16 +39,12 @@ final class FencingLock {
      */
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());
-        List<ClaimId> locked = new ArrayList<>();
-        SingleRoundTripQuery.within(transaction, LOCK)
-                .query(
-                        parameters -> {
-                            parameters.setString(1, claim.key().scope());
-                            parameters.setString(2, claim.key().key());
-                            parameters.setObject(3, claim.value());
-                        },
-                        row -> locked.add(claim));
-        return !locked.isEmpty();
+        return Boolean.TRUE.equals(transaction.execute(LOCK, (PreparedStatement statement) -> {
+            statement.setString(1, claim.key().scope());
+            statement.setString(2, claim.key().key());
+            statement.setObject(3, claim.value());
+            return !Statements.ids(statement).isEmpty();
+        }));
     }
 
     private DataSource callersDataSource() {
@@ -59,13 +53,22 @@ final class FencingLock {
                     "Claim.fence() was called without a transaction, so there are no writes that it could tie to the claim;"
                             + " call it in the transaction that writes, for example in a @Transactional method");
         }
-        List<DataSource> bound = DatabaseIdentity.dataSourcesOfTransaction();
-        return bound.stream()
-                .filter(this::isClaims)
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException(refusal(bound)));
+        List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
+        for (DataSource dataSource : bound) {
+            if (isClaims(dataSource)) {
+                return dataSource;
+            }
+        }
+        String problem = bound.isEmpty()
+                ? "of a transaction manager that binds no JDBC connection"
+                : "of another database: " + SameDatabase.describe(new JdbcTemplate(bound.get(0)));
+        throw new IllegalStateException(
+                ("Claim.fence() was called in a transaction %s; claims are kept in %s, and only its transactions can be fenced:"
+                                + " write there, or make the writes conditional on Claim.fencingToken()")
+                        .formatted(problem, database.describeClaims()));
     }
 
+    /** Two threads may both ask: no lock is held meanwhile. */
     private boolean isClaims(DataSource dataSource) {
         Boolean answer = known.get(dataSource);
         if (answer == null) {
@@ -73,14 +76,5 @@ final class FencingLock {
             known.put(dataSource, answer);
         }
         return answer;
-    }
-
-    private String refusal(List<DataSource> bound) {
-        String problem = bound.isEmpty()
-                ? "of a transaction manager that binds no JDBC connection"
-                : "of another database: " + DatabaseIdentity.describe(new JdbcTemplate(bound.get(0)));
-        return ("Claim.fence() was called in a transaction %s; claims are kept in %s, and only its transactions can be fenced:"
-                        + " write there, or make the writes conditional on Claim.fencingToken()")
-                .formatted(problem, database.describeClaims());
     }
 }

@@ -1,4 +1,4 @@
-package io.exactlyonce.claim.postgres.retention;
+package io.exactlyonce.claim.postgres;
 
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,9 +12,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.claim.Threads;
-import io.exactlyonce.claim.postgres.PostgresClaimStore;
-import io.exactlyonce.claim.postgres.PostgresParkedClaims;
-import io.exactlyonce.claim.postgres.RecordedSweeps;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.time.NanoClock;
@@ -36,7 +33,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 /** Which claims a sweep deletes, and how. */
 @Timeout(60)
 @ExtendWith(OutputCaptureExtension.class)
-class ClaimSweeperIT {
+class RetentionIT {
 
     private static final int CONNECTIONS = 4;
 
@@ -158,8 +155,9 @@ class ClaimSweeperIT {
                 .update("UPDATE exactly_once_claim SET claimed_at = '2026-03-20 12:00Z', completed_at ="
                         + " '2026-03-20 12:00:01Z', expires_at = '2026-04-03 12:00Z'");
         String deletable = "SELECT count(*) FROM ("
-                + ExpiredClaims.DELETE.substring(
-                        ExpiredClaims.DELETE.indexOf("SELECT ctid"), ExpiredClaims.DELETE.indexOf("ORDER BY"))
+                + Retention.DELETE
+                        .substring(Retention.DELETE.indexOf("SELECT ctid"), Retention.DELETE.indexOf("ORDER BY"))
+                        .replace("(SELECT mine FROM turn) AND", "")
                 + ") AS found";
         try (Connection berlin = database.newConnection();
                 Statement statement = berlin.createStatement()) {
@@ -272,7 +270,8 @@ class ClaimSweeperIT {
         try (Connection other = database.newConnection()) {
             other.setAutoCommit(false);
             try (Statement statement = other.createStatement()) {
-                statement.executeQuery(ExpiredClaims.TAKE_TURN);
+                statement.executeQuery(
+                        "SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer)");
             }
             sweep();
             assertThat(sweeps.batches).isEmpty();
@@ -297,7 +296,7 @@ class ClaimSweeperIT {
         };
 
         Threads.run(4, () -> {
-            var one = new ClaimSweeper(database.pool(), 10, List.of(counter), System::nanoTime, length -> {});
+            var one = new Retention(database.pool(), 10, List.of(counter), System::nanoTime, length -> {});
             while (deleted.get() < 200) {
                 sweep(one);
             }
@@ -330,7 +329,7 @@ class ClaimSweeperIT {
     @Test
     void interruptEndsTheSweepBetweenTwoBatches() throws Exception {
         expired(25);
-        var retention = new ClaimSweeper(database.pool(), 10, List.of(sweeps), System::nanoTime, length -> {
+        var retention = new Retention(database.pool(), 10, List.of(sweeps), System::nanoTime, length -> {
             throw new InterruptedException();
         });
 
@@ -354,7 +353,7 @@ class ClaimSweeperIT {
     @Test
     void outageIsReportedOnceAndItsEndToo(CapturedOutput output) throws Exception {
         expired(3);
-        ClaimSweeper retention = retention(10);
+        Retention retention = retention(10);
         EmbeddedDatabase.shared().disconnect(database.url());
         retention.sweep();
         retention.sweep();
@@ -383,7 +382,7 @@ class ClaimSweeperIT {
             }
         };
 
-        new ClaimSweeper(database.pool(), 10, List.of(broken, sweeps), System::nanoTime, length -> {}).sweep();
+        new Retention(database.pool(), 10, List.of(broken, sweeps), System::nanoTime, length -> {}).sweep();
 
         assertThat(sweeps.deleted()).isEqualTo(25);
     }
@@ -434,7 +433,7 @@ class ClaimSweeperIT {
         retention(100).sweep();
     }
 
-    private static void sweep(ClaimSweeper retention) {
+    private static void sweep(Retention retention) {
         try {
             retention.sweep();
         } catch (InterruptedException stopped) {
@@ -442,11 +441,11 @@ class ClaimSweeperIT {
         }
     }
 
-    private ClaimSweeper retention(int batchSize) {
+    private Retention retention(int batchSize) {
         return retention(batchSize, System::nanoTime);
     }
 
-    private ClaimSweeper retention(int batchSize, NanoClock clock) {
-        return new ClaimSweeper(database.pool(), batchSize, List.of(sweeps), clock, pauses::add);
+    private Retention retention(int batchSize, NanoClock clock) {
+        return new Retention(database.pool(), batchSize, List.of(sweeps), clock, pauses::add);
     }
 }

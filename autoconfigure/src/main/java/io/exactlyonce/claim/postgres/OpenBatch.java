@@ -1,0 +1,148 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimEnd.Completed;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.postgres.ClaimRow.Status;
+import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What is left to do of a batch, in key order, and what has become of the rest. Used by one thread. */
+final class OpenBatch {
+
+    private final ClaimBatch batch;
+    private final List<ClaimEnd> ends;
+    private final List<ClaimRequest> claims;
+    private final Set<ClaimId> recorded = new HashSet<>();
+    private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
+
+    OpenBatch(ClaimBatch batch) {
+        this.batch = batch;
+        this.ends = new ArrayList<>(batch.ends());
+        this.claims = new ArrayList<>(batch.claims());
+        ends.sort(Comparator.comparing(end -> end.claim().key()));
+        claims.sort(Comparator.comparing(ClaimRequest::key));
+    }
+
+    boolean isLeft() {
+        return !ends.isEmpty() || !claims.isEmpty();
+    }
+
+    List<ClaimEnd> ends() {
+        return ends;
+    }
+
+    List<ClaimRequest> claims() {
+        return claims;
+    }
+
+    Set<ClaimKey> keys() {
+        Set<ClaimKey> keys = new LinkedHashSet<>();
+        ends.forEach(end -> keys.add(end.claim().key()));
+        claims.forEach(claim -> keys.add(claim.key()));
+        return keys;
+    }
+
+    /** Notes the ends that were written. */
+    void ended(Set<UUID> written) {
+        for (ClaimEnd end : ends) {
+            if (written.contains(end.claim().value())) {
+                recorded.add(end.claim());
+            }
+        }
+        ends.removeIf(end -> recorded.contains(end.claim()));
+    }
+
+    /** Notes the first claims that were made: their ids and fencing tokens. */
+    void claimed(ResultSet row) throws SQLException {
+        while (row.next()) {
+            outcomes.put(row.getObject(1, UUID.class), new Acquired(1, row.getLong(2), false));
+        }
+        forgetDecided();
+    }
+
+    /**
+     * Decides what the rows decide, and finds out what can be written.
+     *
+     * @param rows of the open keys; one that is missing was deleted meanwhile, and can be claimed for the first time again
+     * @param own takes requests whose claims hold their keys
+     * @param free takes one request for each key that is free
+     * @param inDoubt takes one request for each key that is to be parked
+     */
+    void decide(Map<ClaimKey, ClaimRow> rows, List<FreeKey> own, List<FreeKey> free, List<FreeKey> inDoubt) {
+        ends.removeIf(end -> isDecided(end, rows.get(end.claim().key())));
+        Set<ClaimKey> tried = new HashSet<>();
+        for (ClaimRequest request : claims) {
+            ClaimRow row = rows.get(request.key());
+            if (row == null) {
+                continue;
+            }
+            if (row.isHeldBy(request.claimId())) {
+                own.add(new FreeKey(request, row));
+            } else if (!row.isFree()) {
+                outcomes.put(request.claimId(), row.refusal(request));
+            } else if (row.wasReleasedBy(request.claimId())) {
+                outcomes.put(request.claimId(), new HeldElsewhere(Duration.ZERO));
+            } else if (tried.add(request.key())) {
+                (row.mustBeParked(request) ? inDoubt : free).add(new FreeKey(request, row));
+            }
+        }
+        forgetDecided();
+    }
+
+    /** Returns whether a row tells what became of an end: it is recorded, or its claim is lost; not if it could be written now. */
+    private boolean isDecided(ClaimEnd end, @Nullable ClaimRow row) {
+        if (row == null || !row.claimId().equals(end.claim().value())) {
+            return true;
+        }
+        if (row.status() == Status.COMPLETED && end instanceof Completed) {
+            recorded.add(end.claim()); // by an earlier call
+        }
+        return row.status() != Status.HELD;
+    }
+
+    /** Notes an outcome of those that were written. */
+    void answer(List<FreeKey> keys, Set<UUID> written, Function<FreeKey, ClaimOutcome> outcome) {
+        for (FreeKey key : keys) {
+            UUID claim = key.request().claimId();
+            if (written.contains(claim)) {
+                outcomes.put(claim, outcome.apply(key));
+            }
+        }
+        forgetDecided();
+    }
+
+    private void forgetDecided() {
+        claims.removeIf(claim -> outcomes.containsKey(claim.claimId()));
+    }
+
+    /** A claim that is still open has lost its key to another transaction in each round, or its row is locked. */
+    ClaimBatch.Result result() {
+        Set<ClaimId> unanswered = new HashSet<>();
+        ends.forEach(end -> unanswered.add(end.claim()));
+        List<ClaimOutcome> claimed = new ArrayList<>(batch.claims().size());
+        for (ClaimRequest claim : batch.claims()) {
+            claimed.add(outcomes.getOrDefault(claim.claimId(), new HeldElsewhere(Duration.ZERO)));
+        }
+        return new ClaimBatch.Result(recorded, claimed, unanswered);
+    }
+}

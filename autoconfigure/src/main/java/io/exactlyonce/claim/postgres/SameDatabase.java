@@ -1,0 +1,106 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimKey;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Finds out whether a transaction of the application's is one of the database that keeps the claims.
+ *
+ * <p>It takes an advisory lock with a random number in the transaction, and sees whether the claims' pool is refused the
+ * same number. Such locks are kept by each server for each of its databases, so this compares server and database at
+ * once, whatever host names, proxies and balancers lie between. It takes no privilege, unlike reading the system identifier;
+ * and the lock belongs to a transaction, not to a session, so that a pooler between transactions makes no difference. A
+ * replica grants locks of its own, so it is another server here.
+ */
+public final class SameDatabase {
+
+    private static final String LOCK = "SELECT pg_try_advisory_xact_lock(?)";
+
+    /** The search path, and maybe the user, decide which table the name means. */
+    private static final String TABLE = "SELECT coalesce(to_regclass('exactly_once_claim')::oid::bigint, 0)";
+
+    private static final String DESCRIBE = """
+            SELECT format('database %s on %s (user %s, search_path %s)', current_database(),
+                          coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket'),
+                          current_user, current_setting('search_path'))
+            """;
+
+    private static final int HEX_DIGITS_OF_A_LONG = 16;
+
+    private final Statements claims;
+
+    /** @param claims reaches the database that keeps the claims */
+    public SameDatabase(DataSource claims) {
+        this.claims = new Statements(claims);
+    }
+
+    /**
+     * Returns the number of the advisory lock that a transaction takes on a key whose row no other transaction can see until it
+     * commits. Two keys may share one: that costs a wait, never correctness, since the key's row decides.
+     *
+     * @return the first 8 bytes of the SHA-256 of scope and key: the same for all versions that may run side by side
+     */
+    public static long number(ClaimKey key) {
+        return Long.parseUnsignedLong(key.hash().substring(0, HEX_DIGITS_OF_A_LONG), HEX_DIGITS_OF_A_LONG);
+    }
+
+    /**
+     * Returns the DataSources whose connections the open transaction has bound to the calling thread, rather than those that
+     * are configured: none if it speaks no JDBC.
+     */
+    public static List<DataSource> dataSourcesOfTransaction() {
+        List<DataSource> bound = new ArrayList<>();
+        if (TransactionSynchronizationManager.isActualTransactionActive()) {
+            TransactionSynchronizationManager.getResourceMap().forEach((key, resource) -> {
+                if (resource instanceof ConnectionHolder && key instanceof DataSource dataSource) {
+                    bound.add(dataSource);
+                }
+            });
+        }
+        return bound;
+    }
+
+    /** Returns whether the transaction that this template works in is one of the claims' database. */
+    public boolean isSame(JdbcTemplate transaction) {
+        long number = ThreadLocalRandom.current().nextLong();
+        return Boolean.TRUE.equals(transaction.queryForObject(LOCK, Boolean.class, number))
+                && !ask(LOCK, Boolean.class, number);
+    }
+
+    /** Returns whether the claim table's name means the same table in both. */
+    public boolean isSameTable(JdbcTemplate transaction) {
+        return ask(TABLE, Long.class).equals(transaction.queryForObject(TABLE, Long.class));
+    }
+
+    public String describeClaims() {
+        return ask(DESCRIBE, String.class);
+    }
+
+    /** Names database, server, user and search path, for people. */
+    public static String describe(JdbcTemplate jdbc) {
+        return String.valueOf(jdbc.queryForObject(DESCRIBE, String.class));
+    }
+
+    /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
+    private <T> T ask(String sql, Class<T> type, Object... parameters) {
+        return claims.run(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                for (int i = 0; i < parameters.length; i++) {
+                    statement.setObject(i + 1, parameters[i]);
+                }
+                try (ResultSet answer = statement.executeQuery()) {
+                    answer.next();
+                    return answer.getObject(1, type);
+                }
+            }
+        });
+    }
+}

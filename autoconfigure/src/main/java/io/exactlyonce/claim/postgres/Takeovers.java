@@ -1,0 +1,131 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimRequest;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+
+/**
+ * Writes rows that were free when they were read: takes keys over whose claim was released or whose holder's lease is over,
+ * and parks keys in doubt.
+ */
+public final class Takeovers {
+
+    private static final int KEYS_OF_PLACE = 5;
+
+    /**
+     * Finds nothing if the row has changed since: another claim, another status, or a renewal. Attempt and fencing token
+     * change with the claim's id only, so the ones that were read still hold then.
+     *
+     * <p>A row that another transaction has locked is left alone rather than waited for, since a batch must not hang on it:
+     * a transaction that the holder has fenced, or a takeover, renewal or completion that is just being written.
+     */
+    private static final String PLACE = """
+            CROSS JOIN LATERAL (
+                SELECT c.ctid AS place FROM exactly_once_claim AS c
+                WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.held_id AND c.status = w.status
+                  AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp())
+                OFFSET 0 FOR UPDATE SKIP LOCKED
+            ) AS free) AS w
+            WHERE claim.ctid = w.place
+            RETURNING w.claim_id
+            """;
+
+    static final String TAKE_OVER = """
+            UPDATE exactly_once_claim AS claim
+            SET status = 'HELD', claim_id = w.claim_id, owner = w.owner, attempt = w.attempt, fencing_token = w.token,
+                ambiguous = w.ambiguous, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
+                cleared = false, lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond',
+                expires_at = clock_timestamp() + ? * interval '1 microsecond'
+            FROM (SELECT w.claim_id, w.owner, w.attempt, w.token, w.ambiguous, w.fingerprint, w.lease_micros, free.place
+                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
+                              (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
+                              (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]))
+                       AS w (scope, key, held_id, status, claim_id, owner, attempt, token, ambiguous, fingerprint,
+                             lease_micros)
+            """ + PLACE;
+
+    /** {@code parked_at} is set with the status PARKED and only then: the index of parked claims asks for it. */
+    static final String PARK_IN_DOUBT = """
+            UPDATE exactly_once_claim AS claim
+            SET status = 'PARKED', parked_at = clock_timestamp(), ambiguous = true,
+                error = coalesce(error, 'its holder vanished')
+            FROM (SELECT w.claim_id, free.place
+                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
+                              (SELECT ?::uuid[])) AS w (scope, key, held_id, status, claim_id)
+            """ + PLACE;
+
+    private final String takeOver;
+    private final String parkInDoubt;
+    private final Duration retention;
+
+    /**
+     * A key that is free.
+     *
+     * @param row as it was read
+     */
+    public record FreeKey(ClaimRequest request, ClaimRow row) {}
+
+    /**
+     * @param settings puts settings around a statement, one of them in front, with one row as its answer
+     * @param retention how long a row is kept, counted from its last claim
+     */
+    public Takeovers(UnaryOperator<String> settings, Duration retention) {
+        this.takeOver = settings.apply(TAKE_OVER);
+        this.parkInDoubt = settings.apply(PARK_IN_DOUBT);
+        this.retention = retention;
+    }
+
+    /**
+     * Takes keys over, in one round trip.
+     *
+     * @param free each key once, in key order: two batches do not deadlock then
+     * @return the claims that won their key
+     */
+    Set<UUID> takeOver(Connection connection, List<FreeKey> free) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(takeOver)) {
+            statement.setLong(1, Statements.micros(retention));
+            bindPlaces(statement, 2, free);
+            int next = 2 + KEYS_OF_PLACE;
+            Statements.texts(statement, next, free, key -> key.request().owner());
+            Statements.longs(
+                    statement, next + 1, free, key -> (long) key.row().next().attempt());
+            Statements.longs(statement, next + 2, free, key -> key.row().next().fencingToken());
+            Statements.booleans(
+                    statement, next + 3, free, key -> key.row().next().ambiguous());
+            Statements.texts(statement, next + 4, free, key -> key.request().fingerprint());
+            Statements.longs(
+                    statement,
+                    next + 5,
+                    free,
+                    key -> Statements.micros(key.request().lease()));
+            return Statements.ids(statement);
+        }
+    }
+
+    /**
+     * Parks keys in doubt, in one round trip.
+     *
+     * @param inDoubt each key once, in key order
+     * @return the claims whose key was parked for them
+     */
+    public Set<UUID> parkInDoubt(Connection connection, List<FreeKey> inDoubt) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(parkInDoubt)) {
+            bindPlaces(statement, 1, inDoubt);
+            return Statements.ids(statement);
+        }
+    }
+
+    private static void bindPlaces(PreparedStatement statement, int first, List<FreeKey> free) throws SQLException {
+        Statements.texts(statement, first, free, key -> key.row().key().scope());
+        Statements.texts(statement, first + 1, free, key -> key.row().key().key());
+        Statements.uuids(statement, first + 2, free, key -> key.row().claimId());
+        Statements.texts(statement, first + 3, free, key -> key.row().status().name());
+        Statements.uuids(statement, first + 4, free, key -> key.request().claimId());
+    }
+}
