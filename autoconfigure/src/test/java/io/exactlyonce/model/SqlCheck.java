@@ -77,7 +77,7 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
     PRIMARY_KEY(
-            Guard.ONE_TRANSACTION_PER_KEY,
+            Guard.ROW_DECIDES_AT_THE_COMMIT,
             "ON CONFLICT (scope, key) DO NOTHING RETURNING claim_id, fencing_token",
             "ON CONFLICT (scope, key) DO UPDATE SET claim_id = EXCLUDED.claim_id, status = 'HELD'"
                     + " RETURNING claim_id, fencing_token",
