@@ -7,7 +7,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.startup.ClaimDatabase;
-import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
+import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
@@ -136,7 +136,7 @@ class ListenerConfiguration {
                 .orElseGet(manager::toString);
     }
 
-    private static PostgresClaimTransactionFactory transactions(
+    private static TransactionCheck transactions(
             BeanFactory beans, @Nullable PrimaryPinnedDataSource claims, ExactlyOnceProperties properties) {
         if (claims == null) {
             throw new UnsupportedTransactionException(
@@ -144,7 +144,7 @@ class ListenerConfiguration {
                     "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
                     null);
         }
-        return new PostgresClaimTransactionFactory(
+        return new TransactionCheck(
                 claims,
                 beans,
                 properties.claim().retention(),

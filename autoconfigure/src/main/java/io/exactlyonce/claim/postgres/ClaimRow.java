@@ -40,7 +40,7 @@ public record ClaimRow(
             greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
             """;
 
-    enum Status {
+    public enum Status {
         HELD,
         COMPLETED,
         RELEASED,

@@ -27,7 +27,7 @@ public final class FreeRowUpdates {
      * a transaction that the holder has fenced, or a takeover, renewal or completion that is just being written. Asked for
      * in a subquery that is run once, and not in a join, whose plan could change.
      */
-    private static final String LOCK = """
+    public static final String LOCK = """
                 SELECT claim_id FROM exactly_once_claim
                 WHERE scope = ? AND key = ? AND claim_id = ? AND status = ?
                   AND (status = 'RELEASED' OR lease_until <= clock_timestamp())
@@ -44,7 +44,7 @@ public final class FreeRowUpdates {
             """ + LOCK + ")";
 
     /** {@code parked_at} is set with the status PARKED and only then: the index of parked claims asks for it. */
-    private static final String PARK_IN_DOUBT = """
+    public static final String PARK_IN_DOUBT = """
             UPDATE exactly_once_claim
             SET status = 'PARKED', parked_at = clock_timestamp(), ambiguous = true,
                 error = coalesce(error, 'its holder vanished')
@@ -108,7 +108,7 @@ public final class FreeRowUpdates {
         bindLock(statement, 3, inDoubt.row());
     }
 
-    private static void bindLock(PreparedStatement statement, int firstIndex, ClaimRow row) throws SQLException {
+    public static void bindLock(PreparedStatement statement, int firstIndex, ClaimRow row) throws SQLException {
         statement.setString(firstIndex, row.key().scope());
         statement.setString(firstIndex + 1, row.key().key());
         statement.setObject(firstIndex + 2, row.claimId());

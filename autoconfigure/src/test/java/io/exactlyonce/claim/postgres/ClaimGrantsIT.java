@@ -16,7 +16,7 @@ import io.exactlyonce.claim.postgres.retention.ClaimSweeper;
 import io.exactlyonce.claim.postgres.schema.ClaimTable;
 import io.exactlyonce.claim.postgres.schema.ClaimTable.ClaimSchemaException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
+import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.PrimaryPinnedDataSource;
 import io.exactlyonce.primary.PrimaryProbe;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -175,7 +175,7 @@ class ClaimGrantsIT {
     }
 
     private void handleWithinATransaction() throws Throwable {
-        var transaction = new PostgresClaimTransactionFactory(
+        var transaction = new TransactionCheck(
                         pool, new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
                 .of(new JdbcTransactionManager(application()), null);
 

@@ -138,7 +138,8 @@ class ClaimPlansIT {
             expired = new ExpiredClaims(connection);
             manager = new JdbcTransactionManager(connection);
             transaction =
-                    new PostgresClaimTransaction(manager, connection, TestDatabase.RETENTION, SynchronousCommit.ON);
+                    new PostgresClaimTransaction(
+                            manager, connection, connection, false, TestDatabase.RETENTION, SynchronousCommit.ON);
         }
 
         /** Every operation in every way that takes a statement of its own. */

@@ -29,7 +29,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
 /** Which transaction managers may hold claims. */
-class PostgresClaimTransactionFactoryIT {
+class TransactionCheckIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
@@ -50,7 +50,7 @@ class PostgresClaimTransactionFactoryIT {
         protected void doRollback(DefaultTransactionStatus status) {}
     }
 
-    private final PostgresClaimTransactionFactory transactions = new PostgresClaimTransactionFactory(
+    private final TransactionCheck transactions = new TransactionCheck(
             DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterAll
@@ -210,7 +210,7 @@ class PostgresClaimTransactionFactoryIT {
         DataSource target = dataSource();
         var beans = new StaticListableBeanFactory();
         beans.addBean("dataSource", new DelegatingDataSource(target));
-        var ofApplication = new PostgresClaimTransactionFactory(
+        var ofApplication = new TransactionCheck(
                 DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
         var manager = new JdbcTransactionManager(target);
 
@@ -222,10 +222,7 @@ class PostgresClaimTransactionFactoryIT {
     @Test
     void managerThatStopsBeginningTransactionsIsNoticedBeforeTheWork() {
         assertThatThrownBy(() -> new PostgresClaimTransaction(
-                                new OfAnotherResource(),
-                                DATABASE.application(),
-                                TestDatabase.RETENTION,
-                                SynchronousCommit.ON)
+                        new OfAnotherResource(), DATABASE.application(), DATABASE.pool(), false, TestDatabase.RETENTION, SynchronousCommit.ON)
                         .execute(TestDatabase.request(), claim -> {
                             throw new AssertionError("called without a transaction");
                         }))
