@@ -3,6 +3,7 @@ package io.exactlyonce.claim;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,20 +77,16 @@ public interface ClaimTransaction {
      * @throws Exception if they are not
      */
     default void probe(ClaimRequest request) throws Exception {
+        AtomicBoolean answered = new AtomicBoolean();
         try {
             execute(request, claim -> {
-                throw new Answered();
+                answered.set(true);
+                throw new IllegalStateException("The probe was answered, and is rolled back");
             });
-        } catch (Answered rolledBack) {
-            // It was answered.
-        }
-    }
-
-    /** Rolls a probe back. */
-    @SuppressWarnings("serial")
-    final class Answered extends RuntimeException {
-        private Answered() {
-            super("The probe's claim was answered", null, false, false);
+        } catch (Exception failure) {
+            if (!answered.get()) {
+                throw failure;
+            }
         }
     }
 }

@@ -120,12 +120,7 @@ public final class ExactlyOnceContainerFactory
             chooseThreads(container.getContainerOptions(), options, listener, settings);
             configure(container.getContainerOptions(), options, ready, settings);
         });
-        scopes.add(
-                listener,
-                endpoint.getLogicalNames(),
-                settings.scope(),
-                settings.onAbandoned(),
-                settings.effects());
+        scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned(), settings.effects());
         container.setComponentFactories(List.of(
                 new ComponentFactory<>(ready, listener, settings, false),
                 new ComponentFactory<>(ready, listener, settings, true)));

@@ -52,8 +52,7 @@ public final class ContainerSettings {
     }
 
     /** Sets what a method of the container that is being made says; those of one class say the same. */
-    static void complete(
-            DeliveryHandlerMethod handler, @Nullable Duration timeout, ExactlyOnceListener annotation) {
+    static void complete(DeliveryHandlerMethod handler, @Nullable Duration timeout, ExactlyOnceListener annotation) {
         ContainerSettings latest = LATEST.get();
         if (latest != null) {
             latest.handlers.add(handler);

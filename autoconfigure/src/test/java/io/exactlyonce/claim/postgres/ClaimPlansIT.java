@@ -137,9 +137,8 @@ class ClaimPlansIT {
             store = new PostgresClaimStore(connection, TestDatabase.RETENTION);
             expired = new ExpiredClaims(connection);
             manager = new JdbcTransactionManager(connection);
-            transaction =
-                    new PostgresClaimTransaction(
-                            manager, connection, connection, false, TestDatabase.RETENTION, SynchronousCommit.ON);
+            transaction = new PostgresClaimTransaction(
+                    manager, connection, connection, false, TestDatabase.RETENTION, SynchronousCommit.ON);
         }
 
         /** Every operation in every way that takes a statement of its own. */

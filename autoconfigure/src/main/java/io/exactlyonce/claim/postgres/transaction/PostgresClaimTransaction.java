@@ -262,7 +262,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         try {
             requireTransaction();
             if (hasOneSnapshot) {
-                // Its snapshot may be older than the lock, and a row that it reads and misses conflicts with keys beside it.
+                // Its snapshot may be older than the lock, and a row that it reads and misses conflicts with keys
+                // beside it.
                 jdbc.execute(LOCK_ALONE, (PreparedStatement statement) -> look.locked(statement));
                 aside(ROWS_ALONE, statement -> look.met(statement, 1));
             } else {
@@ -469,7 +470,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 statement.setString(3, first.key().key());
                 statement.setObject(4, first.claimId());
                 ResultSet answer = statement.executeQuery();
-                return answer.next() ? answer.getString(1) : null;
+                answer.next();
+                return String.valueOf(answer.getString(1));
             });
             if ("completed".equals(became)) {
                 log.warn("{} failed after its commit, so its effects and completions stay", look, failure);
@@ -485,7 +487,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private void leaveInDoubt(Look look) {
-        log.error("{} was committed by its handler, which failed then: what it had written stays, and is in doubt", look);
+        log.error(
+                "{} was committed by its handler, which failed then: what it had written stays, and is in doubt", look);
         List<ClaimRequest> requests = look.free.stream().map(Free::request).toList();
         List<ClaimOutcome> outcomes = store.claim(requests);
         List<ClaimEnd> doubts = new ArrayList<>();
@@ -500,7 +503,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /** Not by Spring's utilities: within the application's transaction they would keep the connection to its end. */
-    private <T extends @Nullable Object> T aside(String sql, PreparedStatementCallback<T> action) {
+    private <T> T aside(String sql, PreparedStatementCallback<T> action) {
         try (Connection connection = claims.getConnection();
                 PreparedStatement statement = connection.prepareStatement(sql)) {
             return action.doInPreparedStatement(statement);
@@ -567,7 +570,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         boolean met(PreparedStatement statement, int parameter) throws SQLException {
             Object[] scopes =
                     requests.stream().map(request -> request.key().scope()).toArray();
-            Object[] keys = requests.stream().map(request -> request.key().key()).toArray();
+            Object[] keys =
+                    requests.stream().map(request -> request.key().key()).toArray();
             statement.setArray(parameter, statement.getConnection().createArrayOf("text", scopes));
             statement.setArray(parameter + 1, statement.getConnection().createArrayOf("text", keys));
             if (parameter == 1) {

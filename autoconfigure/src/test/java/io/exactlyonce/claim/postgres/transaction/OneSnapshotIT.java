@@ -98,7 +98,8 @@ class OneSnapshotIT {
     @ParameterizedTest
     @ValueSource(strings = {"repeatable read", "serializable"})
     void handlersOfNeighbouringKeysDoNotConflict(String isolation) throws Exception {
-        JdbcTransactionManager manager = new JdbcTransactionManager(manager(isolation).getDataSource());
+        JdbcTransactionManager manager =
+                new JdbcTransactionManager(manager(isolation).getDataSource());
         ClaimTransaction transaction = new TransactionCheck(
                         DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
                 .of(manager, null);

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -22,9 +21,7 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsLockedException;
-import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
-import io.exactlyonce.claim.postgres.InterruptedDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -41,7 +38,6 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -757,7 +753,8 @@ class PostgresClaimTransactionIT {
         transaction.probe(request);
         assertThat(hasRow()).isFalse();
 
-        DATABASE.jdbc().execute("ALTER TABLE exactly_once_claim ADD CONSTRAINT full_disk CHECK (key <> 'probe') NOT VALID");
+        DATABASE.jdbc()
+                .execute("ALTER TABLE exactly_once_claim ADD CONSTRAINT full_disk CHECK (key <> 'probe') NOT VALID");
         try {
             assertThatThrownBy(() -> transaction.probe(request(new ClaimKey("probes", "probe"))))
                     .hasMessageContaining("full_disk");

@@ -210,8 +210,7 @@ class TransactionCheckIT {
         DataSource target = dataSource();
         var beans = new StaticListableBeanFactory();
         beans.addBean("dataSource", new DelegatingDataSource(target));
-        var ofApplication = new TransactionCheck(
-                DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
+        var ofApplication = new TransactionCheck(DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
         var manager = new JdbcTransactionManager(target);
 
         assertThatThrownBy(() -> ofApplication.of(manager, false)).hasMessageContaining("takes no part");
@@ -222,7 +221,12 @@ class TransactionCheckIT {
     @Test
     void managerThatStopsBeginningTransactionsIsNoticedBeforeTheWork() {
         assertThatThrownBy(() -> new PostgresClaimTransaction(
-                        new OfAnotherResource(), DATABASE.application(), DATABASE.pool(), false, TestDatabase.RETENTION, SynchronousCommit.ON)
+                                new OfAnotherResource(),
+                                DATABASE.application(),
+                                DATABASE.pool(),
+                                false,
+                                TestDatabase.RETENTION,
+                                SynchronousCommit.ON)
                         .execute(TestDatabase.request(), claim -> {
                             throw new AssertionError("called without a transaction");
                         }))
