@@ -14,7 +14,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
-import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
+import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
@@ -310,7 +310,7 @@ public final class ExactlyOnceAutoConfiguration {
                 .orElseGet(manager::toString);
     }
 
-    private PostgresClaimTransactionFactory transactions(BeanFactory beans, @Nullable ClaimPool claims) {
+    private TransactionCheck transactions(BeanFactory beans, @Nullable ClaimPool claims) {
         if (claims == null) {
             throw new UnsupportedTransactionException(
                     "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
@@ -318,7 +318,7 @@ public final class ExactlyOnceAutoConfiguration {
                     null);
         }
         ExactlyOnceProperties.Claim claim = properties.claim();
-        return new PostgresClaimTransactionFactory(claims.dataSource(), beans, claim.retention(), claim.synchronousCommit());
+        return new TransactionCheck(claims.dataSource(), beans, claim.retention(), claim.synchronousCommit());
     }
 
     @Bean

@@ -3,6 +3,7 @@ package io.exactlyonce.claim;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Guaranteed: the work's effects and all completions are committed together, or none is. At most one transaction works
  * on a key at any time; it needs no lease, since the database ends the claims together with the transaction.
  *
- * <p>Not guaranteed: effects elsewhere. And a commit whose reply is lost looks like a failure: the next claim of a key
- * finds out which it was.
+ * <p>Not guaranteed: effects elsewhere; nor that a claim of another kind, by the store, is kept from a key meanwhile: then all is
+ * rolled back. A commit whose reply is lost may look like a failure: the next claim of a key finds out which it was.
  */
 @FunctionalInterface
 public interface ClaimTransaction {
@@ -46,7 +47,7 @@ public interface ClaimTransaction {
      *
      * @param requests at least one; of several for one key the later ones are held elsewhere
      * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
-     *     means that nothing was written for that key
+     *     means that nothing was completed for that key
      * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the connection was lost.
      *     The cause tells what the work threw, if it did
      * @throws Exception what the work threw, or why it could not be committed
@@ -60,5 +61,32 @@ public interface ClaimTransaction {
                     return result == null ? Map.of() : Map.of(request.id(), result);
                 })
                 .get(0);
+    }
+
+    /**
+     * Returns whether the caller's open transaction is the one in which this claim's work is done: work that has committed or
+     * rolled back by itself has left it.
+     */
+    default boolean isWithin(ClaimId claim) {
+        return true;
+    }
+
+    /**
+     * Finds out whether claims are answered, by one of a key of its own, of which nothing stays.
+     *
+     * @throws Exception if they are not
+     */
+    default void probe(ClaimRequest request) throws Exception {
+        AtomicBoolean answered = new AtomicBoolean();
+        try {
+            execute(request, claim -> {
+                answered.set(true);
+                throw new IllegalStateException("The probe was answered, and is rolled back");
+            });
+        } catch (Exception failure) {
+            if (!answered.get()) {
+                throw failure;
+            }
+        }
     }
 }

@@ -99,7 +99,12 @@ public final class ExactlyOnceContainerFactory
                     "use @ExactlyOnceListener in the place of @SqsListener, or name another factory");
         }
         if (settings.isObserved()) {
-            scopes.add(container.getId(), endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
+            scopes.add(
+                    container.getId(),
+                    endpoint.getLogicalNames(),
+                    settings.scope(),
+                    settings.onAbandoned(),
+                    settings.effects());
             return container;
         }
         if (prepared instanceof ListenerEndpoint own) {
@@ -115,7 +120,7 @@ public final class ExactlyOnceContainerFactory
             chooseThreads(container.getContainerOptions(), options, listener, settings);
             configure(container.getContainerOptions(), options, ready, settings);
         });
-        scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned());
+        scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned(), settings.effects());
         container.setComponentFactories(List.of(
                 new ComponentFactory<>(ready, listener, settings, false),
                 new ComponentFactory<>(ready, listener, settings, true)));

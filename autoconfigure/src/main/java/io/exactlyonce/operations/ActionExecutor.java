@@ -98,7 +98,8 @@ public final class ActionExecutor {
         HandlerRun run = new HandlerRun();
         RenewedLease lease = supervisor.hold(request.id(), request.lease(), begun, run::stop);
         try {
-            LeasedClaim claim = new LeasedClaim(request.id(), acquired, lease::isHeld, keeper);
+            LeasedClaim claim =
+                    new LeasedClaim(request.id(), acquired, lease::isHeld, () -> keeper.fence(request.id()));
             T result = act(request.id(), doubt, claim, lease, run, action);
             complete(request, claim, lease, result);
             return result;

@@ -38,7 +38,7 @@ final class ClaimMoves {
         }
     }
 
-    private static boolean mayTakeOver(Row row, Steps steps) {
+    static boolean mayTakeOver(Row row, Steps steps) {
         return switch (row.status()) {
             case RELEASED -> true;
             case HELD ->
@@ -49,7 +49,7 @@ final class ClaimMoves {
         };
     }
 
-    private static void refuse(State state, int who, Status status, Steps steps) {
+    static void refuse(State state, int who, Status status, Steps steps) {
         Worker worker = state.worker(who);
         switch (status) {
             case COMPLETED -> steps.add(who, "is told: completed", state.with(who, worker.letGo(Phase.ACKNOWLEDGING)));
@@ -108,7 +108,7 @@ final class ClaimMoves {
         steps.add(who, what, next, kept, taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
     }
 
-    private static boolean holdsByItsOwnClock(Worker other, Row row) {
+    static boolean holdsByItsOwnClock(Worker other, Row row) {
         boolean begun = other.phase() == Phase.ACQUIRED || other.phase().isHandler();
         return begun && other.lease() > 0 && row.isHeldBy(other.claim());
     }

@@ -2,40 +2,44 @@ package io.exactlyonce.model;
 
 import io.exactlyonce.model.Row.Status;
 import io.exactlyonce.model.Worker.Phase;
+import java.util.Objects;
 
-/** A handler whose effects, claim and completion are one transaction. It needs no lease. */
+/**
+ * A handler whose effects and completion are one transaction, which reads the key's row before it and writes it at its end. It
+ * needs no lease.
+ */
 final class DatabaseMoves {
 
     private DatabaseMoves() {}
 
     static void collect(State state, int who, Steps steps) {
         switch (state.worker(who).phase()) {
-            case CLAIMING -> claim(state, who, steps);
+            case CLAIMING -> look(state, who, steps);
             case HANDLING -> write(state, who, steps);
             case CHECKED -> commit(state, who, steps);
             default -> EndMoves.collect(state, who, steps);
         }
     }
 
-    private static void claim(State state, int who, Steps steps) {
-        Worker worker = state.worker(who);
-        boolean open = state.other(who).phase().isHandler();
-        if (open && steps.has(Guard.ONE_TRANSACTION_PER_KEY)) {
-            State told = state.with(who, worker.letGo(ClaimMoves.heldElsewhere(steps)));
-            steps.add(who, "is told: held elsewhere", told);
-        } else if (state.row().status() == Status.COMPLETED && steps.has(Guard.COMPLETED_KEY_STAYS_COMPLETED)) {
-            steps.add(who, "is told: completed", state.with(who, worker.letGo(Phase.ACKNOWLEDGING)));
+    private static void look(State state, int who, Steps steps) {
+        Row row = state.row();
+        boolean open = state.isLocked(who);
+        if (row.status() != Status.ABSENT && !ClaimMoves.mayTakeOver(row, steps)) {
+            ClaimMoves.refuse(state, who, row.status(), steps);
+        } else if (open && steps.has(Guard.ONE_TRANSACTION_PER_KEY)) {
+            ClaimMoves.refuse(state, who, Status.HELD, steps);
         } else {
+            boolean doubt = row.status() != Status.ABSENT && row.isInDoubt();
             int attempt = state.history().attempts() + 1;
-            State begun = state.with(state.history().acquired(attempt, false))
-                    .with(who, worker.letGo(Phase.HANDLING).acquired(attempt).to(Phase.HANDLING));
-            steps.add(who, "claims the key in its transaction", begun);
+            State begun = state.with(state.history().acquired(0, doubt))
+                    .with(who, state.worker(who).letGo(Phase.HANDLING).working(Phase.HANDLING, attempt, row));
+            steps.add(who, "locks the key and finds it free", begun, !open, Rules.TRANSACTIONS_TAKE_TURNS);
         }
     }
 
     private static void write(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
-        State written = state.with(who, worker.to(Phase.CHECKED));
+        State written = state.with(who, worker.working(Phase.CHECKED, worker.attempt(), met(worker)));
         if (steps.lacks(Guard.EFFECT_COMMITS_WITH_THE_COMPLETION)) {
             written = written.with(state.history().effect(worker.attempt()));
         }
@@ -45,10 +49,34 @@ final class DatabaseMoves {
 
     private static void commit(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
-        Row row = new Row(Status.COMPLETED, worker.claim(), worker.attempt(), worker.attempt(), false, 0, -1);
-        State committed = state.with(row).with(state.history().effect(worker.attempt()));
-        steps.add(who, "commits", committed.with(who, worker.to(Phase.ACKNOWLEDGING)));
+        State returning = state.with(who, worker.to(Phase.RETURNING));
+        Row met = met(worker);
+        if (!isAsRead(state.row(), met) && steps.has(Guard.ROW_DECIDES_AT_THE_COMMIT)) {
+            steps.add(who, "finds another row at the end, and rolls back", returning);
+            return;
+        }
+        int token = met.token() + 1;
+        boolean taken = ClaimMoves.holdsByItsOwnClock(state.other(who), state.row());
+        Row row = new Row(Status.COMPLETED, worker.claim(), worker.attempt(), token, met.doubt(), 0, -1);
+        State committed = state.with(row).with(state.history().committed(token, worker.attempt()));
+        steps.add(
+                who,
+                "writes the completed row and commits",
+                committed.with(who, worker.to(Phase.ACKNOWLEDGING)),
+                !taken && token > state.history().topToken(),
+                taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
         steps.fault(who, "commits, and loses the reply", committed.with(who, worker.to(Phase.RETURNING)));
-        steps.fault(who, "cannot commit", state.with(who, worker.to(Phase.RETURNING)));
+        steps.fault(who, "cannot commit", returning);
+    }
+
+    private static Row met(Worker worker) {
+        return Objects.requireNonNull(worker.met());
+    }
+
+    private static boolean isAsRead(Row row, Row met) {
+        return row.status() == met.status()
+                && row.claim() == met.claim()
+                && (met.status() == Status.ABSENT || row.isOver())
+                && row.fencedBy() < 0;
     }
 }

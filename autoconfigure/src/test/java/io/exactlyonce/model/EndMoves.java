@@ -113,10 +113,8 @@ final class EndMoves {
 
     private static boolean isFree(State state, int who, Steps steps) {
         Row row = state.row();
-        if (steps.mode() == Mode.DATABASE) {
-            return !state.other(who).phase().isHandler();
-        }
-        return row.fencedBy() < 0
+        return !state.isLocked(who)
+                && row.fencedBy() < 0
                 && (row.status() == Status.ABSENT
                         || (row.isOver()
                                 && (row.status() == Status.RELEASED

@@ -30,7 +30,7 @@ final class Explorer {
      * @param missing guards that are left out
      */
     static Exploration explore(Mode mode, Set<Guard> missing, Bounds bounds) {
-        return new Explorer(mode, missing, bounds).explore(State.initial(bounds));
+        return new Explorer(mode, missing, bounds).explore(State.initial(mode, bounds));
     }
 
     private Exploration explore(State initial) {

@@ -60,11 +60,13 @@ enum Guard {
     RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.RenewedWindow#exposure"),
     /** No renewal past the local end of the window, for the same reason. */
     WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.RenewedWindow#attempt"),
-    /** With {@code DATABASE} the row's primary key, and the key's advisory lock before it, admit one transaction. */
-    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalClaim#run"),
+    /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
+    ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
+    /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */
+    ROW_DECIDES_AT_THE_COMMIT(Mode.MIXED, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#write"),
     /** With {@code DATABASE} the handler's writes and the completion are committed together. */
     EFFECT_COMMITS_WITH_THE_COMPLETION(
-            Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.TransactionalCompletion#complete");
+            Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#complete");
 
     private final Mode mode;
     private final String enforcer;

@@ -22,6 +22,11 @@ record History(int attempts, int topToken, int told, int effects, boolean distur
         return new History(attempts, topToken, told, effects | 1 << attempt, disturbed);
     }
 
+    /** With its transaction an attempt gets its token and has its effect. */
+    History committed(int token, int attempt) {
+        return new History(attempts, Math.max(topToken, token), told, effects | 1 << attempt, disturbed);
+    }
+
     History disturb() {
         return new History(attempts, topToken, told, effects, true);
     }

@@ -6,8 +6,9 @@ package io.exactlyonce.model;
  * @param hidden ticks until it is visible
  * @param receives how often it will be received yet before SQS gives it up
  * @param receiver the worker that has its newest receipt, or -1
+ * @param transactional whether its listener's effects are in the transaction that completes its key
  */
-record Message(Place place, int hidden, int receives, int receiver) {
+record Message(Place place, int hidden, int receives, int receiver, boolean transactional) {
 
     enum Place {
         QUEUE,
@@ -15,8 +16,8 @@ record Message(Place place, int hidden, int receives, int receiver) {
         DEAD_LETTER_QUEUE
     }
 
-    static Message sent(int receives) {
-        return new Message(Place.QUEUE, 0, receives, -1);
+    static Message sent(int receives, boolean transactional) {
+        return new Message(Place.QUEUE, 0, receives, -1, transactional);
     }
 
     boolean isVisible() {
@@ -24,19 +25,19 @@ record Message(Place place, int hidden, int receives, int receiver) {
     }
 
     Message hiddenFor(int ticks) {
-        return new Message(place, ticks, receives, receiver);
+        return new Message(place, ticks, receives, receiver, transactional);
     }
 
     Message of(int worker) {
-        return new Message(place, hidden, receives, worker);
+        return new Message(place, hidden, receives, worker, transactional);
     }
 
     Message received(int worker, int window) {
-        return new Message(place, window, receives - 1, worker);
+        return new Message(place, window, receives - 1, worker, transactional);
     }
 
     /** Where it is now, nothing else counts any more. */
     Message gone(Place where) {
-        return new Message(where, 0, 0, -1);
+        return new Message(where, 0, 0, -1, transactional);
     }
 }

@@ -8,6 +8,8 @@ enum Mode {
     PARK,
     /** Effects in a transaction of the handler's own that called {@code fence()}; a key in doubt is run again, and told. */
     FENCED,
-    /** Effects in the transaction that claims and completes the key. */
-    DATABASE
+    /** Effects in the transaction that completes the key, which writes its row only then. */
+    DATABASE,
+    /** The message's listener has its effects in such a transaction, its duplicate's has them elsewhere, as with {@link #RERUN}. */
+    MIXED
 }

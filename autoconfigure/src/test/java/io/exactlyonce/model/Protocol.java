@@ -36,7 +36,7 @@ final class Protocol {
 
     private void act(State state, int who, Steps steps) {
         WorldMoves.collect(state, who, steps);
-        if (mode == Mode.DATABASE) {
+        if (state.isTransactional(who)) {
             DatabaseMoves.collect(state, who, steps);
         } else {
             ClaimMoves.collect(state, who, steps);

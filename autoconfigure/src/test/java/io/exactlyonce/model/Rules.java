@@ -24,6 +24,7 @@ final class Rules {
     static final String DOUBT_HAS_A_REASON = "no key is in doubt without a crash, pause, stop or lost renewal";
     static final String PARK_REPEATS_NOTHING = "with PARK no effect is repeated";
     static final String DATABASE_REPEATS_NOTHING = "with DATABASE no effect is repeated";
+    static final String TRANSACTIONS_TAKE_TURNS = "no two transactions work on a key at once";
     static final String NONE_GIVEN_UP = "SQS gives no message up where nothing has failed";
     static final String IT_CAN_END = "without more faults each message can be deleted or given up by SQS";
 

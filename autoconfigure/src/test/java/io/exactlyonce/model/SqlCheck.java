@@ -70,25 +70,32 @@ enum SqlCheck {
             "wanted.number IS NOT NULL AS taken",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
-    GRANTED_LOCK(
-            Guard.ONE_TRANSACTION_PER_KEY,
-            "WHERE locked.taken ) AS granted",
-            ") AS granted",
-            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
-                    + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
     PRIMARY_KEY(
-            Guard.ONE_TRANSACTION_PER_KEY,
-            "ON CONFLICT (scope, key) DO NOTHING RETURNING claim_id, fencing_token",
-            "ON CONFLICT (scope, key) DO UPDATE SET claim_id = EXCLUDED.claim_id, status = 'HELD'"
-                    + " RETURNING claim_id, fencing_token",
-            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT#completedKeyIsNotWorkedOnAgain"),
+            Guard.ROW_DECIDES_AT_THE_COMMIT,
+            "?, ?, 'COMPLETED', now(), now(), now(), clock_timestamp())",
+            "?, ?, 'COMPLETED', now(), now(), now(), clock_timestamp()) ON CONFLICT (scope, key) DO UPDATE SET"
+                    + " claim_id = EXCLUDED.claim_id, status = EXCLUDED.status",
+            "io.exactlyonce.claim.postgres.transaction.MixedEffectsIT"
+                    + "#claimByTheStoreNeitherWaitsForATransactionNorIsOverwritten"),
+    ROW_AS_READ(
+            Guard.ROW_DECIDES_AT_THE_COMMIT,
+            "completed_at = clock_timestamp() WHERE scope = ? AND key = ? AND claim_id = (",
+            "completed_at = clock_timestamp() WHERE scope = ? AND key = ? AND claim_id IS DISTINCT FROM (",
+            "io.exactlyonce.claim.postgres.transaction.MixedEffectsIT"
+                    + "#freeRowThatChangesWhileTheHandlerWorksRollsItBack"),
     SAME_TRANSACTION(
             Guard.EFFECT_COMMITS_WITH_THE_COMPLETION,
-            "AND current_setting('exactly_once.transaction', true) = ?",
-            "AND (current_setting('exactly_once.transaction', true) = ? OR true)",
+            "/ (pg_current_xact_id() = ?::xid8)::int",
+            "/ (pg_current_xact_id() = ?::xid8 OR true)::int",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
-                    + "#workThatCommitsByItselfLeavesADoubtRatherThanACompletion"),
+                    + "#workThatRollsBackByItselfDoesNotCompleteItsKey"),
 
+    /** What a handler has committed by itself is in doubt. */
+    COMMITTED_BY_ITSELF(
+            "pg_xact_status(?::xid8) = 'committed'",
+            "pg_xact_status(?::xid8) = 'unknown'",
+            "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
+                    + "#workThatCommitsByItselfLeavesItsKeyToAPersonIfTheRequestDoes"),
     /** Commits of claims wait for the disk, whatever the database's default. */
     DURABLE_COMMIT(
             "'off', true), set_config('synchronous_commit',",
@@ -99,8 +106,8 @@ enum SqlCheck {
             "AS now, set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.SynchronousCommitIT#commitsOfClaimsWaitForWhatIsConfigured"),
     DURABLE_TRANSACTION(
-            "set_config('synchronous_commit', CASE",
-            "set_config('exactly_once.none', CASE",
+            "SET LOCAL synchronous_commit",
+            "SET LOCAL exactly_once.none",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
     /** A takeover finds the status that was read: a holder that was late may have completed. */

@@ -15,9 +15,10 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
     static final int WORKERS = 2;
     static final int MESSAGES = 2;
 
-    static State initial(Bounds bounds) {
-        Message sent = Message.sent(bounds.receives());
-        return new State(Row.ABSENT, sent, sent, Worker.IDLE, Worker.IDLE, History.NONE, bounds.faults());
+    static State initial(Mode mode, Bounds bounds) {
+        Message first = Message.sent(bounds.receives(), mode == Mode.DATABASE || mode == Mode.MIXED);
+        Message second = Message.sent(bounds.receives(), mode == Mode.DATABASE);
+        return new State(Row.ABSENT, first, second, Worker.IDLE, Worker.IDLE, History.NONE, bounds.faults());
     }
 
     Worker worker(int who) {
@@ -34,6 +35,16 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
 
     Message messageOf(int who) {
         return message(worker(who).message());
+    }
+
+    /** Returns whether this worker's message has a listener whose effects are in the transaction that completes its key. */
+    boolean isTransactional(int who) {
+        return messageOf(who).transactional();
+    }
+
+    /** Returns whether the other worker has a transaction open, and with it the key's advisory lock. */
+    boolean isLocked(int who) {
+        return isTransactional(1 - who) && other(who).phase().isHandler();
     }
 
     State with(Row next) {

@@ -8,7 +8,9 @@ import java.util.Comparator;
  */
 final class Symmetry {
 
-    private static final Comparator<Message> MESSAGES = Comparator.comparing(Message::place)
+    private static final Comparator<Message> MESSAGES = Comparator.comparing(Message::transactional)
+            .reversed()
+            .thenComparing(Message::place)
             .thenComparing(Message::receives)
             .thenComparing(Message::hidden);
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param window ticks left of the message's window by its own clock
  * @param lease ticks left of the claim's lease by its own clock
  * @param doubt whether the claim that it gives up may have had effects
- * @param met the row that it read and is about to take over, if any
+ * @param met the row that it read and is about to take over, or to write at the end of its transaction, if any
  * @param paused whether it stands still while time passes
  * @param leaseFails whether a renewal of the lease has failed since the last tick
  * @param windowFails the same of the window
@@ -78,6 +78,11 @@ record Worker(
     Worker acquired(int number) {
         return new Worker(
                 Phase.ACQUIRED, message, claim, number, window, lease, doubt, null, paused, leaseFails, windowFails);
+    }
+
+    /** Works in a transaction that has read the row, and takes it for what it was until the end. */
+    Worker working(Phase next, int number, Row row) {
+        return new Worker(next, message, claim, number, window, lease, doubt, row, paused, leaseFails, windowFails);
     }
 
     /** Renews its lease no more, and gives its claim up in time. */

@@ -34,7 +34,7 @@ final class WorldMoves {
             if (message.isVisible() && message.receives() > 0) {
                 Worker receiving = Worker.receiving(which, state.newClaim(), Steps.TICKS, Steps.TICKS);
                 State received = state.with(which, message.received(who, Steps.TICKS))
-                        .with(who, steps.mode() == Mode.DATABASE ? receiving.letGo(Phase.CLAIMING) : receiving);
+                        .with(who, message.transactional() ? receiving.letGo(Phase.CLAIMING) : receiving);
                 steps.add(who, "receives message %d and asks for its key".formatted(which), received);
             }
         }
@@ -43,7 +43,7 @@ final class WorldMoves {
     /** Also past its end: only the store knows whether another worker has taken the key over. */
     private static void renewLease(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
-        if (steps.mode() == Mode.DATABASE || !worker.phase().renewsLease() || worker.lease() == Steps.TICKS) {
+        if (state.isTransactional(who) || !worker.phase().renewsLease() || worker.lease() == Steps.TICKS) {
             return;
         }
         boolean ours = state.row().isHeldBy(worker.claim());

@@ -55,7 +55,7 @@ public record ClaimRow(
                 FROM exactly_once_claim AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
             ) AS c""";
 
-    enum Status {
+    public enum Status {
         HELD,
         COMPLETED,
         RELEASED,

@@ -115,16 +115,25 @@ public final class Statements {
         return state.startsWith("08") || state.startsWith("57P");
     }
 
-    /** Class 22: a value that the column's type does not take. Class 54: as an entry of an index that is too large. */
     private static RuntimeException told(SQLException failure) {
-        String state = sqlState(failure);
-        return state.startsWith("22") || state.startsWith("54")
-                ? new IllegalArgumentException(
-                        "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
-                                + " UTF-8, or one of them has a NUL character; shorten the scope",
-                        failure)
+        return isUnstorable(failure)
+                ? unstorable(failure)
                 : new ClaimStoreUnavailableException(
                         "PostgreSQL did not do what was asked for claims: " + failure.getMessage(), failure);
+    }
+
+    /** Class 22: a value that the column's type does not take. Class 54: as an entry of an index that is too large. */
+    public static boolean isUnstorable(Exception failure) {
+        String state = sqlState(failure);
+        return state.startsWith("22") || state.startsWith("54");
+    }
+
+    /** Returns what tells that PostgreSQL can never store what was to be written. */
+    public static IllegalArgumentException unstorable(Exception failure) {
+        return new IllegalArgumentException(
+                "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
+                        + " UTF-8, or one of them has a NUL character; shorten the scope",
+                failure);
     }
 
     /** Returns the outermost SQLSTATE of a failure and its causes, which tells what has failed; empty if there is none. */

@@ -133,7 +133,7 @@ public final class Attempt {
     /** @param asked when the claim was asked for, by the monotonic clock */
     void acquire(Acquired acquired, long asked, ClaimWriter writer) {
         answered = true;
-        claim = new LeasedClaim(id(), acquired, delivery.renewal()::isHeld, writer);
+        claim = new LeasedClaim(id(), acquired, delivery.renewal()::isHeld, () -> writer.fence(id()));
         delivery.renewal().hold(id(), request().lease(), asked, delivery::stopHandler);
         if (!delivery.claimed(() -> release(writer))) {
             claim = null;

@@ -4,7 +4,6 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.delivery.ClaimWriter;
 import java.util.function.BooleanSupplier;
 
 /** The claim that a handler or an action sees. */
@@ -13,19 +12,19 @@ public final class LeasedClaim implements Claim {
     private final ClaimId id;
     private final Acquired acquired;
     private final BooleanSupplier lease;
-    private final ClaimWriter writer;
+    private final BooleanSupplier fence;
 
     /**
      * Makes a claim.
      *
      * @param lease whether it is held by its lease or transaction, as far as this JVM knows
-     * @param writer ties the caller's own transaction to it, if it is held
+     * @param fence ties the caller's own transaction to it, and tells whether it is held
      */
-    public LeasedClaim(ClaimId id, Acquired acquired, BooleanSupplier lease, ClaimWriter writer) {
+    public LeasedClaim(ClaimId id, Acquired acquired, BooleanSupplier lease, BooleanSupplier fence) {
         this.id = id;
         this.acquired = acquired;
         this.lease = lease;
-        this.writer = writer;
+        this.fence = fence;
     }
 
     /** Returns how it was acquired. */
@@ -68,7 +67,7 @@ public final class LeasedClaim implements Claim {
     /** Asks the database only: it knows better than this JVM's clock whether another worker has taken the key over. */
     @Override
     public void fence() {
-        if (!writer.fence(id)) {
+        if (!fence.getAsBoolean()) {
             throw lost("it does not hold its key any more, or this transaction cannot see that it does");
         }
     }

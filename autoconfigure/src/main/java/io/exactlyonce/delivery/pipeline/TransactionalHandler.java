@@ -171,7 +171,8 @@ final class TransactionalHandler {
             for (int index = 0; index < open.size(); index++) {
                 Attempt attempt = open.get(index);
                 if (outcomes.get(index) instanceof Acquired claim) {
-                    attempt.holdWithin(new LeasedClaim(attempt.id(), claim, this::isHeld, writer));
+                    attempt.holdWithin(new LeasedClaim(
+                            attempt.id(), claim, this::isHeld, () -> transaction.isWithin(attempt.id())));
                     acquired.add(attempt);
                 } else {
                     claims.refuse(attempt, outcomes.get(index));

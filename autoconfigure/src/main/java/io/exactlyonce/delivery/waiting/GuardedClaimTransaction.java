@@ -39,6 +39,22 @@ public final class GuardedClaimTransaction implements ClaimTransaction {
         }
     }
 
+    @Override
+    public boolean isWithin(ClaimId claim) {
+        return transaction.isWithin(claim);
+    }
+
+    @Override
+    public void probe(ClaimRequest request) throws Exception {
+        try {
+            transaction.probe(request);
+            breaker.answered();
+        } catch (ClaimStoreUnavailableException unanswered) {
+            breaker.unanswered(unanswered);
+            throw unanswered;
+        }
+    }
+
     private Map<ClaimId, String> run(List<ClaimOutcome> claimed, BatchWork work) throws Exception {
         breaker.workBegins();
         try {

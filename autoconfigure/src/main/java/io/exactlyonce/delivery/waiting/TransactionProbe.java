@@ -48,13 +48,6 @@ final class TransactionProbe {
     private long awaitedUntil;
     private volatile int hanging;
 
-    /** Rolls a probe back. */
-    private static final class Answered extends RuntimeException {
-        Answered() {
-            super("The probe's claim was answered", null, false, false);
-        }
-    }
-
     TransactionProbe(GuardedClaimTransaction transaction, ClaimSettings terms, Executor threads, NanoClock clock) {
         this.transaction = transaction;
         this.terms = terms;
@@ -113,11 +106,7 @@ final class TransactionProbe {
 
     private void probe(ClaimRequest request, List<WaitingDelivery> waiting) {
         try {
-            transaction.execute(request, claim -> {
-                throw new Answered();
-            });
-            end(waiting, null);
-        } catch (Answered answered) {
+            transaction.probe(request);
             end(waiting, null);
         } catch (Exception unanswered) {
             end(waiting, unanswered);

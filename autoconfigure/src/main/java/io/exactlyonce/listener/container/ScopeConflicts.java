@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Effects;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,7 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The scopes of the listeners on each queue, and the listeners of each scope. SQS gives a message to any listener of its queue,
  * and its redelivery to any other listener: with another scope, that listener would handle it again. A key in doubt is
- * decided on by the first listener of its scope that meets it.
+ * decided on by the first listener of its scope that meets it. A handler with {@code effects = DATABASE} does not keep one with
+ * {@code EXTERNAL} from its key, and is rolled back.
  */
 public final class ScopeConflicts {
 
@@ -21,10 +23,15 @@ public final class ScopeConflicts {
     private final Map<String, Listener> firstInScope = new ConcurrentHashMap<>();
 
     /** Warns if a listener disagrees with an earlier one, on the same queue or of the same scope. */
-    public void add(String listener, Collection<String> queues, @Nullable String scope, AbandonedPolicy onAbandoned) {
+    public void add(
+            String listener,
+            Collection<String> queues,
+            @Nullable String scope,
+            AbandonedPolicy onAbandoned,
+            Effects effects) {
         for (String queue : queues) {
             String name = name(queue);
-            Listener added = new Listener(listener, scope == null ? name : scope, onAbandoned);
+            Listener added = new Listener(listener, scope == null ? name : scope, onAbandoned, effects);
             addToQueue(name, added);
             addToScope(added);
         }
@@ -52,6 +59,16 @@ public final class ScopeConflicts {
 
     private void addToScope(Listener added) {
         Listener first = firstInScope.putIfAbsent(added.scope(), added);
+        if (first != null && first.effects() != added.effects()) {
+            log.warn(
+                    "Listener '{}' of scope '{}' has effects = {}, and listener '{}' has {}: both may handle a key at once, and "
+                            + "the one with DATABASE is rolled back then. Give both the same, or each a scope of its own",
+                    added.id(),
+                    added.scope(),
+                    added.effects(),
+                    first.id(),
+                    first.effects());
+        }
         if (first != null && first.onAbandoned() != added.onAbandoned()) {
             log.warn(
                     "Listener '{}' of scope '{}' has onAbandoned = {}, and listener '{}' has {}: a key in doubt is decided "
@@ -66,5 +83,5 @@ public final class ScopeConflicts {
         }
     }
 
-    private record Listener(String id, String scope, AbandonedPolicy onAbandoned) {}
+    private record Listener(String id, String scope, AbandonedPolicy onAbandoned, Effects effects) {}
 }

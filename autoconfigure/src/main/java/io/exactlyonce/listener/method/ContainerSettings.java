@@ -3,6 +3,8 @@ package io.exactlyonce.listener.method;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
 import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -40,6 +42,7 @@ public final class ContainerSettings {
     private volatile boolean tellsItsEnd = true;
     private volatile @Nullable Duration timeout;
     private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
+    private volatile Effects effects = Effects.EXTERNAL;
 
     /** Returns the settings of a container that is about to be made. */
     public static ContainerSettings begin() {
@@ -49,12 +52,13 @@ public final class ContainerSettings {
     }
 
     /** Sets what a method of the container that is being made says; those of one class say the same. */
-    static void complete(DeliveryHandlerMethod handler, @Nullable Duration timeout, AbandonedPolicy onAbandoned) {
+    static void complete(DeliveryHandlerMethod handler, @Nullable Duration timeout, ExactlyOnceListener annotation) {
         ContainerSettings latest = LATEST.get();
         if (latest != null) {
             latest.handlers.add(handler);
             latest.timeout = timeout;
-            latest.onAbandoned = onAbandoned;
+            latest.onAbandoned = annotation.onAbandoned();
+            latest.effects = annotation.effects();
         }
     }
 
@@ -63,8 +67,8 @@ public final class ContainerSettings {
      *
      * @param tellsItsEnd whether its handler's end tells that its work is done
      */
-    static void observe(DeliveryHandlerMethod handler, AbandonedPolicy onAbandoned, boolean tellsItsEnd) {
-        complete(handler, null, onAbandoned);
+    static void observe(DeliveryHandlerMethod handler, ExactlyOnceListener annotation, boolean tellsItsEnd) {
+        complete(handler, null, annotation);
         ContainerSettings latest = LATEST.get();
         if (latest != null) {
             latest.isObserved = true;
@@ -177,6 +181,11 @@ public final class ContainerSettings {
     /** Returns what becomes of keys in doubt. */
     public AbandonedPolicy onAbandoned() {
         return onAbandoned;
+    }
+
+    /** Returns where the handler's effects are. */
+    public Effects effects() {
+        return effects;
     }
 
     /** Returns the longest run of the handler; {@code null} for no timeout. */

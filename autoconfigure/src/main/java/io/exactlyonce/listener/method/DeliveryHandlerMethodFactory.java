@@ -72,8 +72,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 handler.getReturnType().getParameterType(),
                 new KeyArguments(method, handler.getMethodParameters(), resolvers));
         DeliveryHandlerMethod made = new DeliveryHandlerMethod(handler, read);
-        ContainerSettings.complete(
-                made, methods.timeout(declared), declared.annotation().onAbandoned());
+        ContainerSettings.complete(made, methods.timeout(declared), declared.annotation());
         return made;
     }
 
@@ -85,7 +84,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 methods.readObserved(declared, new KeyArguments(method, handler.getMethodParameters(), resolvers));
         ContainerSettings.observe(
                 new DeliveryHandlerMethod(handler, read),
-                declared.annotation().onAbandoned(),
+                declared.annotation(),
                 methods.tellRefusals(declared, handler.getReturnType().getParameterType()));
         return handler;
     }

@@ -12,7 +12,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
+import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
@@ -170,11 +170,8 @@ class ClaimGrantsIT {
     }
 
     private void handleWithinATransaction() throws Throwable {
-        var transaction = new PostgresClaimTransactionFactory(
-                        pool.dataSource(),
-                        new StaticListableBeanFactory(),
-                        TestDatabase.RETENTION,
-                        SynchronousCommit.ON)
+        var transaction = new TransactionCheck(
+                        pool.dataSource(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
                 .of(new JdbcTransactionManager(application()), null);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);

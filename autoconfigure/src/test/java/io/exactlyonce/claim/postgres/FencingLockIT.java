@@ -12,8 +12,6 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionFactory;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +22,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -293,29 +289,5 @@ class FencingLockIT {
             assertThat(elsewhere.<Boolean>execute(outer -> application.<Boolean>execute(inner -> store.fence(claim))))
                     .isTrue();
         }
-    }
-
-    @Test
-    void claimInATransactionOfItsOwnIsHeldThereAndNowhereElse() throws Throwable {
-        var manager = new JdbcTransactionManager(DATABASE.application());
-        TransactionTemplate apart = new TransactionTemplate(manager);
-        apart.setPropagationBehavior(TransactionTemplate.PROPAGATION_REQUIRES_NEW);
-
-        new PostgresClaimTransactionFactory(
-                        DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .of(manager, null)
-                .execute(request, acquired -> {
-                    assertThat(store.fence(claim)).isTrue();
-                    assertThat(apart.<Boolean>execute(status -> store.fence(claim)))
-                            .isFalse();
-                    return null;
-                });
-
-        assertThat(new JdbcTemplate(DATABASE.application())
-                        .queryForObject(
-                                "SELECT status FROM exactly_once_claim WHERE claim_id = ?",
-                                String.class,
-                                claim.value()))
-                .isEqualTo("COMPLETED");
     }
 }

@@ -8,8 +8,10 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.ConnectionProxy;
@@ -32,8 +34,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
  * Claims behind a real pooler that gives each transaction another session, on a database whose default loses commits.
@@ -104,6 +108,39 @@ class PooledTransactionsIT {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    /** An application's transactions, through the same pooler: lock, number and rows are one transaction's, whatever session it is. */
+    @Test
+    void transactionsOfTheApplicationHoldTheirClaims() throws Exception {
+        DATABASE.execute("CREATE TABLE sale (id text)");
+        var application = new DriverManagerDataSource(pooled(), SERVER.username(), SERVER.password());
+        var jdbc = new JdbcTemplate(application);
+        ClaimTransaction transaction = new TransactionCheck(
+                        claims.dataSource(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                .of(new JdbcTransactionManager(application), null);
+        List<ClaimKey> keys = IntStream.range(0, KEYS)
+                .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
+                .toList();
+        var threads = Executors.newFixedThreadPool(SESSIONS);
+        try {
+            List<Callable<ClaimOutcome>> calls = Stream.of(keys, keys, keys)
+                    .flatMap(List::stream)
+                    .map(key -> (Callable<ClaimOutcome>) () -> transaction.execute(request(key), claim -> {
+                        jdbc.update("INSERT INTO sale VALUES (?)", key.key());
+                        return null;
+                    }))
+                    .toList();
+            for (Future<ClaimOutcome> outcome : threads.invokeAll(calls)) {
+                outcome.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+
+        assertThat(DATABASE.queryForList("SELECT id FROM sale", String.class))
+                .containsExactlyInAnyOrderElementsOf(
+                        keys.stream().map(ClaimKey::key).toList());
     }
 
     /**

@@ -2,6 +2,8 @@ package io.exactlyonce.listener.method;
 
 import static io.exactlyonce.AbandonedPolicy.PARK;
 import static io.exactlyonce.AbandonedPolicy.RERUN;
+import static io.exactlyonce.Effects.DATABASE;
+import static io.exactlyonce.Effects.EXTERNAL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -176,10 +178,10 @@ class HandlerShapeTests {
     void listenersOnOneQueueWithDifferentScopesAreWarnedOf(CapturedOutput output) {
         ScopeConflicts scopes = new ScopeConflicts();
 
-        scopes.add("first", List.of("https://sqs/1/orders", "bills"), null, RERUN);
-        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), "orders", RERUN);
+        scopes.add("first", List.of("https://sqs/1/orders", "bills"), null, RERUN, EXTERNAL);
+        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), "orders", RERUN, EXTERNAL);
         assertThat(output).doesNotContain("second");
-        scopes.add("third", List.of("orders"), "fulfilment", RERUN);
+        scopes.add("third", List.of("orders"), "fulfilment", RERUN, EXTERNAL);
 
         assertThat(output)
                 .contains("Listener 'third' on queue 'orders' has the scope 'fulfilment'", "'first' has 'orders'");
@@ -190,16 +192,34 @@ class HandlerShapeTests {
     void listenersOfOneScopeThatDisagreeOnDoubtsAreWarnedOf(CapturedOutput output) {
         ScopeConflicts scopes = new ScopeConflicts();
 
-        scopes.add("careful", List.of("orders"), "fulfilment", PARK);
-        scopes.add("alike", List.of("returns"), "fulfilment", PARK);
-        scopes.add("elsewhere", List.of("bills"), null, RERUN);
+        scopes.add("careful", List.of("orders"), "fulfilment", PARK, EXTERNAL);
+        scopes.add("alike", List.of("returns"), "fulfilment", PARK, EXTERNAL);
+        scopes.add("elsewhere", List.of("bills"), null, RERUN, EXTERNAL);
         assertThat(output).doesNotContain("onAbandoned");
-        scopes.add("careless", List.of("refunds"), "fulfilment", RERUN);
+        scopes.add("careless", List.of("refunds"), "fulfilment", RERUN, EXTERNAL);
 
         assertThat(output)
                 .contains(
                         "Listener 'careless' of scope 'fulfilment' has onAbandoned = RERUN",
                         "listener 'careful' has PARK",
+                        "Give both the same, or each a scope of its own");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void listenersOfOneScopeWithDifferentEffectsAreWarnedOf(CapturedOutput output) {
+        ScopeConflicts scopes = new ScopeConflicts();
+
+        scopes.add("books", List.of("orders"), "fulfilment", RERUN, DATABASE);
+        scopes.add("alike", List.of("returns"), "fulfilment", RERUN, DATABASE);
+        scopes.add("elsewhere", List.of("bills"), null, RERUN, EXTERNAL);
+        assertThat(output).doesNotContain("effects");
+        scopes.add("mails", List.of("refunds"), "fulfilment", RERUN, EXTERNAL);
+
+        assertThat(output)
+                .contains(
+                        "Listener 'mails' of scope 'fulfilment' has effects = EXTERNAL",
+                        "listener 'books' has DATABASE",
                         "Give both the same, or each a scope of its own");
     }
 }

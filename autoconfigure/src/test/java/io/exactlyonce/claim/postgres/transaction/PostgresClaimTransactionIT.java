@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -22,11 +21,9 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
-import io.exactlyonce.claim.postgres.InterruptedDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
-import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
+import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
@@ -41,9 +38,10 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -58,6 +56,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -66,6 +65,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claim, work and completion as one: all of it or nothing, whatever happens to the transaction. */
+@Tag("postgres")
 class PostgresClaimTransactionIT {
 
     private static final int CONNECTIONS = 4;
@@ -79,7 +79,7 @@ class PostgresClaimTransactionIT {
     }
 
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
-    private final ClaimTransaction transaction = new PostgresClaimTransactionFactory(
+    private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .of(manager, null);
     private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
@@ -112,6 +112,11 @@ class PostgresClaimTransactionIT {
         return !DATABASE.jdbc()
                 .queryForList("SELECT 1 FROM exactly_once_claim WHERE key = ?", key.key())
                 .isEmpty();
+    }
+
+    private static PostgresClaimTransaction over(PlatformTransactionManager transactions, DataSource dataSource) {
+        return new PostgresClaimTransaction(
+                transactions, dataSource, DATABASE.pool(), false, TestDatabase.RETENTION, SynchronousCommit.ON);
     }
 
     private ClaimOutcome again(Work work) throws Throwable {
@@ -166,21 +171,36 @@ class PostgresClaimTransactionIT {
         assertThat(setUp.queryForList("SELECT setting FROM seen", String.class)).containsExactly("on");
     }
 
+    /** A trigger sees what the commit goes by, also where the commit is the manager's. */
     @ParameterizedTest
     @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
     void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks(String application, String effective) throws Throwable {
-        String database = DATABASE.jdbc().queryForObject("SELECT current_database()", String.class);
-        DATABASE.jdbc().execute("ALTER DATABASE %s SET synchronous_commit = %s".formatted(database, application));
+        JdbcTemplate setUp = DATABASE.jdbc();
+        setUp.execute("CREATE TABLE IF NOT EXISTS durability (setting text)");
+        setUp.execute("CREATE TABLE IF NOT EXISTS durable (id text)");
+        setUp.execute("CREATE OR REPLACE FUNCTION note_durability() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                + " INSERT INTO durability VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$");
+        setUp.execute("DROP TRIGGER IF EXISTS noting ON durable");
+        setUp.execute("CREATE CONSTRAINT TRIGGER noting AFTER INSERT ON durable DEFERRABLE INITIALLY DEFERRED"
+                + " FOR EACH ROW EXECUTE FUNCTION note_durability()");
+        setUp.execute("TRUNCATE durability");
+        String database = setUp.queryForObject("SELECT current_database()", String.class);
+        setUp.execute("ALTER DATABASE %s SET synchronous_commit = %s".formatted(database, application));
         var jdbc = new JdbcTemplate(DATABASE.application());
         try {
             transaction.execute(request, claim -> {
-                assertThat(jdbc.queryForObject("SHOW synchronous_commit", String.class))
-                        .isEqualTo(effective);
+                jdbc.update("INSERT INTO durable VALUES ('alone')");
                 return null;
             });
+            transaction.execute(List.of(request(), request()), claimed -> {
+                jdbc.update("INSERT INTO durable VALUES ('together')");
+                return Map.of();
+            });
         } finally {
-            DATABASE.jdbc().execute("ALTER DATABASE %s RESET synchronous_commit".formatted(database));
+            setUp.execute("ALTER DATABASE %s RESET synchronous_commit".formatted(database));
         }
+        assertThat(setUp.queryForList("SELECT setting FROM durability", String.class))
+                .containsExactly(effective, effective);
     }
 
     /** Nothing was acquired, so that nothing is lost: but a message on its last receive must not come again for that. */
@@ -194,8 +214,7 @@ class PostgresClaimTransactionIT {
                 throw new TransactionSystemException("JDBC rollback", new SQLException("connection reset", "08006"));
             }
         };
-        var refused = new PostgresClaimTransaction(
-                losing, DATABASE.application(), TestDatabase.RETENTION, SynchronousCommit.ON);
+        var refused = over(losing, DATABASE.application());
 
         assertThatThrownBy(() -> refused.execute(request(key), claim -> {
                     throw NOT_TO_BE_CALLED;
@@ -215,36 +234,18 @@ class PostgresClaimTransactionIT {
         assertThat(external.claim(List.of(request(key)))).containsExactly(new Parked());
     }
 
-    /** Taken for an outage, it would pause its listener. */
+    /** Taken for an outage, it would pause its listener. Only the index knows, at the end. */
     @Test
-    void keyThatTheIndexCannotHoldIsRefusedForGood() {
+    void keyThatTheIndexCannotHoldIsRefusedForGood() throws Throwable {
         String unbounded = new Random(7)
                 .ints(ClaimKey.MAX_LENGTH, 0x4E00, 0x9FFF)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
                 .toString();
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> transaction.execute(request(new ClaimKey(unbounded, unbounded)), claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
+                .isThrownBy(() -> transaction.execute(request(new ClaimKey(unbounded, unbounded)), charging("1")))
                 .withMessageContaining("shorten the scope");
-    }
-
-    @Test
-    void keyWhoseFreeRowIsLockedIsHeldElsewhere() throws Throwable {
-        external.claim(List.of(request));
-        DATABASE.endLease(request.id());
-        try (Connection other = DATABASE.newConnection()) {
-            other.setAutoCommit(false);
-            new JdbcTemplate(new SingleConnectionDataSource(other, true))
-                    .queryForList("SELECT 1 FROM exactly_once_claim WHERE key = ? FOR UPDATE", key.key());
-
-            assertThat(again(charging("1"))).isInstanceOf(HeldElsewhere.class);
-
-            other.rollback();
-        }
-        assertThat(again(charging("1"))).isInstanceOf(Acquired.class);
-        assertThat(charges()).isEqualTo(1);
+        assertNothingHappened();
     }
 
     @Test
@@ -315,7 +316,7 @@ class PostgresClaimTransactionIT {
     void otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse() throws Throwable {
         try (Connection other = DATABASE.application().getConnection()) {
             other.setAutoCommit(false);
-            other.createStatement().execute("SELECT pg_advisory_xact_lock(" + AdvisoryLock.number(key) + ")");
+            other.createStatement().execute("SELECT pg_advisory_xact_lock(" + SameDatabase.number(key) + ")");
             assertThat(again(claim -> {
                         throw NOT_TO_BE_CALLED;
                     }))
@@ -323,169 +324,6 @@ class PostgresClaimTransactionIT {
             other.rollback();
         }
         assertNothingHappened();
-    }
-
-    /** The lock is refused to the first statement, and granted to the second one. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void keyWhoseTransactionEndsBetweenTheTwoStatementsIsCompletedOrClaimed(boolean committed) throws Throwable {
-        CountDownLatch working = new CountDownLatch(1);
-        CountDownLatch finish = new CountDownLatch(1);
-        FutureTask<ClaimOutcome> first = begin(() -> transaction.execute(request, claim -> {
-            working.countDown();
-            finish.await();
-            if (!committed) {
-                throw new IOException("the warehouse is closed");
-            }
-            return "\"first\"";
-        }));
-        working.await();
-        AtomicInteger ended = new AtomicInteger();
-        var dataSource = new InterruptedDataSource(DATABASE.application(), "SELECT locked.position", 1, () -> {
-            finish.countDown();
-            assertThat(catchThrowable(() -> first.get(20, TimeUnit.SECONDS)) == null)
-                    .isEqualTo(committed);
-            ended.incrementAndGet();
-        });
-
-        ClaimOutcome outcome = new PostgresClaimTransaction(
-                        new JdbcTransactionManager(dataSource),
-                        dataSource,
-                        TestDatabase.RETENTION,
-                        SynchronousCommit.ON)
-                .execute(request(key), charging("1"));
-
-        assertThat(ended).hasValue(1);
-        if (committed) {
-            assertThat(outcome).isEqualTo(new ClaimOutcome.AlreadyCompleted("\"first\""));
-            assertThat(charges()).isZero();
-        } else {
-            assertThat(outcome)
-                    .isInstanceOfSatisfying(
-                            Acquired.class,
-                            acquired -> assertThat(acquired.attempt()).isEqualTo(1));
-            assertThat(charges()).isEqualTo(1);
-        }
-    }
-
-    @Test
-    void batchOfExternalClaimsDoesNotWaitForATransactionAtWork() throws Throwable {
-        ClaimRequest before = request();
-        ClaimRequest after = request();
-        assertThat(again(claim -> {
-                    List<ClaimOutcome> outcomes =
-                            inAnotherThread(() -> external.claim(List.of(before, request(key), after)));
-                    assertThat(outcomes.get(0)).isInstanceOf(Acquired.class);
-                    assertThat(outcomes.get(1)).isInstanceOf(HeldElsewhere.class);
-                    assertThat(outcomes.get(2)).isInstanceOf(Acquired.class);
-                    return null;
-                }))
-                .isInstanceOf(Acquired.class);
-        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
-    }
-
-    /**
-     * The handler waits, in this process, for a claim of a key that a batch has just made; the batch waits, in the
-     * database, for the handler's transaction. No server sees such a cycle: what waits in the database gives up after a
-     * second.
-     */
-    @Test
-    void cycleOfWaitsThroughTwoProcessesEndsAfterASecond() throws Throwable {
-        ClaimKey earlier = new ClaimKey(key.scope(), "!" + key.key());
-        List<ClaimOutcome> outcomes = new ArrayList<>();
-
-        long begun = System.nanoTime();
-        again(claim -> {
-            FutureTask<List<ClaimOutcome>> batch = begin(() -> external.claim(List.of(request(earlier), request(key))));
-            await().until(() -> claimsThatWaitForALock() == 1);
-            outcomes.addAll(inAnotherThread(() -> external.claim(List.of(request(earlier)))));
-            outcomes.addAll(batch.get(20, TimeUnit.SECONDS));
-            return null;
-        });
-
-        assertThat(Duration.ofNanos(System.nanoTime() - begun))
-                .isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
-        assertThat(outcomes).filteredOn(Acquired.class::isInstance).hasSize(1);
-        assertThat(outcomes).filteredOn(HeldElsewhere.class::isInstance).hasSize(2);
-        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
-    }
-
-    private static int claimsThatWaitForALock() {
-        return DATABASE.jdbc()
-                .queryForObject(
-                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                                + " AND application_name = 'exactly-once-claims' AND wait_event_type = 'Lock'",
-                        Integer.class);
-    }
-
-    @Test
-    void endOfAZombieWhoseKeyATransactionHasTakenOverFailsAlone() throws Throwable {
-        ClaimRequest done = request();
-        ClaimRequest failed = request();
-        ClaimRequest fresh = request();
-        external.claim(List.of(request, done, failed));
-        DATABASE.endLease(request.id());
-
-        again(claim -> {
-            ClaimBatch.Result result = inAnotherThread(() -> external.apply(new ClaimBatch(
-                    List.of(
-                            new ClaimEnd.Completed(request.id(), "1"),
-                            new ClaimEnd.Completed(done.id(), "1"),
-                            new ClaimEnd.Released(failed.id(), "failed", false)),
-                    List.of(fresh))));
-            assertThat(result.unanswered()).containsExactly(request.id());
-            assertThat(result.recorded()).containsExactlyInAnyOrder(done.id(), failed.id());
-            assertThat(result.claimed()).hasOnlyElementsOfType(Acquired.class);
-            return "2";
-        });
-
-        assertThat(external.end(List.of(new ClaimEnd.Completed(request.id(), "1"))))
-                .isEmpty();
-        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
-    }
-
-    @Test
-    void endThatMetALockedRowIsNotLostIfTheTransactionRollsBack() throws Throwable {
-        external.claim(List.of(request));
-        DATABASE.endLease(request.id());
-        ClaimEnd.Completed completion = new ClaimEnd.Completed(request.id(), "1");
-
-        assertThatThrownBy(() -> again(claim -> {
-                    assertThatThrownBy(() -> inAnotherThread(() -> external.end(List.of(completion))))
-                            .cause()
-                            .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
-                                assertThat(locked.unanswered()).containsExactly(request.id());
-                                assertThat(locked.granted()).isEmpty();
-                            });
-                    throw new IOException("no stock");
-                }))
-                .isInstanceOf(IOException.class);
-
-        assertThat(external.end(List.of(completion))).containsExactly(request.id());
-    }
-
-    @Test
-    void renewalOfAZombieWhoseKeyATransactionHasTakenOverFailsAlone() throws Throwable {
-        ClaimRequest live = request();
-        external.claim(List.of(request, live));
-        DATABASE.endLease(request.id());
-        DATABASE.endLease(live.id());
-        List<LeaseRenewal> renewals = List.of(
-                new LeaseRenewal(request.id(), Duration.ofMinutes(1)),
-                new LeaseRenewal(live.id(), Duration.ofMinutes(1)));
-
-        again(claim -> {
-            assertThatThrownBy(() -> inAnotherThread(() -> external.renew(renewals)))
-                    .cause()
-                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
-                        assertThat(locked.unanswered()).containsExactly(request.id());
-                        assertThat(locked.granted()).containsExactly(live.id());
-                    });
-            return null;
-        });
-
-        assertThat(external.claim(List.of(request(live.key())))).hasOnlyElementsOfType(HeldElsewhere.class);
-        assertThat(external.renew(renewals)).containsExactly(live.id());
     }
 
     @Test
@@ -576,57 +414,6 @@ class PostgresClaimTransactionIT {
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
     }
 
-    /** The claim waits for it in its insert; the statement after it sees the row that is there then. */
-    @ParameterizedTest
-    @CsvSource({"true, 2, true", "false, 1, false"})
-    void rowThatIsBeingWrittenDecidesOnceItIsCommitted(boolean committed, int attempt, boolean ambiguous)
-            throws Throwable {
-        FutureTask<ClaimOutcome> claim;
-        try (Connection other = DATABASE.newConnection()) {
-            other.setAutoCommit(false);
-            TestDatabase.insert(new JdbcTemplate(new SingleConnectionDataSource(other, true)), request.id());
-            claim = begin(() -> again(charging("1")));
-            await().until(() -> !DATABASE.jdbc()
-                    .queryForList("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
-                            + " 'INSERT INTO exactly_once_claim%' AND datname = current_database()")
-                    .isEmpty());
-            if (committed) {
-                other.commit();
-            } else {
-                other.rollback();
-            }
-        }
-
-        assertThat(claim.get(20, TimeUnit.SECONDS)).isInstanceOfSatisfying(Acquired.class, acquired -> {
-            assertThat(acquired.attempt()).isEqualTo(attempt);
-            assertThat(acquired.ambiguous()).isEqualTo(ambiguous);
-        });
-        assertThat(charges()).isEqualTo(1);
-    }
-
-    /** As if it had happened between the claim's snapshot and its lock. */
-    @Test
-    void freeRowThatIsTakenOverAfterItWasReadIsHeldElsewhere() throws Throwable {
-        external.claim(List.of(request));
-        DATABASE.endLease(request.id());
-        Runnable takeover =
-                () -> assertThat(external.claim(List.of(request(key)))).hasOnlyElementsOfType(Acquired.class);
-        var dataSource = new InterruptedDataSource(
-                DATABASE.application(), "UPDATE exactly_once_claim\nSET status = 'HELD'", 1, takeover);
-
-        assertThat(new PostgresClaimTransaction(
-                                new JdbcTransactionManager(dataSource),
-                                dataSource,
-                                TestDatabase.RETENTION,
-                                SynchronousCommit.ON)
-                        .execute(request(key), claim -> {
-                            throw NOT_TO_BE_CALLED;
-                        }))
-                .isInstanceOfSatisfying(
-                        HeldElsewhere.class,
-                        held -> assertThat(held.leaseRemaining()).isGreaterThan(Duration.ZERO));
-    }
-
     @Test
     void ofManyAtOnceOneWorksAndNoneWaits() throws Throwable {
         int losers = 5;
@@ -659,8 +446,7 @@ class PostgresClaimTransactionIT {
         readOnly.setUrl(DATABASE.url());
         readOnly.setUser("postgres");
         readOnly.setOptions("-c default_transaction_read_only=on");
-        var refusing = new PostgresClaimTransaction(
-                new JdbcTransactionManager(readOnly), readOnly, TestDatabase.RETENTION, SynchronousCommit.ON);
+        var refusing = over(new JdbcTransactionManager(readOnly), readOnly);
 
         again(holding -> {
             assertThatThrownBy(() -> inAnotherThread(() -> refusing.execute(request(key), claim -> {
@@ -682,8 +468,7 @@ class PostgresClaimTransactionIT {
         application.setAutosave(autosave);
         try (Connection connection = application.getConnection()) {
             var single = new SingleConnectionDataSource(connection, true);
-            var saving = new PostgresClaimTransaction(
-                    new JdbcTransactionManager(single), single, TestDatabase.RETENTION, SynchronousCommit.ON);
+            var saving = over(new JdbcTransactionManager(single), single);
             int moreThanTheDriverWaitsBeforeItPrepares = 8;
             for (int time = 0; time < moreThanTheDriverWaitsBeforeItPrepares; time++) {
                 ClaimRequest next = request();
@@ -706,8 +491,7 @@ class PostgresClaimTransactionIT {
         application.setUrl(DATABASE.url());
         application.setUser("postgres");
         application.setPreferQueryMode(PreferQueryMode.SIMPLE);
-        var simple = new PostgresClaimTransaction(
-                new JdbcTransactionManager(application), application, TestDatabase.RETENTION, SynchronousCommit.ON);
+        var simple = over(new JdbcTransactionManager(application), application);
 
         assertThat(simple.execute(request, claim -> "1")).isInstanceOf(Acquired.class);
         assertThat(simple.execute(List.of(request(key), request()), claimed -> Map.of()))
@@ -777,25 +561,95 @@ class PostgresClaimTransactionIT {
         assertNothingHappened();
     }
 
-    @Test
-    void workThatCommitsByItselfLeavesADoubtRatherThanACompletion() throws Throwable {
-        assertThatThrownBy(() -> transaction.execute(request, claim -> {
-                    charge();
-                    DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
-                        connection.commit();
-                        return null;
-                    });
-                    return "1";
-                }))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("must neither commit nor roll back by itself");
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void workThatCommitsByItselfLeavesADoubtRatherThanACompletion(boolean returns) throws Throwable {
+        IOException failure = new IOException("the warehouse is closed");
+        Throwable thrown = catchThrowable(() -> transaction.execute(request, claim -> {
+            charge();
+            commit();
+            if (!returns) {
+                throw failure;
+            }
+            charge();
+            return "1";
+        }));
 
-        assertThat(DATABASE.row(key)).containsEntry("status", "HELD").containsEntry("result", null);
-        DATABASE.endLease(request.id());
+        if (returns) {
+            assertThat(thrown)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("must neither commit nor roll back by itself");
+        } else {
+            assertThat(thrown).isSameAs(failure);
+        }
+        assertThat(charges()).as("what was written before the commit").isEqualTo(1);
+        assertThat(DATABASE.row(key))
+                .containsEntry("status", "RELEASED")
+                .containsEntry("ambiguous", true)
+                .containsEntry("result", null);
         assertThat(again(claim -> null))
                 .isInstanceOfSatisfying(
                         Acquired.class,
                         acquired -> assertThat(acquired.ambiguous()).isTrue());
+    }
+
+    private static void commit() {
+        DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
+            connection.commit();
+            return null;
+        });
+    }
+
+    @Test
+    void workThatCommitsByItselfLeavesItsKeyToAPersonIfTheRequestDoes() throws Throwable {
+        var cautious = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+        assertThatThrownBy(() -> transaction.execute(cautious, claim -> {
+                    charge();
+                    commit();
+                    return "1";
+                }))
+                .isInstanceOf(IllegalStateException.class);
+
+        var next = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+        assertThat(transaction.execute(next, charging("1"))).isEqualTo(new Parked());
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    @Test
+    void workIsWithinItsClaimInItsOwnTransactionAndNowhereElse() throws Throwable {
+        TransactionTemplate apart = new TransactionTemplate(manager);
+        List<Boolean> within = new ArrayList<>();
+        apart.setPropagationBehavior(TransactionTemplate.PROPAGATION_REQUIRES_NEW);
+
+        transaction.execute(request, claim -> {
+            new TransactionTemplate(manager)
+                    .executeWithoutResult(joined -> within.add(transaction.isWithin(request.id())));
+            apart.executeWithoutResult(status -> within.add(transaction.isWithin(request.id())));
+            within.add(inAnotherThread(() -> transaction.isWithin(request.id())));
+            return null;
+        });
+
+        assertThat(within).containsExactly(true, false, false);
+        assertThat(transaction.isWithin(request.id())).isFalse();
+    }
+
+    /** It has left the transaction that has its key. */
+    @Test
+    void workThatHasCommittedByItselfIsNotWithinItsClaimAnyMore() {
+        List<Boolean> within = new ArrayList<>();
+
+        assertThatThrownBy(() -> transaction.execute(request, claim -> {
+                    within.add(transaction.isWithin(request.id()));
+                    charge();
+                    within.add(transaction.isWithin(request.id()));
+                    commit();
+                    charge();
+                    within.add(transaction.isWithin(request.id()));
+                    return "1";
+                }))
+                .isInstanceOf(IllegalStateException.class);
+
+        assertThat(within).containsExactly(true, true, false);
     }
 
     @Test
@@ -816,8 +670,7 @@ class PostgresClaimTransactionIT {
         driver.setPreferQueryMode(mode);
         try (var application = new HikariDataSource()) {
             application.setDataSource(driver);
-            var pooled = new PostgresClaimTransaction(
-                    new JdbcTransactionManager(application), application, TestDatabase.RETENTION, SynchronousCommit.ON);
+            var pooled = over(new JdbcTransactionManager(application), application);
 
             assertThat(pooled.execute(request, claim -> "\0")).isInstanceOf(Acquired.class);
         }
@@ -849,7 +702,24 @@ class PostgresClaimTransactionIT {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void commitWhoseReplyIsLostIsFoundCompleted(boolean goesWithTheCompletion) throws Throwable {
-        assertThatThrownBy(() -> executeLosingTheReply(true, goesWithTheCompletion))
+        assertThat(executeLosingTheReply(true, goesWithTheCompletion, DATABASE.pool()))
+                .isInstanceOf(Acquired.class);
+
+        assertThat(again(claim -> {
+                    throw NOT_TO_BE_CALLED;
+                }))
+                .isEqualTo(new AlreadyCompleted("1"));
+        assertThat(charges()).isEqualTo(1);
+    }
+
+    /** Where the database does not say what became of the transaction, the next claim finds out. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void commitWhoseReplyIsLostIsFoundByTheNextClaimAtTheLatest(boolean goesWithTheCompletion) throws Throwable {
+        PGSimpleDataSource down = new PGSimpleDataSource();
+        down.setPortNumbers(new int[] {1});
+
+        assertThatThrownBy(() -> executeLosingTheReply(true, goesWithTheCompletion, down))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasStackTraceContaining("connection");
 
@@ -860,10 +730,44 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
+    @Test
+    void failureAfterTheCommitLeavesItCompleted() throws Throwable {
+        assertThat(again(claim -> {
+                    charge();
+                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void afterCommit() {
+                            throw new IllegalStateException("the mail server is down");
+                        }
+                    });
+                    return "1";
+                }))
+                .isInstanceOf(Acquired.class);
+
+        assertThat(charges()).isEqualTo(1);
+        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
+    }
+
+    /** It asks for all that a claim and its completion ask for. */
+    @Test
+    void probeLeavesNothingAndMeetsWhatCompletionsMeet() throws Throwable {
+        transaction.probe(request);
+        assertThat(hasRow()).isFalse();
+
+        DATABASE.jdbc()
+                .execute("ALTER TABLE exactly_once_claim ADD CONSTRAINT full_disk CHECK (key <> 'probe') NOT VALID");
+        try {
+            assertThatThrownBy(() -> transaction.probe(request(new ClaimKey("probes", "probe"))))
+                    .hasMessageContaining("full_disk");
+        } finally {
+            DATABASE.jdbc().execute("ALTER TABLE exactly_once_claim DROP CONSTRAINT full_disk");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void commitThatNeverArrivedLeavesNothing(boolean goesWithTheCompletion) throws Throwable {
-        assertThatThrownBy(() -> executeLosingTheReply(false, goesWithTheCompletion))
+        assertThatThrownBy(() -> executeLosingTheReply(false, goesWithTheCompletion, DATABASE.pool()))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasStackTraceContaining("connection");
 
@@ -905,8 +809,6 @@ class PostgresClaimTransactionIT {
         List<ClaimOutcome> outcomes = transaction.execute(requests, claimed -> {
             seen.addAll(claimed);
             charge();
-            assertThat(inAnotherThread(() -> external.claim(List.of(request(key), request(free.key())))))
-                    .hasOnlyElementsOfType(HeldElsewhere.class);
             return Map.of(requests.get(5).id(), "\"Ł\"");
         });
 
@@ -966,7 +868,9 @@ class PostgresClaimTransactionIT {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("must neither commit nor roll back by itself");
 
-        requests.forEach(each -> assertThat(DATABASE.row(each.key())).containsEntry("status", "HELD"));
+        requests.forEach(each -> assertThat(DATABASE.row(each.key()))
+                .containsEntry("status", "RELEASED")
+                .containsEntry("ambiguous", true));
     }
 
     /** Two transactions want the same keys in opposite orders: neither waits for the other, and no key is worked on twice. */
@@ -995,8 +899,7 @@ class PostgresClaimTransactionIT {
         application.setUser("postgres");
         try (Connection connection = application.getConnection()) {
             var single = new SingleConnectionDataSource(connection, true);
-            var kept = new PostgresClaimTransaction(
-                    new JdbcTransactionManager(single), single, TestDatabase.RETENTION, SynchronousCommit.ON);
+            var kept = over(new JdbcTransactionManager(single), single);
             int runs = 30;
             for (int run = 0; run < runs; run++) {
                 kept.execute(request(), claim -> null);
@@ -1014,12 +917,15 @@ class PostgresClaimTransactionIT {
         }
     }
 
-    private void executeLosingTheReply(boolean committed, boolean goesWithTheCompletion) throws Throwable {
+    private ClaimOutcome executeLosingTheReply(boolean committed, boolean goesWithTheCompletion, DataSource claims)
+            throws Throwable {
         var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
         var jdbc = new JdbcTemplate(dataSource);
-        new PostgresClaimTransaction(
+        return new PostgresClaimTransaction(
                         new JdbcTransactionManager(dataSource),
                         dataSource,
+                        claims,
+                        false,
                         TestDatabase.RETENTION,
                         SynchronousCommit.ON)
                 .execute(request, claim -> {

@@ -3,7 +3,7 @@ package io.exactlyonce.claim.postgres.transaction;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.ClaimTable;
-import io.exactlyonce.claim.postgres.DatabaseIdentity;
+import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
@@ -22,9 +22,12 @@ import org.springframework.transaction.support.TransactionTemplate;
  * database that keeps the claims, and sees its table. Proved by a transaction that changes nothing, since names and types
  * of beans tell little.
  */
-public final class PostgresClaimTransactionFactory {
+public final class TransactionCheck {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
+    private static final String ISOLATION = "SHOW transaction_isolation";
+    private static final String READ_COMMITTED = "read committed";
+    private static final String READ_UNCOMMITTED = "read uncommitted";
 
     private static final String REMEDY =
             "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
@@ -33,7 +36,8 @@ public final class PostgresClaimTransactionFactory {
                     + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
-    private final DatabaseIdentity database;
+    private final DataSource claims;
+    private final SameDatabase database;
     private final BeanFactory beans;
     private final Duration retention;
     private final SynchronousCommit synchronousCommit;
@@ -44,9 +48,10 @@ public final class PostgresClaimTransactionFactory {
      * @param retention how long a key's row is kept
      * @param synchronousCommit what commits of claims wait for
      */
-    public PostgresClaimTransactionFactory(
+    public TransactionCheck(
             DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
-        this.database = new DatabaseIdentity(claims);
+        this.claims = claims;
+        this.database = new SameDatabase(claims);
         this.beans = beans;
         this.retention = retention;
         this.synchronousCommit = synchronousCommit;
@@ -69,28 +74,29 @@ public final class PostgresClaimTransactionFactory {
     public ClaimTransaction of(PlatformTransactionManager transactions, @Nullable DataSource application) {
         TransactionTemplate template = new TransactionTemplate(transactions);
         template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        String manager = transactions.getClass().getSimpleName();
         try {
-            DataSource dataSource = template.execute(status -> {
+            return template.execute(status -> {
                 status.setRollbackOnly();
-                return prove(transactions, application);
+                DataSource dataSource = proved(manager, application);
+                String isolation = new JdbcTemplate(dataSource).queryForObject(ISOLATION, String.class);
+                boolean hasOneSnapshot = !READ_COMMITTED.equals(isolation) && !READ_UNCOMMITTED.equals(isolation);
+                return new PostgresClaimTransaction(
+                        transactions, dataSource, claims, hasOneSnapshot, retention, synchronousCommit);
             });
-            return new PostgresClaimTransaction(transactions, dataSource, retention, synchronousCommit);
         } catch (DataAccessException | TransactionException failure) {
-            throw new UnsupportedTransactionException(
-                    "transactions of %s cannot hold claims: %s"
-                            .formatted(
-                                    name(transactions),
-                                    failure.getMostSpecificCause().getMessage()),
-                    REMEDY,
-                    failure);
+            String problem = "transactions of %s cannot hold claims: %s"
+                    .formatted(manager, failure.getMostSpecificCause().getMessage());
+            throw new UnsupportedTransactionException(problem, REMEDY, failure);
         }
     }
 
-    private DataSource prove(PlatformTransactionManager transactions, @Nullable DataSource application) {
-        List<DataSource> bound = DatabaseIdentity.dataSourcesOfTransaction();
+    /** Returns the DataSource that an open transaction of the manager's has bound. */
+    private DataSource proved(String manager, @Nullable DataSource application) {
+        List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
         if (bound.size() != 1) {
             throw refused(
-                    "transactions of %s bind %d JDBC connections, not one".formatted(name(transactions), bound.size()),
+                    "transactions of %s bind %d JDBC connections, not one".formatted(manager, bound.size()),
                     "use a JdbcTransactionManager or JpaTransactionManager, or effects = EXTERNAL");
         }
         DataSource dataSource = bound.get(0);
@@ -98,51 +104,31 @@ public final class PostgresClaimTransactionFactory {
         if (!database.isSame(transaction)) {
             throw refused(
                     "transactions of %s are of %s, but claims are kept in %s"
-                            .formatted(
-                                    name(transactions),
-                                    DatabaseIdentity.describe(transaction),
-                                    database.describeClaims()),
+                            .formatted(manager, SameDatabase.describe(transaction), database.describeClaims()),
                     REMEDY);
         }
-        requireTable(transactions, transaction, dataSource);
-        requireJoined(transactions, transaction, application);
-        return dataSource;
-    }
-
-    private void requireTable(
-            PlatformTransactionManager transactions, JdbcTemplate transaction, DataSource dataSource) {
         if (!database.isSameTable(transaction)) {
             throw refused(
                     "transactions of %s, of %s, see another table exactly_once_claim, or none, than claims are kept in: %s"
-                            .formatted(
-                                    name(transactions),
-                                    DatabaseIdentity.describe(transaction),
-                                    database.describeClaims()),
+                            .formatted(manager, SameDatabase.describe(transaction), database.describeClaims()),
                     "give both the same search_path");
         }
         new ClaimTable(dataSource).verify();
-    }
-
-    /** Two DataSource objects for one database, a proxy and its target for example, have transactions of their own. */
-    private static void requireJoined(
-            PlatformTransactionManager transactions, JdbcTemplate transaction, @Nullable DataSource application) {
+        // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.
         if (application != null && session(transaction) != session(new JdbcTemplate(application))) {
             throw refused(
                     "the application's DataSource takes no part in the transactions of %s, so that what a handler writes through"
-                                    .formatted(name(transactions))
+                                    .formatted(manager)
                             + " it would be committed on its own",
                     "build transaction manager, JdbcTemplate and EntityManagerFactory on the same DataSource bean, or name"
                             + " the transaction manager of the one that the handler uses: transactionManager = \"...\"");
         }
+        return dataSource;
     }
 
     private static int session(JdbcTemplate jdbc) {
         Integer pid = jdbc.queryForObject(SESSION, Integer.class);
         return pid == null ? 0 : pid;
-    }
-
-    private static String name(PlatformTransactionManager transactions) {
-        return transactions.getClass().getSimpleName();
     }
 
     private static UnsupportedTransactionException refused(String problem, String remedy) {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
-import io.exactlyonce.claim.postgres.jdbc.AdvisoryLock;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -29,7 +28,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
 /** Which transaction managers may hold claims. */
-class PostgresClaimTransactionFactoryIT {
+class TransactionCheckIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
@@ -50,7 +49,7 @@ class PostgresClaimTransactionFactoryIT {
         protected void doRollback(DefaultTransactionStatus status) {}
     }
 
-    private final PostgresClaimTransactionFactory transactions = new PostgresClaimTransactionFactory(
+    private final TransactionCheck transactions = new TransactionCheck(
             DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterAll
@@ -135,7 +134,7 @@ class PostgresClaimTransactionFactoryIT {
         try (StreamingReplica replica = new StreamingReplica(dataSource(), primary.port())) {
             PGSimpleDataSource onReplica = dataSource();
             onReplica.setPortNumbers(new int[] {replica.port()});
-            assertThat(AdvisoryLock.tryTake(new JdbcTemplate(onReplica), 1)).isTrue();
+            assertThat(new JdbcTemplate(onReplica).queryForObject("SELECT pg_try_advisory_xact_lock(1)", Boolean.class)).isTrue();
 
             assertRefused(onReplica, "127.0.0.1:" + replica.port(), "leads to the primary");
         }
@@ -210,8 +209,7 @@ class PostgresClaimTransactionFactoryIT {
         DataSource target = dataSource();
         var beans = new StaticListableBeanFactory();
         beans.addBean("dataSource", new DelegatingDataSource(target));
-        var ofApplication = new PostgresClaimTransactionFactory(
-                DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
+        var ofApplication = new TransactionCheck(DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
         var manager = new JdbcTransactionManager(target);
 
         assertThatThrownBy(() -> ofApplication.of(manager, false)).hasMessageContaining("takes no part");
@@ -224,6 +222,8 @@ class PostgresClaimTransactionFactoryIT {
         assertThatThrownBy(() -> new PostgresClaimTransaction(
                                 new OfAnotherResource(),
                                 DATABASE.application(),
+                                DATABASE.pool(),
+                                false,
                                 TestDatabase.RETENTION,
                                 SynchronousCommit.ON)
                         .execute(TestDatabase.request(), claim -> {

@@ -1,4 +1,4 @@
-package io.exactlyonce.claim.postgres.jdbc;
+package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,19 +6,19 @@ import io.exactlyonce.claim.ClaimKey;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class AdvisoryLockTests {
+class SameDatabaseTests {
 
     @Test
-    void numberIsTheFirstEightBytesOfTheHash() {
+    void numberOfALockIsTheFirstEightBytesOfTheHash() {
         ClaimKey key = new ClaimKey("orders", "A-1");
 
-        assertThat(key.hash()).startsWith("%016x".formatted(AdvisoryLock.number(key)));
+        assertThat(key.hash()).startsWith("%016x".formatted(SameDatabase.number(key)));
     }
 
     @Test
     void numbersOfBothSignsOccur() {
         List<Long> numbers = List.of("A-1", "A-2", "A-3", "A-4", "A-5", "A-6", "A-7", "A-8").stream()
-                .map(key -> AdvisoryLock.number(new ClaimKey("orders", key)))
+                .map(key -> SameDatabase.number(new ClaimKey("orders", key)))
                 .toList();
 
         assertThat(numbers)
