@@ -80,9 +80,9 @@ final class ClaimCall {
                     "%d keys changed hands %d times while they were claimed".formatted(writing.size(), MOST_ROUNDS),
                     null));
         }
-        long before = clock.contradicted();
+        boolean before = clock.isContradicted();
         return writer.write(writes).thenCompose(answers -> {
-            boolean leasesAreDoubtful = clock.contradicted() != before;
+            boolean leasesAreDoubtful = !before && clock.isContradicted();
             List<KeyRequests> unseen = new ArrayList<>();
             List<KeyRequests> undecided = new ArrayList<>();
             for (int i = 0; i < answers.size(); i++) {

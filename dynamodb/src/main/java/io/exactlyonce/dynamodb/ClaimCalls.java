@@ -22,17 +22,16 @@ import java.util.concurrent.CompletableFuture;
  * @param reader reads from it
  * @param clock says whether leases are over
  * @param writes what a claim's steps write
- * @param time asks for the time before a claim needs it
  */
-record ClaimCalls(ItemWriter writer, ItemReader reader, LeaseClock clock, ClaimWrites writes, TimeProbe time) {
+record ClaimCalls(ItemWriter writer, ItemReader reader, LeaseClock clock, ClaimWrites writes) {
 
     /** Returns the same by another writer. */
     ClaimCalls with(ItemWriter other) {
-        return new ClaimCalls(other, reader, clock, writes, time);
+        return new ClaimCalls(other, reader, clock, writes);
     }
 
     CompletableFuture<List<ClaimOutcome>> claim(List<ClaimRequest> requests) {
-        return time.prepare().thenCompose(ready -> new ClaimCall(writer, reader, clock, writes, requests).run());
+        return new ClaimCall(writer, reader, clock, writes, requests).run();
     }
 
     CompletableFuture<Set<ClaimId>> end(List<? extends ClaimEnd> ends) {

@@ -16,7 +16,6 @@ import io.exactlyonce.dynamodb.item.ClaimItem.Status;
 import io.exactlyonce.dynamodb.item.ClaimWrites;
 import io.exactlyonce.dynamodb.request.ItemReader;
 import io.exactlyonce.dynamodb.request.ItemWriter;
-import io.exactlyonce.time.NanoClock;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
@@ -52,7 +51,6 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
     private final ItemReader reader;
     private final ClaimWrites writes;
     private final LeaseClock clock;
-    private final TimeProbe time;
     private final ClaimCalls calls;
 
     /**
@@ -60,15 +58,13 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
      * @param reader reads from it
      * @param writes what a claim's steps write
      * @param clock says whether leases are over
-     * @param nanos monotonic, in nanoseconds
      */
-    DynamoDbClaimStore(ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock, NanoClock nanos) {
+    DynamoDbClaimStore(ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock) {
         this.writer = writer;
         this.reader = reader;
         this.writes = writes;
         this.clock = clock;
-        this.time = new TimeProbe(clock, reader, nanos);
-        this.calls = new ClaimCalls(writer, reader, clock, writes, time);
+        this.calls = new ClaimCalls(writer, reader, clock, writes);
     }
 
     @Override
@@ -85,15 +81,15 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
     public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
         Map<ClaimId, LeaseRenewal> once = new LinkedHashMap<>();
         renewals.forEach(renewal -> once.put(renewal.claim(), renewal));
-        return Answers.await(time.prepare().thenCompose(ready -> renew(once)).thenApply(EndAnswers::requireAnswers));
+        return Answers.await(renew(once).thenApply(EndAnswers::requireAnswers));
     }
 
     /** If answers contradict each other meanwhile, the ends that were written may be too early: they are written again. */
     private CompletableFuture<EndAnswers> renew(Map<ClaimId, LeaseRenewal> renewals) {
-        long before = clock.contradicted();
+        boolean before = clock.isContradicted();
         return renewing()
                 .run(renewals)
-                .thenCompose(answers -> clock.contradicted() == before
+                .thenCompose(answers -> before || !clock.isContradicted()
                         ? CompletableFuture.completedFuture(answers)
                         : renewing().run(renewals));
     }

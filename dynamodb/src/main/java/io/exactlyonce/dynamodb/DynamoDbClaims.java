@@ -42,7 +42,7 @@ public final class DynamoDbClaims {
         ClaimWrites writes = new ClaimWrites(clock, settings.retention());
         ItemWriter writer = new ItemWriter(client, settings.table(), pauses);
         this.reader = new ItemReader(client, settings.table(), pauses);
-        this.store = new DynamoDbClaimStore(writer, reader, writes, clock, nanos);
+        this.store = new DynamoDbClaimStore(writer, reader, writes, clock);
         this.parked = new DynamoDbParkedClaims(writer, reader, writes, clock);
         this.completion = new DynamoDbCompletion(settings.table(), writes);
     }

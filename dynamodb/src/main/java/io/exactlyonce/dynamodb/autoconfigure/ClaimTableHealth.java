@@ -4,7 +4,6 @@ import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.clock.ClockMode;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
-import io.exactlyonce.dynamodb.clock.Soundness;
 import org.springframework.boot.health.contributor.Health;
 
 /**
@@ -17,11 +16,11 @@ record ClaimTableHealth(DynamoDbClaims claims, ServiceClock clock, ClockMode mod
     @Override
     public void prove(Health.Builder details) {
         claims.probe();
-        Soundness soundness = clock.soundness();
+        ServiceClock.State state = clock.state();
         details.withDetail(
                         "takeover",
-                        mode == ClockMode.SERVICE && soundness == Soundness.SOUND ? "by clock" : "by observation")
-                .withDetail("clock", soundness.reason());
+                        mode == ClockMode.SERVICE && state == ServiceClock.State.MEASURED ? "by clock" : "by observation")
+                .withDetail("clock", state.reason());
         clock.uncertaintySeconds().ifPresent(seconds -> details.withDetail("clockUncertaintySeconds", seconds));
     }
 }

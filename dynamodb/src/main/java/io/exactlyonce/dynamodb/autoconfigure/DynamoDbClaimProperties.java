@@ -15,7 +15,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * @param tableName Name of the table of claims.
  * @param clock How it is known that the lease of a worker that vanished is over: 'service' by the Date of DynamoDB's answers, or
  *     'observed' by looking at a claim for a whole lease.
- * @param clockError Largest difference between the clocks of DynamoDB's front ends, from 500ms to 60s. A key is taken over that
+ * @param clockError Largest difference between the clocks of DynamoDB's front ends, from 1500ms to 60s. A key is taken over that
  *     much later.
  * @param initializeSchema Whether to create the table at start-up if it is missing: 'embedded' where the endpoint is this
  *     machine's, 'always' or 'never'.
@@ -31,7 +31,7 @@ public record DynamoDbClaimProperties(
         @DefaultValue("0") int expectedRate) {
 
     private static final Pattern TABLE_NAME = Pattern.compile("[A-Za-z0-9_.-]{3,255}");
-    private static final Duration SMALLEST_ERROR = Duration.ofMillis(500);
+    private static final Duration SMALLEST_ERROR = Duration.ofMillis(1_500);
     private static final Duration LARGEST_ERROR = Duration.ofSeconds(60);
 
     public DynamoDbClaimProperties {

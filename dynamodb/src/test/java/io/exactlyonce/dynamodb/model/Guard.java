@@ -15,7 +15,7 @@ enum Guard {
             "LeaseClockTests#leaseIsOverOnlyWhenTheEarliestTimeIsPastItsEndAndTheError"),
     /** A lease's end is written as the latest that it may be. */
     LEASE_ENDS_BY_THE_LATEST_TIME("clock.LeaseClock#end", "LeaseClockTests#leaseEndsNotBeforeItsHolderCountsItOver"),
-    /** A time that is missing, stale or contradictory is none. */
+    /** A time that is missing, imprecise or contradictory is none. */
     UNSOUND_TIME_DECIDES_NOTHING("clock.ServiceClock#now", "LeaseClockTests#contradictoryTimeDecidesNothing"),
     /** Without a time, an item must have been seen unchanged for a whole lease. */
     OBSERVATION_LASTS_A_WHOLE_LEASE(
