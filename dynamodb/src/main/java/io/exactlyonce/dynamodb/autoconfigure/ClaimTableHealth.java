@@ -19,7 +19,9 @@ record ClaimTableHealth(DynamoDbClaims claims, ServiceClock clock, ClockMode mod
         ServiceClock.State state = clock.state();
         details.withDetail(
                         "takeover",
-                        mode == ClockMode.SERVICE && state == ServiceClock.State.MEASURED ? "by clock" : "by observation")
+                        mode == ClockMode.SERVICE && state == ServiceClock.State.MEASURED
+                                ? "by clock"
+                                : "by observation")
                 .withDetail("clock", state.reason());
         clock.uncertaintySeconds().ifPresent(seconds -> details.withDetail("clockUncertaintySeconds", seconds));
     }

@@ -48,12 +48,12 @@ public final class LeaseClock {
      * Returns what is left of a lease, in microseconds, at most its length; not positive if it is over.
      *
      * @param item whose lease it is
-     * @param mark of the write that the item was last changed by
+     * @param version of the item
      * @param end when it ends by the service's clock, in microseconds since 1970, if its writer knew
      * @param leaseMicros its length
      */
-    public long remainingMicros(String item, String mark, OptionalLong end, long leaseMicros) {
-        long observed = leaseMicros + leaseMicros / OBSERVED_LONGER - observations.unchangedMicros(item, mark);
+    public long remainingMicros(String item, String version, OptionalLong end, long leaseMicros) {
+        long observed = leaseMicros + leaseMicros / OBSERVED_LONGER - observations.unchangedMicros(item, version);
         Optional<ServiceClock.Time> now = end.isPresent() ? now() : Optional.empty();
         long byClock = now.map(time -> end.getAsLong() + errorMicros - time.earliestMicros())
                 .orElse(Long.MAX_VALUE);

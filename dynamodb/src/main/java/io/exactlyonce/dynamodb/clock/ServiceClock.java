@@ -126,7 +126,9 @@ public final class ServiceClock {
     public Optional<Time> now() {
         Answer answer = latest.get();
         long now = sinceOrigin(clock.nanoTime());
-        return answer != null && state(answer, now) == State.MEASURED ? Optional.of(answer.time(now)) : Optional.empty();
+        return answer != null && state(answer, now) == State.MEASURED
+                ? Optional.of(answer.time(now))
+                : Optional.empty();
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.exactlyonce.dynamodb.table;
 
-import io.exactlyonce.dynamodb.item.Names;
+import io.exactlyonce.dynamodb.item.ClaimItem;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -112,7 +112,7 @@ public final class TableAudit {
         if (!table.keySchema().equals(ClaimTable.KEY)) {
             throw new ClaimTableException(
                     "table %s has the key %s, and claims need the partition key %s alone"
-                            .formatted(name, table.keySchema(), Names.PK),
+                            .formatted(name, table.keySchema(), ClaimItem.PK),
                     "create another table as docs/dynamodb.md says: a table's key cannot be changed",
                     null);
         }
@@ -120,22 +120,24 @@ public final class TableAudit {
 
     private void requireIndex(TableDescription table) {
         GlobalSecondaryIndexDescription index = table.globalSecondaryIndexes().stream()
-                .filter(each -> each.indexName().equals(Names.PARKED_INDEX))
+                .filter(each -> each.indexName().equals(ClaimItem.PARKED_INDEX))
                 .findFirst()
                 .orElseThrow(() -> new ClaimTableException(
                         "table %s has no index %s, by which parked claims are found"
-                                .formatted(name, Names.PARKED_INDEX),
+                                .formatted(name, ClaimItem.PARKED_INDEX),
                         "add it as docs/dynamodb.md says",
                         null));
         if (!index.keySchema().equals(ClaimTable.INDEX_KEY)) {
             throw new ClaimTableException(
-                    "the index %s of table %s has the key %s".formatted(Names.PARKED_INDEX, name, index.keySchema()),
-                    "delete it, and add it with the keys %s and %s".formatted(Names.PARKED, Names.PARKED_AT),
+                    "the index %s of table %s has the key %s"
+                            .formatted(ClaimItem.PARKED_INDEX, name, index.keySchema()),
+                    "delete it, and add it with the keys %s and %s".formatted(ClaimItem.PARKED, ClaimItem.PARKED_AT),
                     null);
         }
         if (!USABLE_INDEX.contains(index.indexStatus())) {
             throw new ClaimTableException(
-                    "the index %s of table %s is %s".formatted(Names.PARKED_INDEX, name, index.indexStatusAsString()),
+                    "the index %s of table %s is %s"
+                            .formatted(ClaimItem.PARKED_INDEX, name, index.indexStatusAsString()),
                     "start when it is ACTIVE",
                     null);
         }
@@ -157,12 +159,12 @@ public final class TableAudit {
     private void examine(TimeToLiveDescription expiry, List<String> warnings) {
         if (!EXPIRING.contains(expiry.timeToLiveStatus())) {
             warnings.add("TTL is %s, so no claim is ever deleted: enable it on the attribute %s"
-                    .formatted(expiry.timeToLiveStatusAsString(), Names.EXPIRES_AT));
-        } else if (!Names.EXPIRES_AT.equals(expiry.attributeName())) {
+                    .formatted(expiry.timeToLiveStatusAsString(), ClaimItem.EXPIRES_AT));
+        } else if (!ClaimItem.EXPIRES_AT.equals(expiry.attributeName())) {
             throw new ClaimTableException(
                     "table %s deletes items by the attribute %s, so claims may be forgotten within their retention"
                             .formatted(name, expiry.attributeName()),
-                    "set its TTL to the attribute " + Names.EXPIRES_AT,
+                    "set its TTL to the attribute " + ClaimItem.EXPIRES_AT,
                     null);
         }
     }

@@ -61,7 +61,8 @@ class DynamoDbClaimStorePropertyIT {
         }
 
         private static ClaimOutcome without(ClaimOutcome outcome) {
-            return outcome instanceof HeldElsewhere held && !held.leaseRemaining().isZero()
+            return outcome instanceof HeldElsewhere held
+                            && !held.leaseRemaining().isZero()
                     ? new HeldElsewhere(held.leaseRemaining().minus(MARGIN))
                     : outcome;
         }
