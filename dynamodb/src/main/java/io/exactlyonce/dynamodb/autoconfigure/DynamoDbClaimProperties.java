@@ -19,16 +19,13 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  *     much later.
  * @param initializeSchema Whether to create the table at start-up if it is missing: 'embedded' where the endpoint is this
  *     machine's, 'always' or 'never'.
- * @param expectedRate Most messages a second that are expected, at least 0, to warn of a table that is not prepared for them; 0 if
- *     unknown.
  */
 @ConfigurationProperties("exactly-once.dynamodb")
 public record DynamoDbClaimProperties(
         @DefaultValue("exactly-once-claim") String tableName,
         @DefaultValue("service") ClockMode clock,
         @DefaultValue("2s") Duration clockError,
-        @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-        @DefaultValue("0") int expectedRate) {
+        @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
     private static final Pattern TABLE_NAME = Pattern.compile("[A-Za-z0-9_.-]{3,255}");
     private static final Duration SMALLEST_ERROR = Duration.ofMillis(1_500);
@@ -44,11 +41,5 @@ public record DynamoDbClaimProperties(
                     "give the table's name, not its ARN");
         }
         Bounds.require("exactly-once.dynamodb.clock-error", clockError, SMALLEST_ERROR, LARGEST_ERROR);
-        if (expectedRate < 0) {
-            throw new InvalidPropertyException(
-                    "exactly-once.dynamodb.expected-rate",
-                    "exactly-once.dynamodb.expected-rate (%d) must be at least 0".formatted(expectedRate),
-                    "set it to messages a second, or remove it");
-        }
     }
 }

@@ -39,8 +39,23 @@ public final class ClaimTable {
      * Makes the table unless it is there: paid by request, with its index and TTL, and without what costs more or hinders tests:
      * point-in-time recovery and protection from deletion. Waits until claims can be kept in it, also while another instance
      * makes it.
+     *
+     * @throws ClaimTableException if it cannot be made
      */
     public void createIfMissing() {
+        try {
+            create();
+        } catch (RuntimeException failure) {
+            Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+            throw new ClaimTableException(
+                    "table %s cannot be created: %s".formatted(name, cause.getMessage()),
+                    "allow dynamodb:CreateTable and dynamodb:UpdateTimeToLive, or create it as docs/dynamodb.md says and set"
+                            + " exactly-once.dynamodb.initialize-schema=never",
+                    cause);
+        }
+    }
+
+    private void create() {
         if (status() != TableStatus.CREATING) {
             return;
         }

@@ -9,10 +9,12 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndexDescription;
 import software.amazon.awssdk.services.dynamodb.model.IndexStatus;
 import software.amazon.awssdk.services.dynamodb.model.MultiRegionConsistency;
-import software.amazon.awssdk.services.dynamodb.model.PointInTimeRecoveryStatus;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.model.TableStatus;
@@ -27,26 +29,20 @@ public final class TableAudit {
 
     private static final Logger LOG = LoggerFactory.getLogger(TableAudit.class);
 
-    /** What a claim and its completion cost, in write units. */
-    private static final int WRITES_OF_A_MESSAGE = 2;
-
     private static final Set<TableStatus> USABLE = Set.of(TableStatus.ACTIVE, TableStatus.UPDATING);
     private static final Set<IndexStatus> USABLE_INDEX = Set.of(IndexStatus.ACTIVE, IndexStatus.UPDATING);
     private static final Set<TimeToLiveStatus> EXPIRING = Set.of(TimeToLiveStatus.ENABLED, TimeToLiveStatus.ENABLING);
 
     private final DynamoDbAsyncClient client;
     private final String name;
-    private final int expectedRate;
 
     /**
      * @param client of the service
      * @param name of the table
-     * @param expectedRate most messages a second, or 0 if that is not known
      */
-    public TableAudit(DynamoDbAsyncClient client, String name, int expectedRate) {
+    public TableAudit(DynamoDbAsyncClient client, String name) {
         this.client = client;
         this.name = name;
-        this.expectedRate = expectedRate;
     }
 
     /**
@@ -68,8 +64,10 @@ public final class TableAudit {
                         .timeToLiveDescription());
         List<String> warnings = new ArrayList<>();
         examine(expiry, warnings);
-        examineProtection(table, warnings);
-        examineCapacity(table, warnings);
+        if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
+            warnings.add("deletion protection is off; without the table every key runs again: turn it on");
+        }
+        requireStatements();
         warnings.forEach(warning -> LOG.warn("Table of claims {}: {}", name, warning));
         return warnings;
     }
@@ -95,8 +93,8 @@ public final class TableAudit {
                         cause);
             }
             throw new ClaimTableException(
-                    "table %s cannot be looked at: %s".formatted(name, cause.getMessage()),
-                    "check endpoint, Region and credentials, and allow " + action + " as docs/dynamodb.md lists it",
+                    "table %s cannot be used: %s".formatted(name, cause.getMessage()),
+                    "allow " + action + " as docs/dynamodb.md lists it, and check endpoint, Region and credentials",
                     cause);
         }
     }
@@ -169,48 +167,28 @@ public final class TableAudit {
         }
     }
 
-    private void examineProtection(TableDescription table, List<String> warnings) {
-        if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
-            warnings.add("deletion protection is off; without the table every key runs again: turn it on");
-        }
-        if (!isRecoverable()) {
-            warnings.add("point-in-time recovery is off, or may not be asked for: turn it on, and allow"
-                    + " dynamodb:DescribeContinuousBackups. A restore forgets the claims after its point in time");
-        }
-    }
-
-    /** A right that nothing else needs, and a question that DynamoDB Local does not know: neither stops a start. */
-    private boolean isRecoverable() {
-        try {
-            return client.describeContinuousBackups(request -> request.tableName(name))
-                            .join()
-                            .continuousBackupsDescription()
-                            .pointInTimeRecoveryDescription()
-                            .pointInTimeRecoveryStatus()
-                    == PointInTimeRecoveryStatus.ENABLED;
-        } catch (CompletionException unknown) {
-            return false;
-        }
-    }
-
-    private void examineCapacity(TableDescription table, List<String> warnings) {
-        long needed = (long) expectedRate * WRITES_OF_A_MESSAGE;
-        if (table.warmThroughput() != null && table.warmThroughput().writeUnitsPerSecond() != null) {
-            long warm = table.warmThroughput().writeUnitsPerSecond();
-            if (warm < needed) {
-                warnings.add(
-                        ("%d messages a second need %d write units a second, and the table is warm for %d: set its warm"
-                                        + " throughput before the load comes, or claims are throttled until it has grown")
-                                .formatted(expectedRate, needed, warm));
+    /** Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. */
+    private void requireStatements() {
+        String rights = "dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate";
+        List<BatchStatementRequest> statements = List.of(
+                statement("INSERT INTO \"%s\" VALUE {'pk':'start-up check'}"),
+                statement("UPDATE \"%s\" SET \"w\"='1' WHERE \"pk\"='no item' AND \"w\"='0'"));
+        for (BatchStatementResponse each : ask(
+                rights,
+                () -> client.batchExecuteStatement(request -> request.statements(statements))
+                        .join()
+                        .responses())) {
+            if (each.error() != null && each.error().code() == BatchStatementErrorCodeEnum.ACCESS_DENIED) {
+                throw new ClaimTableException(
+                        "table %s cannot be written: %s"
+                                .formatted(name, each.error().message()),
+                        "allow %s on it, as docs/dynamodb.md lists them".formatted(rights),
+                        null);
             }
         }
-        Long provisioned = table.provisionedThroughput() == null
-                ? null
-                : table.provisionedThroughput().writeCapacityUnits();
-        if (provisioned != null && provisioned > 0 && provisioned < needed) {
-            warnings.add(
-                    "%d messages a second need %d write units a second, and the table is provisioned with %d: provision more"
-                            .formatted(expectedRate, needed, provisioned));
-        }
+    }
+
+    private BatchStatementRequest statement(String text) {
+        return BatchStatementRequest.builder().statement(text.formatted(name)).build();
     }
 }
