@@ -1,6 +1,5 @@
 package io.exactlyonce.dynamodb;
 
-import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -24,15 +23,14 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as items of one table of DynamoDB, each written on a condition, many in one request. No thread waits inside: the methods
- * that return no future wait for one on the caller's thread.
+ * Claims as items of one table of DynamoDB, each written on a condition, many in one request. Callers wait on
+ * their own threads, and no other thread does.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, in one Region, for as long as a key's item exists. That a write of a claim
  * which lost its key changes nothing rests on conditions alone, and on no clock.
@@ -40,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not guaranteed: that a lease is over when a key is taken over, if the clocks of the service's front ends differ by more than
  * {@code exactly-once.dynamodb.clock-error}; anything in a global table with eventual consistency, or after a restore.
  */
-public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
+public final class DynamoDbClaimStore implements ClaimStore {
 
     /** Largest result, in bytes of UTF-8: an item has at most 400 KB, with its key, names and reasons. */
     public static final int LARGEST_RESULT = 380 * 1024;
@@ -71,37 +69,23 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return await(claimAsync(requests));
-    }
-
-    @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
-        requests.forEach(request -> work(works, request.key()).claim(request));
-        return rounds.run(works.values()).thenApply(done -> outcomes(works, requests));
+        return apply(new ClaimBatch(List.of(), requests)).claimed();
     }
 
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
         renewals.forEach(renewal -> work(works, renewal.claim().key()).renew(renewal));
-        return await(rounds.run(works.values()).thenApply(done -> KeyWork.granted(works.values())));
+        await(rounds.run(works.values()));
+        return KeyWork.granted(works.values());
     }
 
     @Override
     public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        return await(endAsync(ends));
-    }
-
-    @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
-        try {
-            end(works, ends);
-        } catch (IllegalArgumentException unstorable) {
-            return CompletableFuture.failedFuture(unstorable);
-        }
-        return rounds.run(works.values()).thenApply(done -> KeyWork.granted(works.values()));
+        end(works, ends);
+        await(rounds.run(works.values()));
+        return KeyWork.granted(works.values());
     }
 
     /** Ends and claims share requests. */
@@ -111,7 +95,10 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
         end(works, batch.ends());
         batch.claims().forEach(request -> work(works, request.key()).claim(request));
         await(rounds.run(works.values()));
-        List<ClaimOutcome> outcomes = outcomes(works, batch.claims());
+        List<ClaimOutcome> outcomes = new ArrayList<>(batch.claims().size());
+        for (ClaimRequest request : batch.claims()) {
+            outcomes.add(work(works, request.key()).outcome());
+        }
         try {
             return new ClaimBatch.Result(KeyWork.granted(works.values()), outcomes);
         } catch (ClaimsPartlyAnsweredException partly) {
@@ -133,14 +120,6 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
         return works.computeIfAbsent(key, of -> new KeyWork(of, statements, clock));
     }
 
-    private static List<ClaimOutcome> outcomes(Map<ClaimKey, KeyWork> works, List<ClaimRequest> requests) {
-        List<ClaimOutcome> outcomes = new ArrayList<>(requests.size());
-        for (ClaimRequest request : requests) {
-            outcomes.add(Objects.requireNonNull(works.get(request.key())).outcome());
-        }
-        return outcomes;
-    }
-
     /**
      * Returns the answer, on the thread that asks.
      *
@@ -151,11 +130,6 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
             return answer.join();
         } catch (CompletionException failed) {
             Throwable cause = failed.getCause() == null ? failed : failed.getCause();
-            if (cause instanceof ClaimsPartlyAnsweredException
-                    || cause instanceof ClaimStoreUnavailableException
-                    || cause instanceof IllegalArgumentException) {
-                throw (RuntimeException) cause;
-            }
             throw new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause);
         }
     }

@@ -3,6 +3,7 @@ package io.exactlyonce.dynamodb.item;
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -28,9 +29,9 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 public final class ClaimStatements {
 
     private static final String FIRST =
-            "{'w':?,'pk':?,'scope':?,'key':?,'status':'HELD','claim_id':?,'owner':?,'attempt':1,"
-                    + "'token':?,'ambiguous':false,'fingerprint':?,'first_claimed_at':?,'claimed_at':?,"
-                    + "'lease_micros':?,'lease_until':?,'expires_at':?}";
+            "{'w':?,'claim_id':?,'owner':?,'attempt':?,'token':?,'ambiguous':?,'fingerprint':?,"
+                    + "'claimed_at':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
+                    + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=? SET \"expires_at\"=?";
     private static final String UNPARK = " REMOVE \"parked\" REMOVE \"parked_at\"";
@@ -44,11 +45,9 @@ public final class ClaimStatements {
             " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=?" + " SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"ambiguous\"=true";
 
-    private static final String TAKE_OVER =
-            " SET \"status\"='HELD' SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=?"
-                    + " SET \"token\"=? SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=? SET \"cleared\"=false"
-                    + LEASE
-                    + IF_SEEN;
+    private static final String TAKE_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"
+            + " SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=?" + LEASE
+            + " SET \"status\"='HELD' SET \"cleared\"=false" + IF_SEEN;
     private static final String PARK_SEEN = PARKED + IN_DOUBT + IF_SEEN;
     private static final String RENEW = LEASE + IF_HELD;
     private static final String COMPLETE = COMPLETED + IF_HELD;
@@ -79,6 +78,7 @@ public final class ClaimStatements {
 
     private static final String VANISHED = "its holder vanished: the effects of its attempt are not known";
     private static final AttributeValue NULL = AttributeValue.fromNul(true);
+    private static final OptionalLong NO_END = OptionalLong.empty();
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final String table;
@@ -118,82 +118,63 @@ public final class ClaimStatements {
     /** The first claim of a key. */
     public Statement first(String pk, ClaimRequest request, Acquired answer) {
         OptionalLong end = clock.end(request.lease());
+        ClaimKey key = request.key();
         AttributeValue now = number(clock.estimateMicros());
         return statement(
-                insert + FIRST,
-                end.isPresent(),
-                text(pk),
-                text(request.key().scope()),
-                text(request.key().key()),
-                text(request.claimId().toString()),
-                text(request.owner()),
-                number(answer.fencingToken()),
-                text(request.fingerprint()),
-                now,
-                now,
-                number(micros(request.lease())),
-                number(end),
-                expiry(request.lease()));
+                insert + FIRST, end, held(request, answer, end), text(pk), text(key.scope()), text(key.key()), now);
     }
 
     /** The claim of a free key. */
     public Statement takeOver(ClaimItem seen, ClaimRequest request, Acquired answer) {
         OptionalLong end = clock.end(request.lease());
-        return statement(
-                update + TAKE_OVER,
-                end.isPresent(),
+        return statement(update + TAKE_OVER, end, held(request, answer, end), text(seen.pk()), text(seen.version()));
+    }
+
+    private List<AttributeValue> held(ClaimRequest request, Acquired answer, OptionalLong end) {
+        List<AttributeValue> held = new ArrayList<>(List.of(
                 text(request.claimId().toString()),
                 text(request.owner()),
                 number(answer.attempt()),
                 number(answer.fencingToken()),
                 AttributeValue.fromBool(answer.ambiguous()),
                 text(request.fingerprint()),
-                number(clock.estimateMicros()),
-                number(micros(request.lease())),
-                number(end),
-                expiry(request.lease()),
-                text(seen.pk()),
-                text(seen.version()));
+                number(clock.estimateMicros())));
+        held.addAll(lease(request.lease(), end));
+        return held;
+    }
+
+    private List<AttributeValue> lease(Duration lease, OptionalLong end) {
+        return List.of(number(micros(lease)), number(end), expiry(lease));
     }
 
     /** Leaves a free key that is in doubt to a person. */
     public Statement park(ClaimItem seen) {
         return statement(
-                update + PARK_SEEN,
-                false,
-                parkedAt(seen.pk()),
-                text(VANISHED),
-                NULL,
-                text(seen.pk()),
-                text(seen.version()));
+                update + PARK_SEEN, NO_END, parked(seen.pk(), VANISHED), text(seen.pk()), text(seen.version()));
     }
 
     /** Extends a lease; also for a claim that asks again, whose earlier answer was lost. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
-        return statement(
-                update + RENEW,
-                end.isPresent(),
-                number(micros(renewal.lease())),
-                number(end),
-                expiry(renewal.lease()),
-                text(pk),
-                claim(renewal.claim()));
+        return statement(update + RENEW, end, lease(renewal.lease(), end), text(pk), claim(renewal.claim()));
     }
 
     /** The end of a claim that its worker tells. */
     public Statement end(String pk, ClaimEnd end) {
-        AttributeValue claim = claim(end.claim());
         if (end instanceof ClaimEnd.Completed completed) {
             return complete(COMPLETE, pk, completed);
         }
         if (end instanceof ClaimEnd.Parked parked) {
             String park = parked.ambiguous() ? PARK_IN_DOUBT : PARK;
-            return statement(update + park, false, parkedAt(pk), text(parked.reason()), NULL, text(pk), claim);
+            return statement(update + park, NO_END, parked(pk, parked.reason()), text(pk), claim(end.claim()));
         }
         ClaimEnd.Released released = (ClaimEnd.Released) end;
         String release = released.ambiguous() ? RELEASE_IN_DOUBT : RELEASE;
-        return statement(update + release, false, text(released.error()), text(pk), claim);
+        return statement(update + release, NO_END, List.of(text(released.error())), text(pk), claim(end.claim()));
+    }
+
+    private List<AttributeValue> parked(String pk, String reason) {
+        return List.of(text(ClaimItem.parkedOrder(Math.max(1, nowMicros()), pk)), text(reason), NULL);
     }
 
     /** Records that a parked key's effect has happened. */
@@ -201,20 +182,15 @@ public final class ClaimStatements {
         return complete(COMPLETE_PARKED, pk, completion);
     }
 
-    private Statement complete(String text, String pk, ClaimEnd.Completed completion) {
-        return statement(
-                update + text,
-                false,
-                text(completion.result()),
-                number(clock.estimateMicros()),
-                expiry(Duration.ZERO),
-                text(pk),
-                claim(completion.claim()));
+    private Statement complete(String text, String pk, ClaimEnd.Completed end) {
+        List<AttributeValue> completed =
+                List.of(text(end.result()), number(clock.estimateMicros()), expiry(Duration.ZERO));
+        return statement(update + text, NO_END, completed, text(pk), claim(end.claim()));
     }
 
     /** Gives a parked key free. */
     public Statement releaseParked(String pk, ClaimId claim) {
-        return statement(update + RELEASE_PARKED, false, expiry(Duration.ZERO), text(pk), claim(claim));
+        return statement(update + RELEASE_PARKED, NO_END, List.of(expiry(Duration.ZERO)), text(pk), claim(claim));
     }
 
     /** Completes a claim within a transaction of the application's. */
@@ -238,21 +214,19 @@ public final class ClaimStatements {
                 .build();
     }
 
-    private static Statement statement(String text, boolean isTimed, AttributeValue... values) {
+    private static Statement statement(
+            String text, OptionalLong leaseEnd, List<AttributeValue> written, AttributeValue... others) {
         String version = newVersion();
-        List<AttributeValue> parameters = new ArrayList<>(values.length + 1);
+        List<AttributeValue> parameters = new ArrayList<>();
         parameters.add(text(version));
-        parameters.addAll(List.of(values));
-        return new Statement(text, parameters, version, isTimed);
+        parameters.addAll(written);
+        parameters.addAll(List.of(others));
+        return new Statement(text, parameters, version, leaseEnd.isPresent());
     }
 
     /** Returns one that no other write has: 16 hexadecimal digits, also where a JVM is a copy of another. */
     private static String newVersion() {
         return HexFormat.of().toHexDigits(RANDOM.nextLong());
-    }
-
-    private AttributeValue parkedAt(String pk) {
-        return text(ClaimItem.parkedOrder(Math.max(1, nowMicros()), pk));
     }
 
     /** Returns when an item may be deleted, in seconds since 1970. One whose time is not known is kept: late deletion protects longer. */

@@ -1,9 +1,6 @@
 package io.exactlyonce.dynamodb.request;
 
-import java.util.EnumMap;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.interceptor.Context;
@@ -32,18 +29,15 @@ public final class ThrottledRequests implements ExecutionInterceptor {
         REQUEST
     }
 
-    private final Map<Reason, LongAdder> counts = new EnumMap<>(Reason.class);
-
-    /** Begins with none. */
-    public ThrottledRequests() {
-        for (Reason reason : Reason.values()) {
-            counts.put(reason, new LongAdder());
-        }
-    }
+    private final AtomicLongArray counts = new AtomicLongArray(Reason.values().length);
 
     /** Returns how many there were for a reason. */
     public long count(Reason reason) {
-        return adder(reason).sum();
+        return counts.get(reason.ordinal());
+    }
+
+    private void add(Reason reason, int times) {
+        counts.addAndGet(reason.ordinal(), times);
     }
 
     @Override
@@ -53,16 +47,15 @@ public final class ThrottledRequests implements ExecutionInterceptor {
         } else if (context.response() instanceof BatchGetItemResponse read) {
             read.unprocessedKeys()
                     .values()
-                    .forEach(left -> adder(Reason.UNREAD).add(left.keys().size()));
+                    .forEach(left -> add(Reason.UNREAD, left.keys().size()));
         }
     }
 
     private void statement(@Nullable BatchStatementError error) {
         if (error != null) {
             switch (error.code()) {
-                case PROVISIONED_THROUGHPUT_EXCEEDED -> adder(Reason.THROUGHPUT).increment();
-                case THROTTLING_ERROR, REQUEST_LIMIT_EXCEEDED ->
-                    adder(Reason.LIMIT).increment();
+                case PROVISIONED_THROUGHPUT_EXCEEDED -> add(Reason.THROUGHPUT, 1);
+                case THROTTLING_ERROR, REQUEST_LIMIT_EXCEEDED -> add(Reason.LIMIT, 1);
                 default -> {}
             }
         }
@@ -71,11 +64,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
     @Override
     public void onExecutionFailure(Context.FailedExecution context, ExecutionAttributes attributes) {
         if (context.exception() instanceof AwsServiceException refused && refused.isThrottlingException()) {
-            adder(Reason.REQUEST).increment();
+            add(Reason.REQUEST, 1);
         }
-    }
-
-    private LongAdder adder(Reason reason) {
-        return Objects.requireNonNull(counts.get(reason));
     }
 }

@@ -4,8 +4,8 @@ import io.exactlyonce.dynamodb.item.ClaimItem;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
@@ -29,6 +29,7 @@ public final class TableAudit {
 
     private static final Logger LOG = LoggerFactory.getLogger(TableAudit.class);
 
+    private static final String STATEMENTS = "dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate";
     private static final Set<TableStatus> USABLE = Set.of(TableStatus.ACTIVE, TableStatus.UPDATING);
     private static final Set<IndexStatus> USABLE_INDEX = Set.of(IndexStatus.ACTIVE, IndexStatus.UPDATING);
     private static final Set<TimeToLiveStatus> EXPIRING = Set.of(TimeToLiveStatus.ENABLED, TimeToLiveStatus.ENABLING);
@@ -52,18 +53,27 @@ public final class TableAudit {
      * @throws ClaimTableException if they cannot
      */
     public List<String> require() {
-        TableDescription table = describe();
-        requireStatus(table);
-        requireKey(table);
+        TableDescription table = ask("dynamodb:DescribeTable", client.describeTable(request -> request.tableName(name)))
+                .table();
+        require(
+                USABLE.contains(table.tableStatus()),
+                "table %s is %s".formatted(name, table.tableStatusAsString()),
+                "start when it is ACTIVE");
+        require(
+                table.keySchema().equals(ClaimTable.KEY),
+                "table %s has the key %s, and claims need the partition key pk alone"
+                        .formatted(name, table.keySchema()),
+                "create another table as docs/dynamodb.md says: a table's key cannot be changed");
         requireIndex(table);
-        requireOneWriter(table);
-        TimeToLiveDescription expiry = ask(
-                "dynamodb:DescribeTimeToLive",
-                () -> client.describeTimeToLive(request -> request.tableName(name))
-                        .join()
-                        .timeToLiveDescription());
+        // Conditions are evaluated in the Region that is asked: without strong consistency two of them let two workers
+        // in.
+        require(
+                table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
+                "table %s is a global table with eventual consistency, where two Regions can both acquire a key"
+                        .formatted(name),
+                "use a table of one Region, or a global table with strong consistency (MRSC)");
         List<String> warnings = new ArrayList<>();
-        examine(expiry, warnings);
+        examineExpiry(warnings);
         if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
             warnings.add("deletion protection is off; without the table every key runs again: turn it on");
         }
@@ -72,17 +82,15 @@ public final class TableAudit {
         return warnings;
     }
 
-    private TableDescription describe() {
-        return ask(
-                "dynamodb:DescribeTable",
-                () -> client.describeTable(request -> request.tableName(name))
-                        .join()
-                        .table());
+    private static void require(boolean holds, String problem, String remedy) {
+        if (!holds) {
+            throw new ClaimTableException(problem, remedy, null);
+        }
     }
 
-    private <T> T ask(String action, Supplier<T> question) {
+    private <T> T ask(String action, CompletableFuture<T> answer) {
         try {
-            return question.get();
+            return answer.join();
         } catch (CompletionException failure) {
             Throwable cause = failure.getCause() == null ? failure : failure.getCause();
             if (cause instanceof ResourceNotFoundException) {
@@ -99,92 +107,52 @@ public final class TableAudit {
         }
     }
 
-    private void requireStatus(TableDescription table) {
-        if (!USABLE.contains(table.tableStatus())) {
-            throw new ClaimTableException(
-                    "table %s is %s".formatted(name, table.tableStatusAsString()), "start when it is ACTIVE", null);
-        }
-    }
-
-    private void requireKey(TableDescription table) {
-        if (!table.keySchema().equals(ClaimTable.KEY)) {
-            throw new ClaimTableException(
-                    "table %s has the key %s, and claims need the partition key %s alone"
-                            .formatted(name, table.keySchema(), ClaimItem.PK),
-                    "create another table as docs/dynamodb.md says: a table's key cannot be changed",
-                    null);
-        }
-    }
-
     private void requireIndex(TableDescription table) {
         GlobalSecondaryIndexDescription index = table.globalSecondaryIndexes().stream()
                 .filter(each -> each.indexName().equals(ClaimItem.PARKED_INDEX))
                 .findFirst()
                 .orElseThrow(() -> new ClaimTableException(
-                        "table %s has no index %s, by which parked claims are found"
-                                .formatted(name, ClaimItem.PARKED_INDEX),
+                        "table %s has no index parked, by which parked claims are found".formatted(name),
                         "add it as docs/dynamodb.md says",
                         null));
-        if (!index.keySchema().equals(ClaimTable.INDEX_KEY)) {
-            throw new ClaimTableException(
-                    "the index %s of table %s has the key %s"
-                            .formatted(ClaimItem.PARKED_INDEX, name, index.keySchema()),
-                    "delete it, and add it with the keys %s and %s".formatted(ClaimItem.PARKED, ClaimItem.PARKED_AT),
-                    null);
-        }
-        if (!USABLE_INDEX.contains(index.indexStatus())) {
-            throw new ClaimTableException(
-                    "the index %s of table %s is %s"
-                            .formatted(ClaimItem.PARKED_INDEX, name, index.indexStatusAsString()),
-                    "start when it is ACTIVE",
-                    null);
-        }
+        require(
+                index.keySchema().equals(ClaimTable.INDEX_KEY),
+                "the index parked of table %s has the key %s".formatted(name, index.keySchema()),
+                "delete it, and add it with the keys parked and parked_at");
+        require(
+                USABLE_INDEX.contains(index.indexStatus()),
+                "the index parked of table %s is %s".formatted(name, index.indexStatusAsString()),
+                "start when it is ACTIVE");
     }
 
-    /** Conditions are evaluated in the Region that is asked: without strong consistency two of them let two workers in. */
-    private void requireOneWriter(TableDescription table) {
-        if (table.hasReplicas()
-                && !table.replicas().isEmpty()
-                && table.multiRegionConsistency() != MultiRegionConsistency.STRONG) {
-            throw new ClaimTableException(
-                    "table %s is a global table with eventual consistency, where two Regions can both acquire a key"
-                            .formatted(name),
-                    "use a table of one Region, or a global table with strong consistency (MRSC)",
-                    null);
-        }
-    }
-
-    private void examine(TimeToLiveDescription expiry, List<String> warnings) {
-        if (!EXPIRING.contains(expiry.timeToLiveStatus())) {
-            warnings.add("TTL is %s, so no claim is ever deleted: enable it on the attribute %s"
-                    .formatted(expiry.timeToLiveStatusAsString(), ClaimItem.EXPIRES_AT));
-        } else if (!ClaimItem.EXPIRES_AT.equals(expiry.attributeName())) {
-            throw new ClaimTableException(
+    private void examineExpiry(List<String> warnings) {
+        TimeToLiveDescription expiry = ask(
+                        "dynamodb:DescribeTimeToLive", client.describeTimeToLive(request -> request.tableName(name)))
+                .timeToLiveDescription();
+        if (EXPIRING.contains(expiry.timeToLiveStatus())) {
+            require(
+                    ClaimItem.EXPIRES_AT.equals(expiry.attributeName()),
                     "table %s deletes items by the attribute %s, so claims may be forgotten within their retention"
                             .formatted(name, expiry.attributeName()),
-                    "set its TTL to the attribute " + ClaimItem.EXPIRES_AT,
-                    null);
+                    "set its TTL to the attribute expires_at");
+        } else {
+            warnings.add("TTL is %s, so no claim is ever deleted: enable it on the attribute expires_at"
+                    .formatted(expiry.timeToLiveStatusAsString()));
         }
     }
 
     /** Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. */
     private void requireStatements() {
-        String rights = "dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate";
         List<BatchStatementRequest> statements = List.of(
                 statement("INSERT INTO \"%s\" VALUE {'pk':'start-up check'}"),
                 statement("UPDATE \"%s\" SET \"w\"='1' WHERE \"pk\"='no item' AND \"w\"='0'"));
         for (BatchStatementResponse each : ask(
-                rights,
-                () -> client.batchExecuteStatement(request -> request.statements(statements))
-                        .join()
-                        .responses())) {
-            if (each.error() != null && each.error().code() == BatchStatementErrorCodeEnum.ACCESS_DENIED) {
-                throw new ClaimTableException(
-                        "table %s cannot be written: %s"
-                                .formatted(name, each.error().message()),
-                        "allow %s on it, as docs/dynamodb.md lists them".formatted(rights),
-                        null);
-            }
+                        STATEMENTS, client.batchExecuteStatement(request -> request.statements(statements)))
+                .responses()) {
+            require(
+                    each.error() == null || each.error().code() != BatchStatementErrorCodeEnum.ACCESS_DENIED,
+                    "table %s cannot be written: IAM denies PartiQL statements".formatted(name),
+                    "allow %s on it, as docs/dynamodb.md lists them".formatted(STATEMENTS));
         }
     }
 
