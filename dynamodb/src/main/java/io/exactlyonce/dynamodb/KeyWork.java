@@ -165,8 +165,9 @@ final class KeyWork implements Rounds.Work {
         if (answer instanceof Written && winner != null && isDoubtful(done.statement())) {
             step = new Step(renewal(winner), winner, done.outcome());
         } else if (answer instanceof Written) {
-            for (ClaimRequest request : requests) {
-                outcomes.add(winner == null || request == winner ? done.outcome() : new HeldElsewhere(winner.lease()));
+            int winning = requests.indexOf(winner);
+            for (int i = 0; i < requests.size(); i++) {
+                outcomes.add(winner == null || i == winning ? done.outcome() : new HeldElsewhere(winner.lease()));
             }
         } else if (answer instanceof Differs differs) {
             item = differs.item();

@@ -39,10 +39,10 @@ public final class ClaimStatements {
     private static final String IF_HELD = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='HELD'";
     private static final String IF_PARKED = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
     private static final String PARKED =
-            " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=?" + " SET \"expires_at\"=?";
+            " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
     private static final String RELEASED = " SET \"status\"='RELEASED' SET \"error\"=?";
     private static final String COMPLETED =
-            " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=?" + " SET \"expires_at\"=?";
+            " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=? SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"ambiguous\"=true";
 
     private static final String TAKE_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"

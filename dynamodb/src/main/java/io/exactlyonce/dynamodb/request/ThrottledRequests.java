@@ -1,6 +1,7 @@
 package io.exactlyonce.dynamodb.request;
 
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.interceptor.Context;
@@ -29,15 +30,15 @@ public final class ThrottledRequests implements ExecutionInterceptor {
         REQUEST
     }
 
-    private final AtomicLongArray counts = new AtomicLongArray(Reason.values().length);
+    private final Map<Reason, Long> counts = new ConcurrentHashMap<>();
 
     /** Returns how many there were for a reason. */
     public long count(Reason reason) {
-        return counts.get(reason.ordinal());
+        return counts.getOrDefault(reason, 0L);
     }
 
     private void add(Reason reason, int times) {
-        counts.addAndGet(reason.ordinal(), times);
+        counts.merge(reason, (long) times, Long::sum);
     }
 
     @Override
