@@ -1,6 +1,5 @@
 package io.exactlyonce.dynamodb;
 
-import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -8,16 +7,17 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.item.ClaimItem;
-import io.exactlyonce.dynamodb.item.ClaimItem.Status;
-import io.exactlyonce.dynamodb.item.ClaimWrites;
+import io.exactlyonce.dynamodb.item.ClaimStatements;
 import io.exactlyonce.dynamodb.request.ItemReader;
-import io.exactlyonce.dynamodb.request.ItemWriter;
-import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.dynamodb.request.Rounds;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -25,11 +25,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as items of one table of DynamoDB, each written on a condition, many in one request. No thread waits inside: the methods
- * that return no future wait for one on the caller's thread.
+ * Claims as items of one table of DynamoDB, each written on a condition, many in one request. Callers wait on
+ * their own threads, and no other thread does.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, in one Region, for as long as a key's item exists. That a write of a claim
  * which lost its key changes nothing rests on conditions alone, and on no clock.
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not guaranteed: that a lease is over when a key is taken over, if the clocks of the service's front ends differ by more than
  * {@code exactly-once.dynamodb.clock-error}; anything in a global table with eventual consistency, or after a restore.
  */
-public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
+public final class DynamoDbClaimStore implements ClaimStore {
 
     /** Largest result, in bytes of UTF-8: an item has at most 400 KB, with its key, names and reasons. */
     public static final int LARGEST_RESULT = 380 * 1024;
@@ -48,72 +49,89 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
      */
     public static final int LARGEST_BATCH = 50;
 
-    private final ItemWriter writer;
+    private final Rounds rounds;
     private final ItemReader reader;
-    private final ClaimWrites writes;
+    private final ClaimStatements statements;
     private final LeaseClock clock;
-    private final TimeProbe time;
-    private final ClaimCalls calls;
 
     /**
-     * @param writer writes to the table of claims
+     * @param rounds writes to the table of claims
      * @param reader reads from it
-     * @param writes what a claim's steps write
+     * @param statements what a claim's steps write
      * @param clock says whether leases are over
-     * @param nanos monotonic, in nanoseconds
      */
-    DynamoDbClaimStore(ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock, NanoClock nanos) {
-        this.writer = writer;
+    DynamoDbClaimStore(Rounds rounds, ItemReader reader, ClaimStatements statements, LeaseClock clock) {
+        this.rounds = rounds;
         this.reader = reader;
-        this.writes = writes;
+        this.statements = statements;
         this.clock = clock;
-        this.time = new TimeProbe(clock, reader, nanos);
-        this.calls = new ClaimCalls(writer, reader, clock, writes, time);
     }
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return Answers.await(claimAsync(requests));
-    }
-
-    @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return calls.claim(requests);
+        return apply(new ClaimBatch(List.of(), requests)).claimed();
     }
 
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
-        Map<ClaimId, LeaseRenewal> once = new LinkedHashMap<>();
-        renewals.forEach(renewal -> once.put(renewal.claim(), renewal));
-        return Answers.await(time.prepare().thenCompose(ready -> renew(once)).thenApply(EndAnswers::requireAnswers));
-    }
-
-    /** If answers contradict each other meanwhile, the ends that were written may be too early: they are written again. */
-    private CompletableFuture<EndAnswers> renew(Map<ClaimId, LeaseRenewal> renewals) {
-        long before = clock.contradicted();
-        return renewing()
-                .run(renewals)
-                .thenCompose(answers -> clock.contradicted() == before
-                        ? CompletableFuture.completedFuture(answers)
-                        : renewing().run(renewals));
-    }
-
-    /** A claim that a transaction of the application's has completed is no lost one: its handler only has not returned yet. */
-    private EndCall<LeaseRenewal> renewing() {
-        return new EndCall<>(
-                writer,
-                writes::renew,
-                (renewal, item) -> item.isCompletedByTransaction() && item.belongsTo(renewal.claim()));
+        Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
+        renewals.forEach(renewal -> work(works, renewal.claim().key()).renew(renewal));
+        await(rounds.run(works.values()));
+        return KeyWork.granted(works.values());
     }
 
     @Override
     public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        return Answers.await(endAsync(ends));
+        Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
+        end(works, ends);
+        await(rounds.run(works.values()));
+        return KeyWork.granted(works.values());
     }
 
+    /** Ends and claims share requests. */
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
-        return calls.end(ends);
+    public ClaimBatch.Result apply(ClaimBatch batch) {
+        Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
+        end(works, batch.ends());
+        batch.claims().forEach(request -> work(works, request.key()).claim(request));
+        await(rounds.run(works.values()));
+        List<ClaimOutcome> outcomes = new ArrayList<>(batch.claims().size());
+        for (ClaimRequest request : batch.claims()) {
+            outcomes.add(work(works, request.key()).outcome());
+        }
+        try {
+            return new ClaimBatch.Result(KeyWork.granted(works.values()), outcomes);
+        } catch (ClaimsPartlyAnsweredException partly) {
+            return new ClaimBatch.Result(partly.granted(), outcomes, partly.unanswered());
+        }
+    }
+
+    /** Before anything is written: with one end that cannot be, none is, so that all can be repeated without it. */
+    private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimEnd> ends) {
+        for (ClaimEnd end : ends) {
+            if (end instanceof ClaimEnd.Completed completed) {
+                requireStorable(completed.result());
+            }
+            work(works, end.claim().key()).end(end);
+        }
+    }
+
+    private KeyWork work(Map<ClaimKey, KeyWork> works, ClaimKey key) {
+        return works.computeIfAbsent(key, of -> new KeyWork(of, statements, clock));
+    }
+
+    /**
+     * Returns the answer, on the thread that asks.
+     *
+     * @throws ClaimStoreUnavailableException if the service gave none
+     */
+    static <T extends @Nullable Object> T await(CompletableFuture<T> answer) {
+        try {
+            return answer.join();
+        } catch (CompletionException failed) {
+            Throwable cause = failed.getCause() == null ? failed : failed.getCause();
+            throw new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause);
+        }
     }
 
     /**
@@ -133,34 +151,28 @@ public final class DynamoDbClaimStore implements ClaimStore, AsyncClaimStore {
     }
 
     @Override
-    public ClaimBatch.Result apply(ClaimBatch batch) {
-        return Answers.await(new BatchCall(calls, batch).run());
-    }
-
-    @Override
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         if (keys.isEmpty()) {
-            Answers.await(reader.probe());
+            await(reader.probe());
             return Map.of();
         }
-        Map<String, ClaimItem> items =
-                Answers.await(reader.look(keys.stream().map(ClaimKey::hash).toList()));
+        Map<ClaimKey, String> pks = new HashMap<>();
+        keys.forEach(key -> pks.put(key, key.hash()));
+        Map<String, ClaimItem> items = await(reader.look(List.copyOf(pks.values())));
         Map<ClaimKey, KeyState> states = new HashMap<>();
-        keys.forEach(key -> states.put(key, state(items.get(key.hash()))));
+        pks.forEach((key, pk) -> states.put(key, state(items.get(pk))));
         return states;
     }
 
     private KeyState state(@Nullable ClaimItem item) {
-        if (item == null || item.status() == Status.RELEASED) {
+        if (item == null) {
             return KeyState.FREE;
         }
         return switch (item.status()) {
             case COMPLETED -> KeyState.COMPLETED;
             case PARKED -> KeyState.PARKED;
-            default ->
-                clock.remainingMicros(item.pk(), item.mark(), item.leaseUntil(), item.leaseMicros()) <= 0
-                        ? KeyState.FREE
-                        : KeyState.HELD;
+            case RELEASED -> KeyState.FREE;
+            case HELD -> item.remainingMicros(clock) <= 0 ? KeyState.FREE : KeyState.HELD;
         };
     }
 

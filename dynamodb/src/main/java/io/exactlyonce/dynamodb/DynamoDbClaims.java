@@ -3,10 +3,11 @@ package io.exactlyonce.dynamodb;
 import io.exactlyonce.dynamodb.clock.ClockMode;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
-import io.exactlyonce.dynamodb.item.ClaimWrites;
+import io.exactlyonce.dynamodb.item.ClaimStatements;
 import io.exactlyonce.dynamodb.request.ItemReader;
-import io.exactlyonce.dynamodb.request.ItemWriter;
+import io.exactlyonce.dynamodb.request.PartiQl;
 import io.exactlyonce.dynamodb.request.Pauses;
+import io.exactlyonce.dynamodb.request.Rounds;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
@@ -39,12 +40,12 @@ public final class DynamoDbClaims {
     public DynamoDbClaims(
             DynamoDbAsyncClient client, Settings settings, ServiceClock service, NanoClock nanos, Pauses pauses) {
         LeaseClock clock = new LeaseClock(service, settings.mode(), settings.error(), nanos);
-        ClaimWrites writes = new ClaimWrites(clock, settings.retention());
-        ItemWriter writer = new ItemWriter(client, settings.table(), pauses);
+        ClaimStatements statements = new ClaimStatements(settings.table(), clock, settings.retention());
         this.reader = new ItemReader(client, settings.table(), pauses);
-        this.store = new DynamoDbClaimStore(writer, reader, writes, clock, nanos);
-        this.parked = new DynamoDbParkedClaims(writer, reader, writes, clock);
-        this.completion = new DynamoDbCompletion(settings.table(), writes);
+        Rounds rounds = new Rounds(new PartiQl(client), reader, pauses);
+        this.store = new DynamoDbClaimStore(rounds, reader, statements, clock);
+        this.parked = new DynamoDbParkedClaims(rounds, reader, statements, clock);
+        this.completion = new DynamoDbCompletion(statements);
     }
 
     /** Returns the store. */
@@ -68,6 +69,6 @@ public final class DynamoDbClaims {
      * @throws io.exactlyonce.claim.ClaimStoreUnavailableException if it does not
      */
     public void probe() {
-        Answers.await(reader.probe());
+        DynamoDbClaimStore.await(reader.probe());
     }
 }

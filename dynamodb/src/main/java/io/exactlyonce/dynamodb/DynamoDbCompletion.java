@@ -1,9 +1,7 @@
 package io.exactlyonce.dynamodb;
 
 import io.exactlyonce.Claim;
-import io.exactlyonce.dynamodb.item.ClaimWrites;
-import io.exactlyonce.dynamodb.request.UpdateExpression;
-import org.jspecify.annotations.Nullable;
+import io.exactlyonce.dynamodb.item.ClaimStatements;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
@@ -22,16 +20,11 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
  */
 public final class DynamoDbCompletion {
 
-    private final String table;
-    private final ClaimWrites writes;
+    private final ClaimStatements statements;
 
-    /**
-     * @param table the table of claims
-     * @param writes what a completion writes
-     */
-    DynamoDbCompletion(String table, ClaimWrites writes) {
-        this.table = table;
-        this.writes = writes;
+    /** @param statements what a completion writes */
+    DynamoDbCompletion(ClaimStatements statements) {
+        this.statements = statements;
     }
 
     /**
@@ -39,7 +32,7 @@ public final class DynamoDbCompletion {
      * its key any more, it cancels the transaction, with the reason {@code ConditionalCheckFailed} at its place.
      */
     public TransactWriteItem of(Claim claim) {
-        return item(claim, null);
+        return statements.completion(claim, null);
     }
 
     /**
@@ -50,10 +43,6 @@ public final class DynamoDbCompletion {
      */
     public TransactWriteItem of(Claim claim, String result) {
         DynamoDbClaimStore.requireStorable(result);
-        return item(claim, result);
-    }
-
-    private TransactWriteItem item(Claim claim, @Nullable String result) {
-        return UpdateExpression.of(writes.completeInTransaction(claim, result)).inTransaction(table);
+        return statements.completion(claim, result);
     }
 }

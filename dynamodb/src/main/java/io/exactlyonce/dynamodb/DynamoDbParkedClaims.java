@@ -1,5 +1,7 @@
 package io.exactlyonce.dynamodb;
 
+import static io.exactlyonce.dynamodb.DynamoDbClaimStore.await;
+
 import io.exactlyonce.ClaimLife;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
@@ -9,18 +11,13 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimItem.Status;
-import io.exactlyonce.dynamodb.item.ClaimWrites;
-import io.exactlyonce.dynamodb.item.ParkedOrder;
+import io.exactlyonce.dynamodb.item.ClaimStatements;
 import io.exactlyonce.dynamodb.request.ItemReader;
-import io.exactlyonce.dynamodb.request.ItemWriter;
+import io.exactlyonce.dynamodb.request.Rounds;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,88 +29,84 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DynamoDbParkedClaims implements ParkedClaims {
 
-    private final ItemWriter writer;
+    private final Rounds rounds;
     private final ItemReader reader;
-    private final ClaimWrites writes;
+    private final ClaimStatements statements;
     private final LeaseClock clock;
 
     /**
-     * @param writer writes to the table of claims
+     * @param rounds writes to the table of claims
      * @param reader reads from it
-     * @param writes what a decision writes
+     * @param statements what a decision writes
      * @param clock says whether leases are over
      */
-    DynamoDbParkedClaims(ItemWriter writer, ItemReader reader, ClaimWrites writes, LeaseClock clock) {
-        this.writer = writer;
+    DynamoDbParkedClaims(Rounds rounds, ItemReader reader, ClaimStatements statements, LeaseClock clock) {
+        this.rounds = rounds;
         this.reader = reader;
-        this.writes = writes;
+        this.statements = statements;
         this.clock = clock;
     }
 
     @Override
     public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
         List<ParkedClaim> found = new ArrayList<>();
-        String from = ParkedOrder.after(after);
+        String from = after == null
+                ? "0"
+                : ClaimItem.parkedOrder(after.parkedAtMicros(), new ClaimKey(after.scope(), after.key()).hash());
         while (found.size() < limit) {
-            List<ClaimItem> page = Answers.await(reader.parked(from, limit - found.size()));
+            List<ClaimItem> page = await(reader.parked(from, limit - found.size()));
             if (page.isEmpty()) {
                 break;
             }
             Map<String, ClaimItem> current =
-                    Answers.await(reader.read(page.stream().map(ClaimItem::pk).toList()));
-            page.stream()
-                    .filter(entry -> isStillThere(entry, current.get(entry.pk())))
-                    .map(entry -> parked(Objects.requireNonNull(current.get(entry.pk()))))
-                    .forEach(found::add);
-            from = page.get(page.size() - 1).parkedOrder();
+                    await(reader.read(page.stream().map(ClaimItem::pk).toList()));
+            for (ClaimItem entry : page) {
+                ClaimItem item = current.get(entry.pk());
+                // It may have been decided on since, and even parked again, in a later place.
+                if (item != null
+                        && item.status() == Status.PARKED
+                        && item.parkedOrder().equals(entry.parkedOrder())) {
+                    found.add(parked(item));
+                }
+                from = entry.parkedOrder();
+            }
         }
         return found;
     }
 
-    /** It may have been decided on since, and even parked again, in a later place. */
-    private static boolean isStillThere(ClaimItem entry, @Nullable ClaimItem current) {
-        return current != null
-                && current.status() == Status.PARKED
-                && current.parkedOrder().equals(entry.parkedOrder());
-    }
-
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
-        return Optional.ofNullable(
-                        Answers.await(reader.read(Set.of(key.hash()))).get(key.hash()))
-                .filter(item -> item.status() == Status.PARKED)
-                .map(DynamoDbParkedClaims::parked);
+        return item(key).filter(item -> item.status() == Status.PARKED).map(DynamoDbParkedClaims::parked);
     }
 
     @Override
     public Optional<ClaimLife> life(ClaimKey key) {
-        return Optional.ofNullable(
-                        Answers.await(reader.read(Set.of(key.hash()))).get(key.hash()))
-                .map(item -> item.life(isLeaseOver(item)));
+        return item(key).map(item -> item.life(clock));
     }
 
-    private boolean isLeaseOver(ClaimItem item) {
-        return clock.remainingMicros(item.pk(), item.mark(), item.leaseUntil(), item.leaseMicros()) <= 0;
+    private Optional<ClaimItem> item(ClaimKey key) {
+        String pk = key.hash();
+        return Optional.ofNullable(await(reader.read(List.of(pk))).get(pk));
     }
 
     @Override
     public boolean release(ClaimId claim) {
-        return decide(new EndCall<>(writer, writes::releaseParked, (of, item) -> false), claim, Function.identity());
+        return decide(work(claim).releaseParked(claim));
     }
 
     @Override
     public boolean complete(ClaimEnd.Completed completion) {
         DynamoDbClaimStore.requireStorable(completion.result());
-        return decide(
-                new EndCall<>(writer, writes::completeParked, (of, item) -> false),
-                completion,
-                ClaimEnd.Completed::claim);
+        return decide(work(completion.claim()).completeParked(completion));
     }
 
-    private static <T> boolean decide(EndCall<T> call, T decision, Function<T, ClaimId> claim) {
-        Map<ClaimId, T> one = new LinkedHashMap<>();
-        one.put(claim.apply(decision), decision);
-        return !Answers.await(call.run(one)).requireAnswers().isEmpty();
+    private KeyWork work(ClaimId claim) {
+        return new KeyWork(claim.key(), statements, clock);
+    }
+
+    private boolean decide(KeyWork decision) {
+        await(rounds.run(List.of(decision)));
+        return !KeyWork.granted(List.of(decision)).isEmpty();
     }
 
     private static ParkedClaim parked(ClaimItem item) {

@@ -32,16 +32,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchGetItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
-import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
 import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
-import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
-import software.amazon.awssdk.services.dynamodb.model.ReplicatedWriteConflictException;
-import software.amazon.awssdk.services.dynamodb.model.TransactionConflictException;
-import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 
 /** Each answer of the service other than success, and what becomes of it. */
 class RefusedRequestsIT {
@@ -302,76 +296,14 @@ class RefusedRequestsIT {
         assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));
     }
 
+    /** The start refuses such rights; they may be taken later. */
     @Test
-    void whereIamDeniesPartiQlClaimsAreMadeBySingleRequests() {
-        denyPartiQl();
-
-        assertWholeLife();
-
-        int requests = dynamoDb.requests();
-        store.claim(requests(5));
-        assertThat(dynamoDb.requests() - requests).isEqualTo(5);
-    }
-
-    @Test
-    void whereIamDeniesPartiQlAConditionIsAskedForAllTheSame() {
-        ClaimRequest contested = request();
-        acquire(other, request(contested.key()));
-        giveUp(contested.key());
-        denyPartiQl();
-        dynamoDb.before(UpdateItemRequest.class, () -> {
-            acquire(other, request(contested.key()));
-            giveUp(contested.key());
-        });
-
-        assertThat(acquire(store, contested).attempt()).isEqualTo(3);
-    }
-
-    @Test
-    void statementThatIamDeniesIsSentAsASingleRequest() {
+    void statementThatIamDeniesIsAnOutage() {
         dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.ACCESS_DENIED);
-
-        assertThat(store.claim(requests(3))).hasOnlyElementsOfType(Acquired.class);
-    }
-
-    @Test
-    void singleRequestThatMeetsATransactionIsLocked() {
-        denyPartiQl();
-        claim(store, request());
-        ClaimRequest held = request();
-        acquire(store, held);
-
-        dynamoDb.fail(
-                PutItemRequest.class,
-                TransactionConflictException.builder().message("conflict").build(),
-                1);
-        assertThat(claim(store, request())).isInstanceOf(Acquired.class);
-        dynamoDb.fail(
-                UpdateItemRequest.class,
-                ReplicatedWriteConflictException.builder().message("conflict").build(),
-                ALWAYS);
-        assertThatThrownBy(() -> store.end(completions(List.of(held)))).isInstanceOf(ClaimsPartlyAnsweredException.class);
-    }
-
-    @Test
-    void singleRequestThatFailsIsAnOutage() {
-        denyPartiQl();
-        dynamoDb.fail(PutItemRequest.class, denied(), 1);
 
         assertThatThrownBy(() -> claim(store, request()))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
-                .hasMessageContaining("denied");
-    }
-
-    @Test
-    void singleRequestThatIsTooLargeIsRefused() {
-        denyPartiQl();
-        dynamoDb.fail(
-                PutItemRequest.class,
-                refusal("ValidationException", "Item size has exceeded the maximum allowed size"),
-                1);
-
-        assertThatThrownBy(() -> claim(store, request())).isInstanceOf(IllegalArgumentException.class);
+                .hasMessageContaining("AccessDenied");
     }
 
     @Test
@@ -379,41 +311,6 @@ class RefusedRequestsIT {
         assertThatThrownBy(() -> store.fence(request().id()))
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("DynamoDbCompletion.of(claim)");
-    }
-
-    private void assertWholeLife() {
-        ClaimRequest first = request();
-        acquire(store, first);
-        assertThat(claim(store, request(first.key()))).isInstanceOf(HeldElsewhere.class);
-        assertThat(store.end(List.of(new ClaimEnd.Released(first.id(), "failed", false))))
-                .hasSize(1);
-        ClaimRequest second = request(first.key());
-        assertThat(acquire(store, second).attempt()).isEqualTo(2);
-        assertThat(store.renew(List.of(
-                        new LeaseRenewal(first.id(), Requests.LEASE), new LeaseRenewal(second.id(), Requests.LEASE))))
-                .containsExactly(second.id());
-        assertThat(store.end(List.of(new ClaimEnd.Completed(second.id(), "1")))).hasSize(1);
-        assertThat(store.end(List.of(new ClaimEnd.Released(second.id(), "failed", false))))
-                .isEmpty();
-        assertThat(store.look(Set.of(first.key()))).containsEntry(first.key(), KeyState.COMPLETED);
-    }
-
-    private void denyPartiQl() {
-        dynamoDb.fail(BatchExecuteStatementRequest.class, denied(), Integer.MAX_VALUE);
-    }
-
-    private static DynamoDbException denied() {
-        return refusal("AccessDeniedException", "denied");
-    }
-
-    private static DynamoDbException refusal(String code, String message) {
-        return (DynamoDbException) DynamoDbException.builder()
-                .awsErrorDetails(AwsErrorDetails.builder()
-                        .errorCode(code)
-                        .errorMessage(message)
-                        .build())
-                .message(message)
-                .build();
     }
 
     private static List<ClaimEnd> completions(List<ClaimRequest> requests) {

@@ -15,23 +15,20 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * @param tableName Name of the table of claims.
  * @param clock How it is known that the lease of a worker that vanished is over: 'service' by the Date of DynamoDB's answers, or
  *     'observed' by looking at a claim for a whole lease.
- * @param clockError Largest difference between the clocks of DynamoDB's front ends, from 500ms to 60s. A key is taken over that
+ * @param clockError Largest difference between the clocks of DynamoDB's front ends, from 1500ms to 60s. A key is taken over that
  *     much later.
  * @param initializeSchema Whether to create the table at start-up if it is missing: 'embedded' where the endpoint is this
  *     machine's, 'always' or 'never'.
- * @param expectedRate Most messages a second that are expected, at least 0, to warn of a table that is not prepared for them; 0 if
- *     unknown.
  */
 @ConfigurationProperties("exactly-once.dynamodb")
 public record DynamoDbClaimProperties(
         @DefaultValue("exactly-once-claim") String tableName,
         @DefaultValue("service") ClockMode clock,
         @DefaultValue("2s") Duration clockError,
-        @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-        @DefaultValue("0") int expectedRate) {
+        @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
     private static final Pattern TABLE_NAME = Pattern.compile("[A-Za-z0-9_.-]{3,255}");
-    private static final Duration SMALLEST_ERROR = Duration.ofMillis(500);
+    private static final Duration SMALLEST_ERROR = Duration.ofMillis(1_500);
     private static final Duration LARGEST_ERROR = Duration.ofSeconds(60);
 
     public DynamoDbClaimProperties {
@@ -44,11 +41,5 @@ public record DynamoDbClaimProperties(
                     "give the table's name, not its ARN");
         }
         Bounds.require("exactly-once.dynamodb.clock-error", clockError, SMALLEST_ERROR, LARGEST_ERROR);
-        if (expectedRate < 0) {
-            throw new InvalidPropertyException(
-                    "exactly-once.dynamodb.expected-rate",
-                    "exactly-once.dynamodb.expected-rate (%d) must be at least 0".formatted(expectedRate),
-                    "set it to messages a second, or remove it");
-        }
     }
 }

@@ -5,6 +5,9 @@ import io.awspring.cloud.autoconfigure.core.AwsAutoConfiguration;
 import io.awspring.cloud.autoconfigure.core.AwsClientBuilderConfigurer;
 import io.awspring.cloud.autoconfigure.core.AwsConnectionDetails;
 import io.awspring.cloud.autoconfigure.dynamodb.DynamoDbProperties;
+import io.exactlyonce.Mode;
+import io.exactlyonce.actuate.ClaimHealthIndicator;
+import io.exactlyonce.autoconfigure.ClaimHealthGroups;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
 import io.exactlyonce.claim.ClaimStore;
@@ -14,32 +17,59 @@ import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
+import io.exactlyonce.dynamodb.clock.ClockMode;
 import io.exactlyonce.dynamodb.clock.DateInterceptor;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.request.ThrottledRequests;
+import io.exactlyonce.dynamodb.request.ThrottledRequests.Reason;
+import io.exactlyonce.dynamodb.table.ClaimTable;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
+import io.exactlyonce.dynamodb.table.TableAudit;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.time.Jitter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.annotation.Order;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** Keeps claims in DynamoDB, where {@code exactly-once.claim.store=dynamodb} says so. No DataSource is needed then. */
+/**
+ * Keeps claims in DynamoDB, where {@code exactly-once.claim.store=dynamodb} says so. No DataSource is needed then.
+ *
+ * <p>The table's properties are read wherever this module is. Where claims are kept elsewhere, as in tests or in another profile,
+ * they are of no use; but they are no mistake, and stop no start.
+ */
 @AutoConfiguration(before = ExactlyOnceAutoConfiguration.class, after = AwsAutoConfiguration.class)
-@ConditionalOnProperty(
-        name = DynamoDbClaimsAutoConfiguration.STORE_PROPERTY,
-        havingValue = DynamoDbClaimsAutoConfiguration.STORE)
-@ConditionalOnMissingBean(ClaimStore.class)
-@EnableConfigurationProperties({DynamoDbClaimProperties.class, DynamoDbProperties.class, ExactlyOnceProperties.class})
+@EnableConfigurationProperties(DynamoDbClaimProperties.class)
 public final class DynamoDbClaimsAutoConfiguration {
 
     static final String STORE_PROPERTY = "exactly-once.claim.store";
@@ -53,111 +83,271 @@ public final class DynamoDbClaimsAutoConfiguration {
 
     private static final Duration CALL = Duration.ofSeconds(10);
 
-    @Bean
-    ServiceClock exactlyOnceServiceClock(DynamoDbClaimProperties properties) {
-        return new ServiceClock(System::nanoTime, properties.clockError());
-    }
+    static final String UNCERTAINTY = "exactly.once.clock.uncertainty";
+    static final String THROTTLED = "exactly.once.dynamodb.throttled";
 
-    @Bean
-    ThrottledRequests exactlyOnceThrottledRequests() {
-        return new ThrottledRequests();
-    }
+    /** Before what asks whether there is such a store. */
+    @Order(0)
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = STORE_PROPERTY, havingValue = STORE)
+    @ConditionalOnMissingBean(ClaimStore.class)
+    @EnableConfigurationProperties({DynamoDbProperties.class, ExactlyOnceProperties.class})
+    static class Claims {
 
-    /** No candidate for injection: an application's own client stays the only one. */
-    @Bean(name = CLIENT, defaultCandidate = false)
-    DynamoDbAsyncClient exactlyOnceDynamoDbClient(
-            AwsClientBuilderConfigurer configurer,
-            DynamoDbProperties properties,
-            ObjectProvider<AwsConnectionDetails> connection,
-            ObjectProvider<AwsAsyncClientCustomizer> customizers,
-            ServiceClock clock,
-            ThrottledRequests throttled) {
-        var builder = configurer.configureAsyncClient(
-                DynamoDbAsyncClient.builder(),
-                properties,
-                connection.getIfAvailable(),
-                Stream.empty(),
-                customizers.orderedStream());
-        return builder.overrideConfiguration(builder.overrideConfiguration().toBuilder()
-                        .apiCallAttemptTimeout(ATTEMPT)
-                        .apiCallTimeout(CALL)
-                        .addExecutionInterceptor(new DateInterceptor(clock, System::nanoTime))
-                        .addExecutionInterceptor(throttled)
-                        .build())
-                .build();
-    }
+        @Bean
+        ServiceClock exactlyOnceServiceClock(DynamoDbClaimProperties properties) {
+            return new ServiceClock(System::nanoTime, properties.clockError());
+        }
 
-    @Bean
-    DynamoDbClaims exactlyOnceDynamoDbClaims(
-            @Qualifier(CLIENT) DynamoDbAsyncClient client,
-            DynamoDbClaimProperties properties,
-            ExactlyOnceProperties exactlyOnce,
-            ServiceClock clock) {
-        requireStorable(exactlyOnce);
-        return new DynamoDbClaims(
-                client,
-                new DynamoDbClaims.Settings(
-                        properties.tableName(),
-                        exactlyOnce.claim().retention(),
-                        properties.clock(),
-                        properties.clockError()),
-                clock,
-                System::nanoTime,
-                Pauses.real(Jitter.RANDOM));
-    }
+        @Bean
+        ThrottledRequests exactlyOnceThrottledRequests() {
+            return new ThrottledRequests();
+        }
 
-    private static void requireStorable(ExactlyOnceProperties properties) {
-        long largest = properties.claim().maxResultSize().toBytes();
-        if (largest > DynamoDbClaimStore.LARGEST_RESULT) {
-            throw new ClaimTableException(
-                    "exactly-once.claim.max-result-size (%d bytes) is more than an item of DynamoDB can hold, %d bytes"
-                            .formatted(largest, DynamoDbClaimStore.LARGEST_RESULT),
-                    "set it to at most 380KB, and keep larger results elsewhere",
-                    null);
+        /** No candidate for injection: an application's own client stays the only one. */
+        @Bean(name = CLIENT, defaultCandidate = false)
+        DynamoDbAsyncClient exactlyOnceDynamoDbClient(
+                AwsClientBuilderConfigurer configurer,
+                DynamoDbProperties properties,
+                ObjectProvider<AwsConnectionDetails> connection,
+                ObjectProvider<AwsAsyncClientCustomizer> customizers,
+                ServiceClock clock,
+                ThrottledRequests throttled) {
+            var builder = configurer.configureAsyncClient(
+                    DynamoDbAsyncClient.builder(),
+                    properties,
+                    connection.getIfAvailable(),
+                    Stream.empty(),
+                    customizers.orderedStream());
+            return builder.overrideConfiguration(builder.overrideConfiguration().toBuilder()
+                            .apiCallAttemptTimeout(ATTEMPT)
+                            .apiCallTimeout(CALL)
+                            .addExecutionInterceptor(new DateInterceptor(clock, System::nanoTime))
+                            .addExecutionInterceptor(throttled)
+                            .build())
+                    .build();
+        }
+
+        @Bean
+        DynamoDbClaims exactlyOnceDynamoDbClaims(
+                @Qualifier(CLIENT) DynamoDbAsyncClient client,
+                DynamoDbClaimProperties properties,
+                ExactlyOnceProperties exactlyOnce,
+                ServiceClock clock) {
+            requireStorable(exactlyOnce);
+            return new DynamoDbClaims(
+                    client,
+                    new DynamoDbClaims.Settings(
+                            properties.tableName(),
+                            exactlyOnce.claim().retention(),
+                            properties.clock(),
+                            properties.clockError()),
+                    clock,
+                    System::nanoTime,
+                    Pauses.real(Jitter.RANDOM));
+        }
+
+        private static void requireStorable(ExactlyOnceProperties properties) {
+            long largest = properties.claim().maxResultSize().toBytes();
+            if (largest > DynamoDbClaimStore.LARGEST_RESULT) {
+                throw new ClaimTableException(
+                        "exactly-once.claim.max-result-size (%d bytes) is more than an item of DynamoDB can hold, %d bytes"
+                                .formatted(largest, DynamoDbClaimStore.LARGEST_RESULT),
+                        "set it to at most 380KB, and keep larger results elsewhere",
+                        null);
+            }
+        }
+
+        /** Also where other beans are lazy: a table that cannot keep claims stops the start, unless listeners are only observed. */
+        @Bean
+        @Lazy(false)
+        TableCheck exactlyOnceTableCheck(
+                @Qualifier(CLIENT) DynamoDbAsyncClient client,
+                DynamoDbClaimProperties properties,
+                ExactlyOnceProperties exactlyOnce) {
+            return new TableCheck(client, properties, exactlyOnce.mode());
+        }
+
+        /** Closed after renewals have stopped, which use it, and before the client, which it uses. */
+        @Bean
+        ClaimStore exactlyOnceClaimStore(DynamoDbClaims claims, ExactlyOnceProperties properties) {
+            ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
+            return new CoalescingClaimStore(
+                    claims.store(),
+                    new CoalescingSettings(
+                            coalescing.flushers(),
+                            Math.min(coalescing.maxBatch(), DynamoDbClaimStore.LARGEST_BATCH),
+                            coalescing.patience()),
+                    System::nanoTime);
+        }
+
+        @Bean
+        StartLine.Place exactlyOnceClaimPlace(
+                @Qualifier(CLIENT) DynamoDbAsyncClient client, DynamoDbClaimProperties properties) {
+            return new StartLine.Place("DynamoDB table %s in %s"
+                    .formatted(
+                            properties.tableName(),
+                            client.serviceClientConfiguration().region()));
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        ParkedClaims exactlyOnceParkedClaims(DynamoDbClaims claims) {
+            return claims.parked();
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        DynamoDbCompletion exactlyOnceDynamoDbCompletion(DynamoDbClaims claims) {
+            return claims.completion();
         }
     }
 
-    /** Also where other beans are lazy: a table that cannot keep claims stops the start, unless listeners are only observed. */
-    @Bean
-    @Lazy(false)
-    TableCheck exactlyOnceTableCheck(
-            @Qualifier(CLIENT) DynamoDbAsyncClient client,
-            DynamoDbClaimProperties properties,
-            ExactlyOnceProperties exactlyOnce) {
-        return new TableCheck(client, properties, exactlyOnce.mode());
+    /** Tells where Actuator is used whether claims can be kept, and by what it is known that leases are over. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({
+        HealthEndpointGroupsPostProcessor.class,
+        ConditionalOnEnabledHealthIndicator.class,
+        SecurityContext.class
+    })
+    @ConditionalOnBean(DynamoDbClaims.class)
+    @ConditionalOnEnabledHealthIndicator("exactly-once")
+    static class HealthOfClaims {
+
+        /** In the groups that ask for it: while DynamoDB is away, listeners pause and lose nothing. */
+        @Bean
+        static ClaimHealthGroups exactlyOnceHealthGroups() {
+            return new ClaimHealthGroups();
+        }
+
+        /**
+         * Without a measured time claims go on, and only takeovers of keys whose holder vanished are later: a detail, and no reason
+         * to restart anything.
+         */
+        @Bean
+        ClaimHealthIndicator.Store exactlyOnceStoreHealth(
+                DynamoDbClaims claims, ServiceClock clock, DynamoDbClaimProperties properties) {
+            return details -> {
+                claims.probe();
+                ServiceClock.State state = clock.state();
+                boolean isByClock = properties.clock() == ClockMode.SERVICE && state == ServiceClock.State.MEASURED;
+                details.withDetail("takeover", isByClock ? "by clock" : "by observation")
+                        .withDetail("clock", state.reason());
+                clock.uncertaintySeconds().ifPresent(seconds -> details.withDetail("clockUncertaintySeconds", seconds));
+            };
+        }
     }
 
-    /** Closed after renewals have stopped, which use it, and before the client, which it uses. */
-    @Bean
-    ClaimStore exactlyOnceClaimStore(DynamoDbClaims claims, ExactlyOnceProperties properties) {
-        ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
-        return new CoalescingClaimStore(
-                claims.store(),
-                new CoalescingSettings(
-                        coalescing.flushers(),
-                        Math.min(coalescing.maxBatch(), DynamoDbClaimStore.LARGEST_BATCH),
-                        coalescing.patience()),
-                System::nanoTime);
+    /** Measures how exactly the service's time is known, and what it throttles. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, MeterBinder.class})
+    @ConditionalOnBean(DynamoDbClaims.class)
+    static class Meters {
+
+        @Bean
+        MeterBinder exactlyOnceClockMeters(ServiceClock clock) {
+            return registry -> Gauge.builder(
+                            UNCERTAINTY,
+                            clock,
+                            time -> time.uncertaintySeconds().orElse(Double.NaN))
+                    .baseUnit("seconds")
+                    .description("How far apart the bounds of DynamoDB's time are; no number while nothing is measured")
+                    .register(registry);
+        }
+
+        @Bean
+        MeterBinder exactlyOnceThrottlingMeters(ThrottledRequests throttled) {
+            return registry -> {
+                for (Reason reason : Reason.values()) {
+                    FunctionCounter.builder(THROTTLED, throttled, requests -> requests.count(reason))
+                            .tag("reason", reason.name().toLowerCase(Locale.ROOT))
+                            .description(
+                                    "Statements and keys that DynamoDB throttled, and requests that the SDK gave up over it")
+                            .register(registry);
+                }
+            };
+        }
     }
 
-    @Bean
-    StartLine.Place exactlyOnceClaimPlace(
-            @Qualifier(CLIENT) DynamoDbAsyncClient client, DynamoDbClaimProperties properties) {
-        return new StartLine.Place("DynamoDB table %s in %s"
-                .formatted(
-                        properties.tableName(),
-                        client.serviceClientConfiguration().region()));
-    }
+    /**
+     * Makes the table if it is to be made, and looks at it, before the first container polls; or, where listeners are only observed,
+     * beside the start, again and again until it can be used.
+     */
+    static final class TableCheck implements SmartInitializingSingleton, DisposableBean {
 
-    @Bean
-    @ConditionalOnMissingBean
-    ParkedClaims exactlyOnceParkedClaims(DynamoDbClaims claims) {
-        return claims.parked();
-    }
+        private static final Logger LOG = LoggerFactory.getLogger(TableCheck.class);
 
-    @Bean
-    @ConditionalOnMissingBean
-    DynamoDbCompletion exactlyOnceDynamoDbCompletion(DynamoDbClaims claims) {
-        return claims.completion();
+        private static final long SECONDS_BETWEEN = 10;
+
+        private final DynamoDbAsyncClient client;
+        private final DynamoDbClaimProperties properties;
+        private final Mode mode;
+        private final ScheduledExecutorService besideTheStart = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "exactly-once-observed-check");
+            thread.setDaemon(true);
+            return thread;
+        });
+        private boolean isTold;
+
+        TableCheck(DynamoDbAsyncClient client, DynamoDbClaimProperties properties, Mode mode) {
+            this.client = client;
+            this.properties = properties;
+            this.mode = mode;
+        }
+
+        @Override
+        public void afterSingletonsInstantiated() {
+            if (mode == Mode.ENFORCE) {
+                check();
+            } else {
+                var unused = besideTheStart.scheduleWithFixedDelay(
+                        this::checkUntilItPasses, 0, SECONDS_BETWEEN, TimeUnit.SECONDS);
+            }
+        }
+
+        private void checkUntilItPasses() {
+            try {
+                check();
+                besideTheStart.shutdown();
+            } catch (RuntimeException unusable) {
+                if (!isTold && !besideTheStart.isShutdown()) {
+                    LOG.warn("Listeners run unobserved until their claims can be kept: {}", unusable.getMessage());
+                }
+                isTold = true;
+            }
+        }
+
+        private void check() {
+            String table = properties.tableName();
+            if (isToBeMade()) {
+                new ClaimTable(client, table).createIfMissing();
+            }
+            new TableAudit(client, table).require();
+        }
+
+        private boolean isToBeMade() {
+            return switch (properties.initializeSchema()) {
+                case ALWAYS -> true;
+                case NEVER -> false;
+                case EMBEDDED ->
+                    client.serviceClientConfiguration()
+                            .endpointOverride()
+                            .map(TableCheck::isThisMachine)
+                            .orElse(false);
+            };
+        }
+
+        private static boolean isThisMachine(URI endpoint) {
+            try {
+                return InetAddress.getByName(endpoint.getHost()).isLoopbackAddress();
+            } catch (UnknownHostException elsewhere) {
+                return false;
+            }
+        }
+
+        @Override
+        public void destroy() {
+            besideTheStart.shutdownNow();
+        }
     }
 }

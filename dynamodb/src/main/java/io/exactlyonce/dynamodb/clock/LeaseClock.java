@@ -48,21 +48,24 @@ public final class LeaseClock {
      * Returns what is left of a lease, in microseconds, at most its length; not positive if it is over.
      *
      * @param item whose lease it is
-     * @param mark of the write that the item was last changed by
+     * @param version of the item
      * @param end when it ends by the service's clock, in microseconds since 1970, if its writer knew
      * @param leaseMicros its length
      */
-    public long remainingMicros(String item, String mark, OptionalLong end, long leaseMicros) {
-        long observed = leaseMicros + leaseMicros / OBSERVED_LONGER - observations.unchangedMicros(item, mark);
-        Optional<ServiceTime> now = end.isPresent() ? now() : Optional.empty();
+    public long remainingMicros(String item, String version, OptionalLong end, long leaseMicros) {
+        long observed = leaseMicros + leaseMicros / OBSERVED_LONGER - observations.unchangedMicros(item, version);
+        Optional<ServiceClock.Time> now = end.isPresent() ? now() : Optional.empty();
         long byClock = now.map(time -> end.getAsLong() + errorMicros - time.earliestMicros())
                 .orElse(Long.MAX_VALUE);
         return Math.min(Math.min(observed, byClock), leaseMicros);
     }
 
-    /** Returns whether the service's time would be used, and is not known. */
-    public boolean lacksTime() {
-        return mode == ClockMode.SERVICE && service.soundness() != Soundness.SOUND;
+    /**
+     * Returns whether a lease's end that was computed a moment ago may be wrong: answers have contradicted each other since. A
+     * suspended machine learns of its suspension so.
+     */
+    public boolean isContradicted() {
+        return mode == ClockMode.SERVICE && service.state() == ServiceClock.State.CONTRADICTORY;
     }
 
     /** Returns about what time it is, in microseconds since 1970; empty before the service's first answer. */
@@ -70,12 +73,7 @@ public final class LeaseClock {
         return service.estimateMicros();
     }
 
-    /** Returns how often the service's answers have contradicted each other: ends of leases computed before may be wrong. */
-    public long contradicted() {
-        return service.contradicted();
-    }
-
-    private Optional<ServiceTime> now() {
+    private Optional<ServiceClock.Time> now() {
         return mode == ClockMode.SERVICE ? service.now() : Optional.empty();
     }
 

@@ -8,14 +8,14 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * For how long held items have been seen unchanged, by the monotonic clock alone. Whatever writes an item gives it another
- * mark; a holder counts its lease from before it wrote, thus from before the item was first seen. Safe for use by many threads.
+ * version; a holder counts its lease from before it wrote, thus from before the item was first seen. Safe for use by many threads.
  */
 final class Observations {
 
     /** About 3 MB. Beyond them, those that were looked at longest ago are forgotten, and begin anew. */
     static final int MOST = 16_384;
 
-    private record Seen(String mark, long sinceNanos) {}
+    private record Seen(String version, long sinceNanos) {}
 
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
@@ -30,14 +30,14 @@ final class Observations {
         this.clock = clock;
     }
 
-    /** Returns for how long the item has had this mark, as far as it was seen, in microseconds. */
-    long unchangedMicros(String item, String mark) {
+    /** Returns for how long the item has had this version, as far as it was seen, in microseconds. */
+    long unchangedMicros(String item, String version) {
         lock.lock();
         try {
             long now = clock.nanoTime();
             Seen known = seen.get(item);
-            if (known == null || !known.mark().equals(mark)) {
-                known = new Seen(mark, now);
+            if (known == null || !known.version().equals(version)) {
+                known = new Seen(version, now);
                 seen.put(item, known);
             }
             return TimeUnit.NANOSECONDS.toMicros(now - known.sinceNanos());

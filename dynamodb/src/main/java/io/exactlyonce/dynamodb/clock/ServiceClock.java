@@ -2,58 +2,97 @@ package io.exactlyonce.dynamodb.clock;
 
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The service's clock, measured: an answer that was asked for at n0 and was there at n1, both monotonic, and that is dated D in
- * whole seconds, was written between the two, so the service's time less the monotonic one lies between D - n1 and
- * D + 1 s - n0. Many answers together leave a few milliseconds. Safe for use by many threads.
+ * The service's clock, measured by its latest answer: one that was asked for at n0 and was there at n1, both monotonic, and that is
+ * dated D in whole seconds, was written between the two, so the service's time less the monotonic one lies between D - n1 and
+ * D + 1 s - n0. Safe for use by many threads.
  *
- * <p>Guaranteed: what {@link #now()} returns contains the service's time, as long as the clocks of the service's front ends are
- * within {@code error} of each other.
+ * <p>Guaranteed: what {@link #now()} returns contains the time of the front end that wrote the latest answer.
  *
- * <p>Not guaranteed: that there is an answer. A time that cannot be trusted is none.
+ * <p>Not guaranteed: that there is a time. An answer that took too long, or is too old, decides nothing, and for a minute neither does
+ * one that contradicts the answer before it: front ends disagree, or this machine was suspended.
  */
 public final class ServiceClock {
 
-    /** Older answers count no more. */
-    static final Duration WINDOW = Duration.ofSeconds(60);
+    /** For how long a contradiction keeps the time from being used. */
+    static final Duration DISTRUST = Duration.ofMinutes(1);
 
-    /** Front ends may be apart by twice this before their answers contradict each other. */
+    /** Front ends may be apart by this before their answers contradict each other. */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 
     /** Parts of a million by which a machine's monotonic clock may be too fast or too slow. */
     static final long DRIFT_PPM = 200;
 
     private static final long MICROS_OF_A_DATE = 1_000_000;
-    private static final int CONTRADICTIONS = 2;
 
-    private final NanoClock clock;
-    private final long errorMicros;
-    private final long origin;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Deque<Second> window = new ArrayDeque<>();
-    private final Deque<Long> contradictions = new ArrayDeque<>();
-    private long contradicted;
-    private OptionalLong lastHigh = OptionalLong.empty();
-    private long lastEstimate;
+    /** Whether, and if not why not, the time can be used. */
+    public enum State {
+        MEASURED("measured"),
+        /** A proxy may strip it. */
+        UNMEASURED("no answer has had a Date header"),
+        IMPRECISE("the latest answer with a Date header took too long, or is too old, for clock-error"),
+        CONTRADICTORY("answers' Date headers contradict each other");
 
-    /** The tightest bounds of the answers within one second, as if they had come at the clock's origin. */
-    private record Second(long start, long low, long high) {
+        private final String reason;
 
-        Second with(long anotherLow, long anotherHigh) {
-            return new Second(start, Math.max(low, anotherLow), Math.min(high, anotherHigh));
+        State(String reason) {
+            this.reason = reason;
+        }
+
+        /** Returns why, for people. */
+        public String reason() {
+            return reason;
         }
     }
 
     /**
+     * The service's time at one moment, between two bounds.
+     *
+     * @param earliestMicros it is not earlier than this, in microseconds since 1970
+     * @param latestMicros it is not later than this, in microseconds since 1970
+     */
+    public record Time(long earliestMicros, long latestMicros) {}
+
+    /**
+     * The latest answer. All of it in microseconds.
+     *
+     * @param at when it was there, since the clock's origin
+     * @param low least difference between the service's clock and this one
+     * @param high greatest difference
+     * @param trustedFrom since the clock's origin
+     */
+    private record Answer(long at, long low, long high, long trustedFrom) {
+
+        boolean contradicts(long otherLow, long otherHigh, long otherAt) {
+            long tolerated = micros(DISAGREEMENT) + drift(otherAt - at);
+            return otherLow > high + tolerated || otherHigh < low - tolerated;
+        }
+
+        Time time(long now) {
+            return new Time(low + now - drift(now - at), high + now + drift(now - at));
+        }
+
+        long width(long now) {
+            return high - low + 2 * drift(now - at);
+        }
+    }
+
+    private final NanoClock clock;
+    private final long errorMicros;
+    private final long origin;
+    private final AtomicReference<@Nullable Answer> latest = new AtomicReference<>();
+    private final AtomicLong lastEstimate = new AtomicLong();
+
+    /**
      * @param clock monotonic, in nanoseconds
-     * @param error by how much the clocks of the service's front ends may differ, and how wide the bounds may be
+     * @param error how wide the bounds may be
      */
     public ServiceClock(NanoClock clock, Duration error) {
         this.clock = clock;
@@ -70,47 +109,26 @@ public final class ServiceClock {
      */
     public void answered(long sentNanos, long receivedNanos, long dateMillis) {
         long date = dateMillis * 1000;
-        long received = sinceOrigin(receivedNanos);
-        long low = date - received - micros(DISAGREEMENT);
-        long high = date + MICROS_OF_A_DATE - sinceOrigin(sentNanos) + micros(DISAGREEMENT);
-        lock.lock();
-        try {
-            forget();
-            if (!window.isEmpty() && contradicts(low, high, received)) {
-                contradicted++;
-                contradictions.add(received);
-                window.clear();
-            }
-            add(received, low + drift(received), high - drift(received));
-            lastHigh = OptionalLong.of(all().high());
-        } finally {
-            lock.unlock();
-        }
+        long at = sinceOrigin(receivedNanos);
+        long low = date - at;
+        long high = date + MICROS_OF_A_DATE - sinceOrigin(sentNanos);
+        latest.updateAndGet(before -> new Answer(at, low, high, trustedFrom(before, low, high, at)));
     }
 
-    private boolean contradicts(long low, long high, long at) {
-        Second all = all();
-        return low > all.high() + drift(at) || high < all.low() - drift(at);
-    }
-
-    private void add(long at, long low, long high) {
-        Second last = window.peekLast();
-        if (last != null && at - last.start() < MICROS_OF_A_DATE) {
-            window.removeLast();
-            window.addLast(last.with(low, high));
-        } else {
-            window.addLast(new Second(at, low, high));
+    private static long trustedFrom(@Nullable Answer before, long low, long high, long at) {
+        if (before == null) {
+            return at;
         }
+        return before.contradicts(low, high, at) ? at + micros(DISTRUST) : before.trustedFrom();
     }
 
     /** Returns the service's time, if it is known well enough to decide by it. */
-    public Optional<ServiceTime> now() {
-        lock.lock();
-        try {
-            return soundness() == Soundness.SOUND ? Optional.of(bounds()) : Optional.empty();
-        } finally {
-            lock.unlock();
-        }
+    public Optional<Time> now() {
+        Answer answer = latest.get();
+        long now = sinceOrigin(clock.nanoTime());
+        return answer != null && state(answer, now) == State.MEASURED
+                ? Optional.of(answer.time(now))
+                : Optional.empty();
     }
 
     /**
@@ -118,81 +136,35 @@ public final class ServiceClock {
      * people read, and for retention; later than what was returned before. Empty before the first answer.
      */
     public OptionalLong estimateMicros() {
-        lock.lock();
-        try {
-            if (lastHigh.isEmpty()) {
-                return OptionalLong.empty();
-            }
-            lastEstimate = Math.max(lastEstimate + 1, lastHigh.getAsLong() + sinceOrigin(clock.nanoTime()));
-            return OptionalLong.of(lastEstimate);
-        } finally {
-            lock.unlock();
+        Answer answer = latest.get();
+        if (answer == null) {
+            return OptionalLong.empty();
         }
+        long estimate = answer.high() + sinceOrigin(clock.nanoTime());
+        return OptionalLong.of(lastEstimate.updateAndGet(last -> Math.max(last + 1, estimate)));
     }
 
     /** Returns whether, and if not why not, the time can be used. */
-    public Soundness soundness() {
-        lock.lock();
-        try {
-            forget();
-            if (lastHigh.isEmpty()) {
-                return Soundness.UNMEASURED;
-            }
-            if (window.isEmpty()) {
-                return Soundness.STALE;
-            }
-            if (contradictions.size() >= CONTRADICTIONS) {
-                return Soundness.CONTRADICTORY;
-            }
-            return bounds().widthMicros() > errorMicros ? Soundness.IMPRECISE : Soundness.SOUND;
-        } finally {
-            lock.unlock();
-        }
+    public State state() {
+        return state(latest.get(), sinceOrigin(clock.nanoTime()));
     }
 
-    /** Returns how far apart the bounds are, in seconds; empty if nothing is measured, or only long ago. */
+    private State state(@Nullable Answer answer, long now) {
+        if (answer == null) {
+            return State.UNMEASURED;
+        }
+        if (now < answer.trustedFrom()) {
+            return State.CONTRADICTORY;
+        }
+        return answer.width(now) > errorMicros ? State.IMPRECISE : State.MEASURED;
+    }
+
+    /** Returns how far apart the bounds are, in seconds; empty if nothing is measured. */
     public OptionalDouble uncertaintySeconds() {
-        lock.lock();
-        try {
-            forget();
-            return window.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(bounds().widthMicros() / 1e6);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns how often an answer has contradicted those before it: what was computed in between may be wrong. */
-    public long contradicted() {
-        lock.lock();
-        try {
-            return contradicted;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private ServiceTime bounds() {
-        long at = sinceOrigin(clock.nanoTime());
-        Second all = all();
-        return new ServiceTime(all.low() + at - drift(at), all.high() + at + drift(at));
-    }
-
-    private Second all() {
-        Second all = window.getFirst();
-        for (Second each : window) {
-            all = all.with(each.low(), each.high());
-        }
-        return all;
-    }
-
-    private void forget() {
-        long oldest = sinceOrigin(clock.nanoTime()) - micros(WINDOW);
-        while (!window.isEmpty() && window.getFirst().start() < oldest) {
-            window.removeFirst();
-        }
-        while (!contradictions.isEmpty() && contradictions.getFirst() < oldest) {
-            contradictions.removeFirst();
-        }
+        Answer answer = latest.get();
+        return answer == null
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(answer.width(sinceOrigin(clock.nanoTime())) / 1e6);
     }
 
     private long sinceOrigin(long nanos) {
@@ -200,7 +172,7 @@ public final class ServiceClock {
     }
 
     private static long drift(long micros) {
-        return micros * DRIFT_PPM / 1_000_000;
+        return Math.abs(micros) * DRIFT_PPM / 1_000_000;
     }
 
     private static long micros(Duration time) {

@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.dynamodb.clock.LeaseClock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
@@ -14,22 +15,32 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * A key's item as the service showed it, whole or in part.
+ * A key's item as the service showed it, whole or in part. What is not known is {@code NULL}, or not there.
  *
  * @param attributes by their names
  */
 public record ClaimItem(Map<String, AttributeValue> attributes) {
 
-    /** What is to be read of an item to tell how its key stands. */
-    public static final String PROJECTION = "#pk, #status, #lease_until, #lease_micros, #w";
+    /** Partition key: {@code ClaimKey.hash()}. */
+    public static final String PK = "pk";
 
-    /** The names in {@link #PROJECTION}. */
-    public static final Map<String, String> PROJECTION_NAMES = Map.of(
-            "#pk", Names.PK,
-            "#status", Names.STATUS,
-            "#lease_until", Names.LEASE_UNTIL,
-            "#lease_micros", Names.LEASE_MICROS,
-            "#w", Names.MARK);
+    /** Partition key of {@link #PARKED_INDEX}, {@link #PARTITION}: only parked items have it. */
+    public static final String PARKED = "parked";
+
+    /** The partition of the index that all parked items are in. */
+    public static final String PARTITION = "P";
+
+    /** Sort key of {@link #PARKED_INDEX}: {@link #parkedOrder}. */
+    public static final String PARKED_AT = "parked_at";
+
+    /** Global secondary index of parked items. */
+    public static final String PARKED_INDEX = "parked";
+
+    /** When the item may be deleted, in seconds since 1970: the table's TTL attribute. */
+    public static final String EXPIRES_AT = "expires_at";
+
+    private static final String LEASE_UNTIL = "lease_until";
+    private static final int DIGITS = 19;
 
     /** How a key stands. */
     public enum Status {
@@ -39,31 +50,30 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         PARKED
     }
 
+    /** Returns the place in the order of parked claims: by time, in digits so that text sorts as numbers do, then by partition key. */
+    public static String parkedOrder(long micros, String pk) {
+        return "%019d#%s".formatted(micros, pk);
+    }
+
     /** Returns the partition key. */
     public String pk() {
-        return text(Names.PK);
+        return text(PK);
     }
 
     /** Returns how the key stands. */
     public Status status() {
-        return Status.valueOf(text(Names.STATUS));
+        return Status.valueOf(text("status"));
     }
 
-    /** Returns the mark of the write that made this version. */
-    public String mark() {
-        return text(Names.MARK);
+    /** Returns the version: each write makes another. */
+    public String version() {
+        return text("w");
     }
 
-    /** Returns when the lease ends, in microseconds since 1970 by the service's clock, if its writer knew. */
-    public OptionalLong leaseUntil() {
-        return attributes.containsKey(Names.LEASE_UNTIL)
-                ? OptionalLong.of(number(Names.LEASE_UNTIL))
-                : OptionalLong.empty();
-    }
-
-    /** Returns the lease's length in microseconds. */
-    public long leaseMicros() {
-        return number(Names.LEASE_MICROS);
+    /** Returns what is left of the lease, in microseconds; not positive if it is over. */
+    public long remainingMicros(LeaseClock clock) {
+        OptionalLong end = has(LEASE_UNTIL) ? OptionalLong.of(number(LEASE_UNTIL)) : OptionalLong.empty();
+        return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
     }
 
     /** Returns whether this claim was the last one to get the key. */
@@ -73,27 +83,17 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /** Returns the claim that was the last one to get the key. */
     public UUID claimId() {
-        return UUID.fromString(text(Names.CLAIM_ID));
+        return UUID.fromString(text("claim_id"));
     }
 
-    /** Returns whether this claim holds the key, lease or not. */
-    public boolean isHeldBy(ClaimId claim) {
-        return status() == Status.HELD && belongsTo(claim);
+    /** Returns whether the key stands so, and this claim was the last one to get it. */
+    public boolean is(Status status, ClaimId claim) {
+        return status() == status && belongsTo(claim);
     }
 
-    /** Returns whether this claim was the last one to hold the key, and was given up, by its worker or by a person. */
-    public boolean isReleasedBy(ClaimId claim) {
-        return status() == Status.RELEASED && belongsTo(claim);
-    }
-
-    /** Returns whether this claim has completed the key. */
-    public boolean isCompletedBy(ClaimId claim) {
-        return status() == Status.COMPLETED && belongsTo(claim);
-    }
-
-    /** Returns whether it was completed by a transaction of the application's own. */
-    public boolean isCompletedByTransaction() {
-        return status() == Status.COMPLETED && flag(Names.BY_TRANSACTION);
+    /** Returns whether a transaction of the application's own completed this claim, of which the engine learns later. */
+    public boolean isCompletedByTransaction(ClaimId claim) {
+        return is(Status.COMPLETED, claim) && flag("by_transaction");
     }
 
     /** Returns whether an attempt may have had effects that are not recorded. Only for a key that is free. */
@@ -103,22 +103,22 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /** Returns whether an attempt before the last one may have had effects that are not recorded. */
     public boolean isAmbiguous() {
-        return flag(Names.AMBIGUOUS);
+        return flag("ambiguous");
     }
 
     /** Returns whether a person has released the key since its last attempt. */
     public boolean isCleared() {
-        return flag(Names.CLEARED);
+        return flag("cleared");
     }
 
     /** Returns the last attempt at the key, counted from 1. */
     public int attempt() {
-        return Math.toIntExact(number(Names.ATTEMPT));
+        return Math.toIntExact(number("attempt"));
     }
 
     /** Answers the claim that holds the key already. */
     public Acquired current() {
-        return new Acquired(attempt(), number(Names.TOKEN), isAmbiguous());
+        return new Acquired(attempt(), number("token"), isAmbiguous());
     }
 
     /**
@@ -127,82 +127,77 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
      * @param nowMicros about the time, in microseconds since 1970, or 0: tokens grow also if the item is deleted meanwhile
      */
     public Acquired next(long nowMicros) {
-        return new Acquired(attempt() + 1, Math.max(number(Names.TOKEN) + 1, nowMicros), isInDoubt());
+        return new Acquired(attempt() + 1, Math.max(number("token") + 1, nowMicros), isInDoubt());
     }
 
     /** Answers a request for a completed key. */
     public ClaimOutcome completed(ClaimRequest request) {
-        String fingerprint = textOrNull(Names.FINGERPRINT);
+        String fingerprint = textOrNull("fingerprint");
         boolean differs =
                 fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
-        String result = textOrNull(Names.RESULT);
+        String result = textOrNull("result");
         return differs ? new ClaimOutcome.Mismatch(result) : new ClaimOutcome.AlreadyCompleted(result);
     }
 
     /** Returns whose key it is. */
     public String scope() {
-        return text(Names.SCOPE);
+        return text("scope");
     }
 
     /** Returns the key. */
     public String key() {
-        return text(Names.KEY);
+        return text("key");
     }
 
-    /**
-     * Returns the key's life until now.
-     *
-     * @param isLeaseOver whether the last claim's lease has ended
-     */
-    public ClaimLife life(boolean isLeaseOver) {
+    /** Returns the key's life until now. */
+    public ClaimLife life(LeaseClock clock) {
         return new ClaimLife(
-                text(Names.STATUS),
+                text("status"),
                 attempt(),
-                number(Names.TOKEN),
+                number("token"),
                 isAmbiguous(),
-                text(Names.OWNER),
-                micros(Names.FIRST_CLAIMED_AT),
-                micros(Names.CLAIMED_AT),
-                micros(Names.LEASE_UNTIL),
-                isLeaseOver,
-                micros(Names.COMPLETED_AT),
+                text("owner"),
+                micros("first_claimed_at"),
+                micros("claimed_at"),
+                micros(LEASE_UNTIL),
+                remainingMicros(clock) <= 0,
+                micros("completed_at"),
                 status() == Status.PARKED ? instant(parkedAtMicros()) : null,
-                attributes.containsKey(Names.EXPIRES_AT) ? Instant.ofEpochSecond(number(Names.EXPIRES_AT)) : null,
-                textOrNull(Names.ERROR));
+                has(EXPIRES_AT) ? Instant.ofEpochSecond(number(EXPIRES_AT)) : null,
+                textOrNull("error"));
+    }
+
+    /** Returns why the key was given up or parked. */
+    public String error() {
+        String error = textOrNull("error");
+        return error == null ? "unknown" : error;
+    }
+
+    /** Returns when it was parked, in microseconds since 1970. Only for a key that is parked. */
+    public long parkedAtMicros() {
+        return Long.parseLong(parkedOrder(), 0, DIGITS, 10);
+    }
+
+    /** Returns where it is in the order of parked claims. Only for a key that is parked. */
+    public String parkedOrder() {
+        return text(PARKED_AT);
     }
 
     private @Nullable Instant micros(String attribute) {
-        return attributes.containsKey(attribute) ? instant(number(attribute)) : null;
+        return has(attribute) ? instant(number(attribute)) : null;
     }
 
     private static Instant instant(long micros) {
         return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
-    /** Returns why the key was given up or parked. */
-    public String error() {
-        String error = textOrNull(Names.ERROR);
-        return error == null ? "unknown" : error;
-    }
-
-    /** Returns when it was parked, in microseconds since 1970. Only for a key that is parked. */
-    public long parkedAtMicros() {
-        return Long.parseLong(text(Names.PARKED_AT), 0, ParkedOrder.DIGITS, 10);
-    }
-
-    /** Returns where it is in the order of parked claims. Only for a key that is parked. */
-    public String parkedOrder() {
-        return text(Names.PARKED_AT);
+    private boolean has(String attribute) {
+        AttributeValue value = attributes.get(attribute);
+        return value != null && value.n() != null;
     }
 
     private String text(String attribute) {
-        String value = textOrNull(attribute);
-        if (value == null) {
-            throw new IllegalStateException(
-                    "The item %s of the claim table has no attribute %s; was it written by another program?"
-                            .formatted(attributes.get(Names.PK), attribute));
-        }
-        return value;
+        return required(attribute, textOrNull(attribute));
     }
 
     private @Nullable String textOrNull(String attribute) {
@@ -212,12 +207,16 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     private long number(String attribute) {
         AttributeValue value = attributes.get(attribute);
-        if (value == null || value.n() == null) {
+        return Long.parseLong(required(attribute, value == null ? null : value.n()));
+    }
+
+    private String required(String attribute, @Nullable String value) {
+        if (value == null) {
             throw new IllegalStateException(
-                    "The item %s of the claim table has no number %s; was it written by another program?"
-                            .formatted(attributes.get(Names.PK), attribute));
+                    "The item %s of the claim table has no %s; was it written by another program?"
+                            .formatted(attributes.get(PK), attribute));
         }
-        return Long.parseLong(value.n());
+        return value;
     }
 
     private boolean flag(String attribute) {
@@ -228,6 +227,6 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /** Names the item only: a key and a result are no business of a log's. */
     @Override
     public String toString() {
-        return attributes.get(Names.PK) + " " + attributes.get(Names.STATUS);
+        return attributes.get(PK) + " " + attributes.get("status");
     }
 }

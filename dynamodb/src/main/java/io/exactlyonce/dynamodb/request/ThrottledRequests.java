@@ -1,9 +1,7 @@
 package io.exactlyonce.dynamodb.request;
 
-import java.util.EnumMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.interceptor.Context;
@@ -32,18 +30,15 @@ public final class ThrottledRequests implements ExecutionInterceptor {
         REQUEST
     }
 
-    private final Map<Reason, LongAdder> counts = new EnumMap<>(Reason.class);
-
-    /** Begins with none. */
-    public ThrottledRequests() {
-        for (Reason reason : Reason.values()) {
-            counts.put(reason, new LongAdder());
-        }
-    }
+    private final Map<Reason, Long> counts = new ConcurrentHashMap<>();
 
     /** Returns how many there were for a reason. */
     public long count(Reason reason) {
-        return adder(reason).sum();
+        return counts.getOrDefault(reason, 0L);
+    }
+
+    private void add(Reason reason, int times) {
+        counts.merge(reason, (long) times, Long::sum);
     }
 
     @Override
@@ -53,16 +48,15 @@ public final class ThrottledRequests implements ExecutionInterceptor {
         } else if (context.response() instanceof BatchGetItemResponse read) {
             read.unprocessedKeys()
                     .values()
-                    .forEach(left -> adder(Reason.UNREAD).add(left.keys().size()));
+                    .forEach(left -> add(Reason.UNREAD, left.keys().size()));
         }
     }
 
     private void statement(@Nullable BatchStatementError error) {
         if (error != null) {
             switch (error.code()) {
-                case PROVISIONED_THROUGHPUT_EXCEEDED -> adder(Reason.THROUGHPUT).increment();
-                case THROTTLING_ERROR, REQUEST_LIMIT_EXCEEDED ->
-                    adder(Reason.LIMIT).increment();
+                case PROVISIONED_THROUGHPUT_EXCEEDED -> add(Reason.THROUGHPUT, 1);
+                case THROTTLING_ERROR, REQUEST_LIMIT_EXCEEDED -> add(Reason.LIMIT, 1);
                 default -> {}
             }
         }
@@ -71,11 +65,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
     @Override
     public void onExecutionFailure(Context.FailedExecution context, ExecutionAttributes attributes) {
         if (context.exception() instanceof AwsServiceException refused && refused.isThrottlingException()) {
-            adder(Reason.REQUEST).increment();
+            add(Reason.REQUEST, 1);
         }
-    }
-
-    private LongAdder adder(Reason reason) {
-        return Objects.requireNonNull(counts.get(reason));
     }
 }

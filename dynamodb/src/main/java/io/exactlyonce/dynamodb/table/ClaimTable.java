@@ -1,6 +1,6 @@
 package io.exactlyonce.dynamodb.table;
 
-import io.exactlyonce.dynamodb.item.Names;
+import io.exactlyonce.dynamodb.item.ClaimItem;
 import java.util.List;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
@@ -19,9 +19,9 @@ import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 /** The table of claims as it has to be. */
 public final class ClaimTable {
 
-    static final List<KeySchemaElement> KEY = List.of(key(Names.PK, KeyType.HASH));
+    static final List<KeySchemaElement> KEY = List.of(key(ClaimItem.PK, KeyType.HASH));
     static final List<KeySchemaElement> INDEX_KEY =
-            List.of(key(Names.PARKED, KeyType.HASH), key(Names.PARKED_AT, KeyType.RANGE));
+            List.of(key(ClaimItem.PARKED, KeyType.HASH), key(ClaimItem.PARKED_AT, KeyType.RANGE));
 
     private final DynamoDbAsyncClient client;
     private final String name;
@@ -39,8 +39,23 @@ public final class ClaimTable {
      * Makes the table unless it is there: paid by request, with its index and TTL, and without what costs more or hinders tests:
      * point-in-time recovery and protection from deletion. Waits until claims can be kept in it, also while another instance
      * makes it.
+     *
+     * @throws ClaimTableException if it cannot be made
      */
     public void createIfMissing() {
+        try {
+            create();
+        } catch (RuntimeException failure) {
+            Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+            throw new ClaimTableException(
+                    "table %s cannot be created: %s".formatted(name, cause.getMessage()),
+                    "allow dynamodb:CreateTable and dynamodb:UpdateTimeToLive, or create it as docs/dynamodb.md says and set"
+                            + " exactly-once.dynamodb.initialize-schema=never",
+                    cause);
+        }
+    }
+
+    private void create() {
         if (status() != TableStatus.CREATING) {
             return;
         }
@@ -78,8 +93,8 @@ public final class ClaimTable {
         }
         try {
             client.updateTimeToLive(request -> request.tableName(name)
-                            .timeToLiveSpecification(
-                                    ttl -> ttl.attributeName(Names.EXPIRES_AT).enabled(true)))
+                            .timeToLiveSpecification(ttl ->
+                                    ttl.attributeName(ClaimItem.EXPIRES_AT).enabled(true)))
                     .join();
         } catch (RuntimeException failure) {
             if (!expires()) {
@@ -100,10 +115,10 @@ public final class ClaimTable {
         return CreateTableRequest.builder()
                 .tableName(name)
                 .billingMode(BillingMode.PAY_PER_REQUEST)
-                .attributeDefinitions(text(Names.PK), text(Names.PARKED), text(Names.PARKED_AT))
+                .attributeDefinitions(text(ClaimItem.PK), text(ClaimItem.PARKED), text(ClaimItem.PARKED_AT))
                 .keySchema(KEY)
                 .globalSecondaryIndexes(GlobalSecondaryIndex.builder()
-                        .indexName(Names.PARKED_INDEX)
+                        .indexName(ClaimItem.PARKED_INDEX)
                         .keySchema(INDEX_KEY)
                         .projection(projection -> projection.projectionType(ProjectionType.KEYS_ONLY))
                         .build())

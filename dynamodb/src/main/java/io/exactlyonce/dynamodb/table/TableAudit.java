@@ -1,18 +1,20 @@
 package io.exactlyonce.dynamodb.table;
 
-import io.exactlyonce.dynamodb.item.Names;
+import io.exactlyonce.dynamodb.item.ClaimItem;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndexDescription;
 import software.amazon.awssdk.services.dynamodb.model.IndexStatus;
 import software.amazon.awssdk.services.dynamodb.model.MultiRegionConsistency;
-import software.amazon.awssdk.services.dynamodb.model.PointInTimeRecoveryStatus;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.model.TableStatus;
@@ -27,26 +29,21 @@ public final class TableAudit {
 
     private static final Logger LOG = LoggerFactory.getLogger(TableAudit.class);
 
-    /** What a claim and its completion cost, in write units. */
-    private static final int WRITES_OF_A_MESSAGE = 2;
-
+    private static final String STATEMENTS = "dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate";
     private static final Set<TableStatus> USABLE = Set.of(TableStatus.ACTIVE, TableStatus.UPDATING);
     private static final Set<IndexStatus> USABLE_INDEX = Set.of(IndexStatus.ACTIVE, IndexStatus.UPDATING);
     private static final Set<TimeToLiveStatus> EXPIRING = Set.of(TimeToLiveStatus.ENABLED, TimeToLiveStatus.ENABLING);
 
     private final DynamoDbAsyncClient client;
     private final String name;
-    private final int expectedRate;
 
     /**
      * @param client of the service
      * @param name of the table
-     * @param expectedRate most messages a second, or 0 if that is not known
      */
-    public TableAudit(DynamoDbAsyncClient client, String name, int expectedRate) {
+    public TableAudit(DynamoDbAsyncClient client, String name) {
         this.client = client;
         this.name = name;
-        this.expectedRate = expectedRate;
     }
 
     /**
@@ -56,35 +53,44 @@ public final class TableAudit {
      * @throws ClaimTableException if they cannot
      */
     public List<String> require() {
-        TableDescription table = describe();
-        requireStatus(table);
-        requireKey(table);
+        TableDescription table = ask("dynamodb:DescribeTable", client.describeTable(request -> request.tableName(name)))
+                .table();
+        require(
+                USABLE.contains(table.tableStatus()),
+                "table %s is %s".formatted(name, table.tableStatusAsString()),
+                "start when it is ACTIVE");
+        require(
+                table.keySchema().equals(ClaimTable.KEY),
+                "table %s has the key %s, and claims need the partition key pk alone"
+                        .formatted(name, table.keySchema()),
+                "create another table as docs/dynamodb.md says: a table's key cannot be changed");
         requireIndex(table);
-        requireOneWriter(table);
-        TimeToLiveDescription expiry = ask(
-                "dynamodb:DescribeTimeToLive",
-                () -> client.describeTimeToLive(request -> request.tableName(name))
-                        .join()
-                        .timeToLiveDescription());
+        // Conditions are evaluated in the Region that is asked: without strong consistency two of them let two workers
+        // in.
+        require(
+                table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
+                "table %s is a global table with eventual consistency, where two Regions can both acquire a key"
+                        .formatted(name),
+                "use a table of one Region, or a global table with strong consistency (MRSC)");
         List<String> warnings = new ArrayList<>();
-        examine(expiry, warnings);
-        examineProtection(table, warnings);
-        examineCapacity(table, warnings);
+        examineExpiry(warnings);
+        if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
+            warnings.add("deletion protection is off; without the table every key runs again: turn it on");
+        }
+        requireStatements();
         warnings.forEach(warning -> LOG.warn("Table of claims {}: {}", name, warning));
         return warnings;
     }
 
-    private TableDescription describe() {
-        return ask(
-                "dynamodb:DescribeTable",
-                () -> client.describeTable(request -> request.tableName(name))
-                        .join()
-                        .table());
+    private static void require(boolean holds, String problem, String remedy) {
+        if (!holds) {
+            throw new ClaimTableException(problem, remedy, null);
+        }
     }
 
-    private <T> T ask(String action, Supplier<T> question) {
+    private <T> T ask(String action, CompletableFuture<T> answer) {
         try {
-            return question.get();
+            return answer.join();
         } catch (CompletionException failure) {
             Throwable cause = failure.getCause() == null ? failure : failure.getCause();
             if (cause instanceof ResourceNotFoundException) {
@@ -95,120 +101,62 @@ public final class TableAudit {
                         cause);
             }
             throw new ClaimTableException(
-                    "table %s cannot be looked at: %s".formatted(name, cause.getMessage()),
-                    "check endpoint, Region and credentials, and allow " + action + " as docs/dynamodb.md lists it",
+                    "table %s cannot be used: %s".formatted(name, cause.getMessage()),
+                    "allow " + action + " as docs/dynamodb.md lists it, and check endpoint, Region and credentials",
                     cause);
-        }
-    }
-
-    private void requireStatus(TableDescription table) {
-        if (!USABLE.contains(table.tableStatus())) {
-            throw new ClaimTableException(
-                    "table %s is %s".formatted(name, table.tableStatusAsString()), "start when it is ACTIVE", null);
-        }
-    }
-
-    private void requireKey(TableDescription table) {
-        if (!table.keySchema().equals(ClaimTable.KEY)) {
-            throw new ClaimTableException(
-                    "table %s has the key %s, and claims need the partition key %s alone"
-                            .formatted(name, table.keySchema(), Names.PK),
-                    "create another table as docs/dynamodb.md says: a table's key cannot be changed",
-                    null);
         }
     }
 
     private void requireIndex(TableDescription table) {
         GlobalSecondaryIndexDescription index = table.globalSecondaryIndexes().stream()
-                .filter(each -> each.indexName().equals(Names.PARKED_INDEX))
+                .filter(each -> each.indexName().equals(ClaimItem.PARKED_INDEX))
                 .findFirst()
                 .orElseThrow(() -> new ClaimTableException(
-                        "table %s has no index %s, by which parked claims are found"
-                                .formatted(name, Names.PARKED_INDEX),
+                        "table %s has no index parked, by which parked claims are found".formatted(name),
                         "add it as docs/dynamodb.md says",
                         null));
-        if (!index.keySchema().equals(ClaimTable.INDEX_KEY)) {
-            throw new ClaimTableException(
-                    "the index %s of table %s has the key %s".formatted(Names.PARKED_INDEX, name, index.keySchema()),
-                    "delete it, and add it with the keys %s and %s".formatted(Names.PARKED, Names.PARKED_AT),
-                    null);
-        }
-        if (!USABLE_INDEX.contains(index.indexStatus())) {
-            throw new ClaimTableException(
-                    "the index %s of table %s is %s".formatted(Names.PARKED_INDEX, name, index.indexStatusAsString()),
-                    "start when it is ACTIVE",
-                    null);
-        }
+        require(
+                index.keySchema().equals(ClaimTable.INDEX_KEY),
+                "the index parked of table %s has the key %s".formatted(name, index.keySchema()),
+                "delete it, and add it with the keys parked and parked_at");
+        require(
+                USABLE_INDEX.contains(index.indexStatus()),
+                "the index parked of table %s is %s".formatted(name, index.indexStatusAsString()),
+                "start when it is ACTIVE");
     }
 
-    /** Conditions are evaluated in the Region that is asked: without strong consistency two of them let two workers in. */
-    private void requireOneWriter(TableDescription table) {
-        if (table.hasReplicas()
-                && !table.replicas().isEmpty()
-                && table.multiRegionConsistency() != MultiRegionConsistency.STRONG) {
-            throw new ClaimTableException(
-                    "table %s is a global table with eventual consistency, where two Regions can both acquire a key"
-                            .formatted(name),
-                    "use a table of one Region, or a global table with strong consistency (MRSC)",
-                    null);
-        }
-    }
-
-    private void examine(TimeToLiveDescription expiry, List<String> warnings) {
-        if (!EXPIRING.contains(expiry.timeToLiveStatus())) {
-            warnings.add("TTL is %s, so no claim is ever deleted: enable it on the attribute %s"
-                    .formatted(expiry.timeToLiveStatusAsString(), Names.EXPIRES_AT));
-        } else if (!Names.EXPIRES_AT.equals(expiry.attributeName())) {
-            throw new ClaimTableException(
+    private void examineExpiry(List<String> warnings) {
+        TimeToLiveDescription expiry = ask(
+                        "dynamodb:DescribeTimeToLive", client.describeTimeToLive(request -> request.tableName(name)))
+                .timeToLiveDescription();
+        if (EXPIRING.contains(expiry.timeToLiveStatus())) {
+            require(
+                    ClaimItem.EXPIRES_AT.equals(expiry.attributeName()),
                     "table %s deletes items by the attribute %s, so claims may be forgotten within their retention"
                             .formatted(name, expiry.attributeName()),
-                    "set its TTL to the attribute " + Names.EXPIRES_AT,
-                    null);
+                    "set its TTL to the attribute expires_at");
+        } else {
+            warnings.add("TTL is %s, so no claim is ever deleted: enable it on the attribute expires_at"
+                    .formatted(expiry.timeToLiveStatusAsString()));
         }
     }
 
-    private void examineProtection(TableDescription table, List<String> warnings) {
-        if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
-            warnings.add("deletion protection is off; without the table every key runs again: turn it on");
-        }
-        if (!isRecoverable()) {
-            warnings.add("point-in-time recovery is off, or may not be asked for: turn it on, and allow"
-                    + " dynamodb:DescribeContinuousBackups. A restore forgets the claims after its point in time");
-        }
-    }
-
-    /** A right that nothing else needs, and a question that DynamoDB Local does not know: neither stops a start. */
-    private boolean isRecoverable() {
-        try {
-            return client.describeContinuousBackups(request -> request.tableName(name))
-                            .join()
-                            .continuousBackupsDescription()
-                            .pointInTimeRecoveryDescription()
-                            .pointInTimeRecoveryStatus()
-                    == PointInTimeRecoveryStatus.ENABLED;
-        } catch (CompletionException unknown) {
-            return false;
+    /** Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. */
+    private void requireStatements() {
+        List<BatchStatementRequest> statements = List.of(
+                statement("INSERT INTO \"%s\" VALUE {'pk':'start-up check'}"),
+                statement("UPDATE \"%s\" SET \"w\"='1' WHERE \"pk\"='no item' AND \"w\"='0'"));
+        for (BatchStatementResponse each : ask(
+                        STATEMENTS, client.batchExecuteStatement(request -> request.statements(statements)))
+                .responses()) {
+            require(
+                    each.error() == null || each.error().code() != BatchStatementErrorCodeEnum.ACCESS_DENIED,
+                    "table %s cannot be written: IAM denies PartiQL statements".formatted(name),
+                    "allow %s on it, as docs/dynamodb.md lists them".formatted(STATEMENTS));
         }
     }
 
-    private void examineCapacity(TableDescription table, List<String> warnings) {
-        long needed = (long) expectedRate * WRITES_OF_A_MESSAGE;
-        if (table.warmThroughput() != null && table.warmThroughput().writeUnitsPerSecond() != null) {
-            long warm = table.warmThroughput().writeUnitsPerSecond();
-            if (warm < needed) {
-                warnings.add(
-                        ("%d messages a second need %d write units a second, and the table is warm for %d: set its warm"
-                                        + " throughput before the load comes, or claims are throttled until it has grown")
-                                .formatted(expectedRate, needed, warm));
-            }
-        }
-        Long provisioned = table.provisionedThroughput() == null
-                ? null
-                : table.provisionedThroughput().writeCapacityUnits();
-        if (provisioned != null && provisioned > 0 && provisioned < needed) {
-            warnings.add(
-                    "%d messages a second need %d write units a second, and the table is provisioned with %d: provision more"
-                            .formatted(expectedRate, needed, provisioned));
-        }
+    private BatchStatementRequest statement(String text) {
+        return BatchStatementRequest.builder().statement(text.formatted(name)).build();
     }
 }

@@ -21,9 +21,9 @@ class ClaimItemTests {
         assertThatThrownBy(strange::attempt)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("attempt");
-        assertThatThrownBy(strange::leaseMicros)
+        assertThatThrownBy(strange::version)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("lease_micros");
+                .hasMessageContaining(" no w;");
     }
 
     @Test

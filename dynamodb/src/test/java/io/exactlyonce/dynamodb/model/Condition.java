@@ -11,64 +11,70 @@ enum Condition {
     /** The first claim of a key finds no item. */
     FIRST_CLAIM_FINDS_NONE(Statements.upsert(), "DynamoDbClaimStoreIT#secondClaimIsHeldElsewhereWhileTheLeaseLasts"),
     TAKEOVER_FINDS_WHAT_WAS_SEEN(
-            Statements.without("w", "seen", "HELD"),
+            Statements.without(Text.VERSION, Text.HOLD),
             "RefusedRequestsIT#keyThatChangesHandsWithEachLookIsAnOutageInTheEnd"),
     PARKING_IN_DOUBT_FINDS_WHAT_WAS_SEEN(
-            Statements.without("w", "seen", "PARKED"),
+            Statements.without(Text.VERSION, Text.PARK),
             "RefusedRequestsIT#keyWhoseHolderRenewsInTheLastMomentIsNotParked"),
     RENEWAL_NAMES_ITS_CLAIM(
-            Statements.without("claim_id", "HELD", ""), "DynamoDbClaimStoreIT#claimThatWasTakenOverChangesNothing"),
+            Statements.without(Text.CLAIM, Text.RENEW), "DynamoDbClaimStoreIT#claimThatWasTakenOverChangesNothing"),
     RENEWED_CLAIM_IS_HELD(
-            Statements.without("status", "HELD", ""), "DynamoDbClaimStoreIT#completedClaimIsNeitherRenewedNorReleased"),
-    RENEWAL_MARKS_THE_ITEM(
-            Statements.withoutMark("HELD", ""), "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
+            Statements.without(Text.HELD, Text.RENEW),
+            "DynamoDbClaimStoreIT#completedClaimIsNeitherRenewedNorReleased"),
+    RENEWAL_MAKES_A_VERSION(
+            Statements.without(Text.NEW_VERSION, Text.RENEW),
+            "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
     COMPLETION_NAMES_ITS_CLAIM(
-            Statements.without("claim_id", "HELD", "COMPLETED"),
+            Statements.without(Text.CLAIM, Text.COMPLETE, Text.HELD),
             "DynamoDbClaimStoreIT#claimThatWasTakenOverChangesNothing"),
     COMPLETED_CLAIM_WAS_HELD(
-            Statements.without("status", "HELD", "COMPLETED"),
+            Statements.without(Text.HELD, Text.COMPLETE),
             "DynamoDbClaimStoreIT#releasedClaimIsNoLongerRenewedOrCompleted"),
     RELEASE_NAMES_ITS_CLAIM(
-            Statements.without("claim_id", "HELD", "RELEASED"),
+            Statements.without(Text.CLAIM, Text.RELEASE, Text.HELD),
             "DynamoDbClaimStoreIT#claimThatWasTakenOverChangesNothing"),
     RELEASED_CLAIM_WAS_HELD(
-            Statements.without("status", "HELD", "RELEASED"),
+            Statements.without(Text.HELD, Text.RELEASE),
             "DynamoDbClaimStoreIT#completedClaimIsNeitherRenewedNorReleased"),
     PARKING_NAMES_ITS_CLAIM(
-            Statements.without("claim_id", "HELD", "PARKED"),
+            Statements.without(Text.CLAIM, Text.PARK),
             "DynamoDbClaimStoreIT#claimThatWasTakenOverIsNotParkedByItsFormerHolder"),
     PARKED_CLAIM_WAS_HELD(
-            Statements.without("status", "HELD", "PARKED"),
+            Statements.without(Text.HELD, Text.PARK),
             "DynamoDbCompletionIT#handlerThatFailsAfterItsTransactionCannotGiveTheKeyUp"),
     DECISION_TO_RELEASE_NAMES_ITS_CLAIM(
-            Statements.without("claim_id", "PARKED", "RELEASED"),
+            Statements.without(Text.CLAIM, Text.RELEASE, Text.PARKED),
             "DynamoDbParkedClaimsIT#decisionForAnEarlierParkingChangesNothing"),
     DECISION_TO_RELEASE_FINDS_IT_PARKED(
-            Statements.without("status", "PARKED", "RELEASED"), "DynamoDbParkedClaimsIT#onlyTheFirstDecisionCounts"),
+            Statements.without(Text.PARKED, Text.RELEASE), "DynamoDbParkedClaimsIT#onlyTheFirstDecisionCounts"),
     DECISION_TO_COMPLETE_NAMES_ITS_CLAIM(
-            Statements.without("claim_id", "PARKED", "COMPLETED"),
+            Statements.without(Text.CLAIM, Text.COMPLETE, Text.PARKED),
             "DynamoDbParkedClaimsIT#decisionForAnEarlierParkingChangesNothing"),
     DECISION_TO_COMPLETE_FINDS_IT_PARKED(
-            Statements.without("status", "PARKED", "COMPLETED"),
+            Statements.without(Text.PARKED, Text.COMPLETE),
             "DynamoDbParkedClaimsIT#decisionOnAClaimThatIsNotParkedChangesNothing"),
     TRANSACTION_NAMES_ITS_CLAIM(
-            Expressions.ofTransactionsWithout("token"),
+            Expressions.ofTransactionsWithout("#token = :token"),
             "DynamoDbCompletionIT#transactionOfAWorkerThatLostItsClaimIsCancelled"),
     TRANSACTION_ASKS_FOR_A_HELD_KEY(
-            Expressions.ofTransactionsWithout("status"), "DynamoDbCompletionIT#secondTransactionOfAHandlerIsCancelled"),
+            Expressions.ofTransactionsWithout("#status = :held"),
+            "DynamoDbCompletionIT#secondTransactionOfAHandlerIsCancelled"),
     TRANSACTION_HAS_THE_COMPLETION(
-            Expressions.transactionsWithoutCompletions(), "DynamoDbCompletionIT#effectAndCompletionHappenTogether"),
-    /** The same conditions, where IAM denies PartiQL: they are put into other words at one place. */
-    SINGLE_FIRST_CLAIM_FINDS_NONE(
-            Expressions.put(), "RefusedRequestsIT#whereIamDeniesPartiQlClaimsAreMadeBySingleRequests"),
-    SINGLE_TAKEOVER_FINDS_WHAT_WAS_SEEN(
-            Expressions.ofUpdatesWithout("w"), "RefusedRequestsIT#whereIamDeniesPartiQlAConditionIsAskedForAllTheSame"),
-    SINGLE_UPDATE_NAMES_ITS_CLAIM(
-            Expressions.ofUpdatesWithout("claim_id"),
-            "RefusedRequestsIT#whereIamDeniesPartiQlClaimsAreMadeBySingleRequests"),
-    SINGLE_UPDATE_ASKS_FOR_THE_STATUS(
-            Expressions.ofUpdatesWithout("status"),
-            "RefusedRequestsIT#whereIamDeniesPartiQlClaimsAreMadeBySingleRequests");
+            Expressions.transactionsWithoutCompletions(), "DynamoDbCompletionIT#effectAndCompletionHappenTogether");
+
+    /** Parts of statements. */
+    private static final class Text {
+        private static final String NEW_VERSION = " SET \"w\"=?";
+        private static final String HOLD = "SET \"status\"='HELD'";
+        private static final String RENEW = "SET \"w\"=? SET \"lease_micros\"=?";
+        private static final String COMPLETE = "SET \"status\"='COMPLETED'";
+        private static final String RELEASE = "SET \"status\"='RELEASED'";
+        private static final String PARK = "SET \"status\"='PARKED'";
+        private static final String VERSION = " AND \"w\"=?";
+        private static final String CLAIM = " AND \"claim_id\"=?";
+        private static final String HELD = " AND \"status\"='HELD'";
+        private static final String PARKED = " AND \"status\"='PARKED'";
+    }
 
     private final UnaryOperator<SdkRequest> without;
     private final String test;

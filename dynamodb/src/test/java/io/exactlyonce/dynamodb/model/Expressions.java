@@ -3,41 +3,20 @@ package io.exactlyonce.dynamodb.model;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import software.amazon.awssdk.core.SdkRequest;
-import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
-import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
-import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 
-/** Takes conditions out of single requests, and of transactions. */
+/** Takes conditions out of transactions. */
 final class Expressions {
 
     private Expressions() {}
 
-    /** Puts items whether or not there is one. */
-    static UnaryOperator<SdkRequest> put() {
-        return request -> request instanceof PutItemRequest put && put.conditionExpression() != null
-                ? put.toBuilder()
-                        .conditionExpression(null)
-                        .returnValuesOnConditionCheckFailure((ReturnValuesOnConditionCheckFailure) null)
-                        .build()
-                : request;
-    }
-
-    static UnaryOperator<SdkRequest> ofUpdatesWithout(String attribute) {
-        return request -> request instanceof UpdateItemRequest update && has(update.conditionExpression(), attribute)
-                ? update.toBuilder()
-                        .conditionExpression(without(update.conditionExpression(), attribute))
-                        .build()
-                : request;
-    }
-
-    static UnaryOperator<SdkRequest> ofTransactionsWithout(String attribute) {
+    static UnaryOperator<SdkRequest> ofTransactionsWithout(String condition) {
         return request -> request instanceof TransactWriteItemsRequest transaction
                 ? changed(
                         transaction,
                         transaction.transactItems().stream()
-                                .map(item -> isCompletion(item) ? without(item, attribute) : item)
+                                .map(item -> isCompletion(item) ? without(item, condition) : item)
                                 .toList())
                 : request;
     }
@@ -59,27 +38,19 @@ final class Expressions {
     }
 
     private static boolean isCompletion(TransactWriteItem item) {
-        return item.update() != null && has(item.update().conditionExpression(), "token");
-    }
-
-    private static TransactWriteItem without(TransactWriteItem item, String attribute) {
-        return item.toBuilder()
-                .update(item.update().toBuilder()
-                        .conditionExpression(without(item.update().conditionExpression(), attribute))
-                        .build())
-                .build();
-    }
-
-    private static boolean has(String condition, String attribute) {
-        return condition != null && condition.contains(text(attribute));
+        return item.update() != null
+                && item.update().conditionExpression() != null
+                && item.update().conditionExpression().contains("#token");
     }
 
     /** Its names and values must still be used: DynamoDB refuses a request with others. */
-    private static String without(String condition, String attribute) {
-        return condition.replace(text(attribute), "(%s OR attribute_exists(pk))".formatted(text(attribute)));
-    }
-
-    private static String text(String attribute) {
-        return "#%s = :seen_%s".formatted(attribute, attribute);
+    private static TransactWriteItem without(TransactWriteItem item, String condition) {
+        String all = item.update().conditionExpression();
+        return item.toBuilder()
+                .update(item.update().toBuilder()
+                        .conditionExpression(
+                                all.replace(condition, "(%s OR attribute_exists(pk))".formatted(condition)))
+                        .build())
+                .build();
     }
 }

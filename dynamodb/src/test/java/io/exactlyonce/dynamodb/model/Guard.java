@@ -15,7 +15,7 @@ enum Guard {
             "LeaseClockTests#leaseIsOverOnlyWhenTheEarliestTimeIsPastItsEndAndTheError"),
     /** A lease's end is written as the latest that it may be. */
     LEASE_ENDS_BY_THE_LATEST_TIME("clock.LeaseClock#end", "LeaseClockTests#leaseEndsNotBeforeItsHolderCountsItOver"),
-    /** A time that is missing, stale or contradictory is none. */
+    /** A time that is missing, imprecise or contradictory is none. */
     UNSOUND_TIME_DECIDES_NOTHING("clock.ServiceClock#now", "LeaseClockTests#contradictoryTimeDecidesNothing"),
     /** Without a time, an item must have been seen unchanged for a whole lease. */
     OBSERVATION_LASTS_A_WHOLE_LEASE(
@@ -24,25 +24,24 @@ enum Guard {
     OBSERVATION_FREES_THE_KEY(
             "clock.Observations#unchangedMicros",
             "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
-    /** A renewal makes another version of the item, by a mark of its own. */
-    RENEWAL_CHANGES_THE_MARK(
-            "item.ClaimWrites#renew", "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
+    /** A renewal makes another version of the item, which cannot be taken for the one before. */
+    RENEWAL_MAKES_A_VERSION(
+            "item.ClaimStatements#renew", "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
     /** A takeover names the version that was decided on. */
-    TAKEOVER_NAMES_THE_MARK(
-            "item.ClaimWrites#takeOver", "DynamoDbCompletionIT#workersThatRaceForAnAbandonedKeyHaveOneEffect"),
+    TAKEOVER_NAMES_THE_VERSION(
+            "item.ClaimStatements#takeOver", "DynamoDbCompletionIT#workersThatRaceForAnAbandonedKeyHaveOneEffect"),
     /** A completed key is never free. */
     COMPLETED_KEY_STAYS_COMPLETED(
-            "KeyRequests#decide", "DynamoDbCompletionIT#keyOfAWorkerThatDiesAfterItsTransactionIsNotTakenOver"),
+            "KeyWork#decide", "DynamoDbCompletionIT#keyOfAWorkerThatDiesAfterItsTransactionIsNotTakenOver"),
     /** Effect and completion are one transaction. */
     EFFECT_HAPPENS_WITH_THE_COMPLETION(
-            "request.UpdateExpression#inTransaction", "DynamoDbCompletionIT#effectAndCompletionHappenTogether"),
+            "item.ClaimStatements#completion", "DynamoDbCompletionIT#effectAndCompletionHappenTogether"),
     /** A transaction names its claim, by its token. */
     TRANSACTION_NAMES_ITS_CLAIM(
-            "item.ClaimWrites#completeInTransaction",
-            "DynamoDbCompletionIT#transactionOfAWorkerThatLostItsClaimIsCancelled"),
+            "item.ClaimStatements#completion", "DynamoDbCompletionIT#transactionOfAWorkerThatLostItsClaimIsCancelled"),
     /** A transaction asks for a key that is held, not completed: its claim may have completed it already. */
     TRANSACTION_ASKS_FOR_A_HELD_KEY(
-            "item.ClaimWrites#completeInTransaction", "DynamoDbCompletionIT#secondTransactionOfAHandlerIsCancelled");
+            "item.ClaimStatements#completion", "DynamoDbCompletionIT#secondTransactionOfAHandlerIsCancelled");
 
     private final String enforcer;
     private final String test;

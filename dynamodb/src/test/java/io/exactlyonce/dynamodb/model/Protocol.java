@@ -107,7 +107,7 @@ final class Protocol {
     private void claim(State state, int who) {
         Worker worker = state.worker(who);
         Item item = state.item();
-        boolean blind = lacks(Guard.TAKEOVER_NAMES_THE_MARK) && item.status() == Status.HELD;
+        boolean blind = lacks(Guard.TAKEOVER_NAMES_THE_VERSION) && item.status() == Status.HELD;
         if (!worker.sees() && !blind) {
             add(name(who) + " finds another version", state.with(who, Worker.IDLE));
             return;
@@ -147,7 +147,7 @@ final class Protocol {
         }
         for (int end : new int[] {Item.LEASE, Item.UNKNOWN}) {
             Item renewed = new Item(Status.HELD, worker.claim(), end);
-            State written = has(Guard.RENEWAL_CHANGES_THE_MARK) ? state.with(renewed) : state.withUnmarked(renewed);
+            State written = has(Guard.RENEWAL_MAKES_A_VERSION) ? state.with(renewed) : state.withUnmarked(renewed);
             add(
                     name(who) + " renews its lease",
                     written.with(who, written.worker(who).renewed()));

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import software.amazon.awssdk.core.SdkRequest;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
@@ -18,24 +19,21 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
 final class Statements {
 
     private static final Pattern INSERT = Pattern.compile("INSERT INTO \"([^\"]+)\" VALUE \\{(.*)}");
-    private static final Pattern INSERTED = Pattern.compile("'([^']+)':\\?");
+    private static final Pattern INSERTED = Pattern.compile("'([^']+)':(\\?|'[^']*'|[^,]+)");
 
     private Statements() {}
 
     /**
-     * Takes an attribute out of the conditions of some updates.
+     * Takes a part out of some statements.
      *
-     * @param before the status that the updates ask for, or {@code seen} if they ask for the version that was seen
-     * @param after the status that they write, or nothing
+     * @param part of their text
+     * @param others that they have, too
      */
-    static UnaryOperator<SdkRequest> without(String attribute, String before, String after) {
+    static UnaryOperator<SdkRequest> without(String part, String... others) {
         return each(statement ->
-                is(statement, before, after) ? without(statement, " AND \"%s\"=?".formatted(attribute)) : statement);
-    }
-
-    /** Leaves items the mark that they have. */
-    static UnaryOperator<SdkRequest> withoutMark(String before, String after) {
-        return each(statement -> is(statement, before, after) ? without(statement, " SET \"w\"=?") : statement);
+                statement.statement().contains(part) && Stream.of(others).allMatch(statement.statement()::contains)
+                        ? without(statement, part)
+                        : statement);
     }
 
     /** Writes an item whether or not there is one: PartiQL has no word for that, so it is put, and updated to be answered. */
@@ -47,9 +45,9 @@ final class Statements {
                 return statement;
             }
             Map<String, AttributeValue> item = new HashMap<>();
-            List<AttributeValue> values = statement.parameters();
+            List<AttributeValue> values = new ArrayList<>(statement.parameters());
             for (Matcher name = INSERTED.matcher(insert.group(2)); name.find(); ) {
-                item.put(name.group(1), values.get(item.size()));
+                item.put(name.group(1), name.group(2).equals("?") ? values.remove(0) : literal(name.group(2)));
             }
             client[0] = client[0] == null ? LocalDynamoDb.shared().client() : client[0];
             client[0].putItem(put -> put.tableName(insert.group(1)).item(item)).join();
@@ -58,6 +56,15 @@ final class Statements {
                     .parameters(item.get("w"), item.get("pk"))
                     .build();
         });
+    }
+
+    private static AttributeValue literal(String text) {
+        if (text.startsWith("'")) {
+            return AttributeValue.fromS(text.substring(1, text.length() - 1));
+        }
+        return Character.isDigit(text.charAt(0))
+                ? AttributeValue.fromN(text)
+                : AttributeValue.fromBool(Boolean.valueOf(text));
     }
 
     private static UnaryOperator<SdkRequest> each(UnaryOperator<BatchStatementRequest> change) {
@@ -73,37 +80,17 @@ final class Statements {
         };
     }
 
-    private static boolean is(BatchStatementRequest statement, String before, String after) {
-        boolean isUpdate = statement.statement().startsWith("UPDATE ");
-        String expected =
-                statement.statement().contains(" AND \"w\"=?") ? "seen" : text(statement, " AND \"status\"=?");
-        return isUpdate && before.equals(expected) && after.equals(text(statement, " SET \"status\"=?"));
-    }
-
-    private static String text(BatchStatementRequest statement, String of) {
-        int at = statement.statement().indexOf(of);
-        return at < 0
-                ? ""
-                : statement.parameters().get(parametersBefore(statement, at)).s();
-    }
-
     private static BatchStatementRequest without(BatchStatementRequest statement, String part) {
         String text = statement.statement();
         int at = text.indexOf(part);
         List<AttributeValue> parameters = new ArrayList<>(statement.parameters());
-        parameters.remove(parametersBefore(statement, at));
+        if (part.contains("?")) {
+            parameters.remove((int)
+                    text.substring(0, at).chars().filter(each -> each == '?').count());
+        }
         return statement.toBuilder()
                 .statement(text.substring(0, at) + text.substring(at + part.length()))
                 .parameters(parameters)
                 .build();
-    }
-
-    private static int parametersBefore(BatchStatementRequest statement, int end) {
-        return (int) statement
-                .statement()
-                .substring(0, end)
-                .chars()
-                .filter(each -> each == '?')
-                .count();
     }
 }

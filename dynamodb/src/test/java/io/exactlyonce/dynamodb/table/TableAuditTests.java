@@ -9,8 +9,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
-import software.amazon.awssdk.services.dynamodb.model.DescribeContinuousBackupsRequest;
-import software.amazon.awssdk.services.dynamodb.model.DescribeContinuousBackupsResponse;
+import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.DescribeTableRequest;
 import software.amazon.awssdk.services.dynamodb.model.DescribeTableResponse;
 import software.amazon.awssdk.services.dynamodb.model.DescribeTimeToLiveRequest;
@@ -21,13 +23,10 @@ import software.amazon.awssdk.services.dynamodb.model.IndexStatus;
 import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.MultiRegionConsistency;
-import software.amazon.awssdk.services.dynamodb.model.PointInTimeRecoveryStatus;
-import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputDescription;
 import software.amazon.awssdk.services.dynamodb.model.ReplicaDescription;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.model.TableStatus;
-import software.amazon.awssdk.services.dynamodb.model.TableWarmThroughputDescription;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
 /** Each way in which a table cannot keep claims, or should not be left so, as AWS would describe it. */
@@ -38,18 +37,16 @@ class TableAuditTests {
             .keySchema(key("pk", KeyType.HASH))
             .globalSecondaryIndexes(index(IndexStatus.ACTIVE))
             .deletionProtectionEnabled(true)
-            .warmThroughput(warm -> warm.writeUnitsPerSecond(4_000L))
-            .provisionedThroughput(provisioned -> provisioned.writeCapacityUnits(0L))
             .build();
     private TimeToLiveStatus expiry = TimeToLiveStatus.ENABLED;
     private @Nullable String expiryAttribute = "expires_at";
-    private PointInTimeRecoveryStatus recovery = PointInTimeRecoveryStatus.ENABLED;
+    private List<BatchStatementResponse> answers = List.of();
     private @Nullable RuntimeException failure;
-    private @Nullable RuntimeException recoveryFailure;
+    private @Nullable RuntimeException statementFailure;
 
     @Test
     void tableAsDocumentedIsTaken() {
-        assertThat(audit(2_000)).isEmpty();
+        assertThat(audit()).isEmpty();
     }
 
     @Test
@@ -78,7 +75,7 @@ class TableAuditTests {
     void tableThatIsChangedJustNowIsTaken() {
         change(table -> table.tableStatus(TableStatus.UPDATING));
 
-        assertThat(audit(0)).isEmpty();
+        assertThat(audit()).isEmpty();
     }
 
     @Test
@@ -125,7 +122,7 @@ class TableAuditTests {
                         ReplicaDescription.builder().regionName("eu-west-1").build())
                 .multiRegionConsistency(MultiRegionConsistency.STRONG));
 
-        assertThat(audit(0)).isEmpty();
+        assertThat(audit()).isEmpty();
     }
 
     @Test
@@ -146,7 +143,7 @@ class TableAuditTests {
     void expiryThatIsJustBeingEnabledIsTaken() {
         expiry = TimeToLiveStatus.ENABLING;
 
-        assertThat(audit(0)).isEmpty();
+        assertThat(audit()).isEmpty();
     }
 
     @Test
@@ -156,45 +153,36 @@ class TableAuditTests {
         assertWarned("deletion protection is off");
     }
 
+    /** Of the whole request, or of one statement. */
     @Test
-    void missingRecoveryIsWarnedOf() {
-        recovery = PointInTimeRecoveryStatus.DISABLED;
-
-        assertWarned("point-in-time recovery is off");
-    }
-
-    @Test
-    void recoveryThatMayNotBeAskedForIsWarnedOf() {
-        recoveryFailure = (RuntimeException)
+    void rightsToStatementsThatAreMissingAreRefused() {
+        statementFailure = (RuntimeException)
                 DynamoDbException.builder().message("no right to do so").build();
+        assertRefused("no right to do so", "allow dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate");
 
-        assertWarned("dynamodb:DescribeContinuousBackups");
+        statementFailure = null;
+        answers = List.of(
+                refusal(BatchStatementErrorCodeEnum.DUPLICATE_ITEM),
+                refusal(BatchStatementErrorCodeEnum.ACCESS_DENIED));
+        assertRefused("table claims cannot be written", "allow dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate");
     }
 
+    /** The first statement is refused at each start but the first one, the second always. */
     @Test
-    void tableThatIsColdForTheExpectedRateIsWarnedOf() {
-        assertThat(audit(2_001)).singleElement().asString().contains("4002 write units", "warm for 4000");
+    void statementsThatChangeNothingAreTaken() {
+        answers = List.of(
+                refusal(BatchStatementErrorCodeEnum.DUPLICATE_ITEM),
+                refusal(BatchStatementErrorCodeEnum.CONDITIONAL_CHECK_FAILED));
+
+        assertThat(audit()).isEmpty();
     }
 
-    @Test
-    void tableWithTooLittleProvisionedIsWarnedOf() {
-        change(table -> table.warmThroughput(warm -> {})
-                .provisionedThroughput(provisioned -> provisioned.writeCapacityUnits(100L)));
-
-        assertThat(audit(51)).singleElement().asString().contains("102 write units", "provisioned with 100");
-        assertThat(audit(50)).isEmpty();
+    private static BatchStatementResponse refusal(BatchStatementErrorCodeEnum code) {
+        return BatchStatementResponse.builder().error(error -> error.code(code)).build();
     }
 
-    @Test
-    void emulatorThatTellsNothingOfCapacityIsTaken() {
-        change(table -> table.warmThroughput((TableWarmThroughputDescription) null)
-                .provisionedThroughput((ProvisionedThroughputDescription) null));
-
-        assertThat(audit(1_000_000)).isEmpty();
-    }
-
-    private List<String> audit(int rate) {
-        return new TableAudit(new Describing(), "claims", rate).require();
+    private List<String> audit() {
+        return new TableAudit(new Describing(), "claims").require();
     }
 
     private void change(Consumer<TableDescription.Builder> change) {
@@ -202,14 +190,14 @@ class TableAuditTests {
     }
 
     private void assertRefused(String problem, String remedy) {
-        assertThatThrownBy(() -> audit(0)).isInstanceOfSatisfying(ClaimTableException.class, refused -> {
+        assertThatThrownBy(() -> audit()).isInstanceOfSatisfying(ClaimTableException.class, refused -> {
             assertThat(refused.problem()).contains(problem);
             assertThat(refused.remedy()).contains(remedy);
         });
     }
 
     private void assertWarned(String warning) {
-        assertThat(audit(0)).singleElement().asString().contains(warning);
+        assertThat(audit()).singleElement().asString().contains(warning);
     }
 
     private static KeySchemaElement key(String attribute, KeyType type) {
@@ -242,14 +230,13 @@ class TableAuditTests {
         }
 
         @Override
-        public CompletableFuture<DescribeContinuousBackupsResponse> describeContinuousBackups(
-                DescribeContinuousBackupsRequest request) {
-            return recoveryFailure == null
-                    ? CompletableFuture.completedFuture(DescribeContinuousBackupsResponse.builder()
-                            .continuousBackupsDescription(backups -> backups.pointInTimeRecoveryDescription(
-                                    pitr -> pitr.pointInTimeRecoveryStatus(recovery)))
+        public CompletableFuture<BatchExecuteStatementResponse> batchExecuteStatement(
+                BatchExecuteStatementRequest request) {
+            return statementFailure == null
+                    ? CompletableFuture.completedFuture(BatchExecuteStatementResponse.builder()
+                            .responses(answers)
                             .build())
-                    : CompletableFuture.failedFuture(recoveryFailure);
+                    : CompletableFuture.failedFuture(statementFailure);
         }
 
         @Override

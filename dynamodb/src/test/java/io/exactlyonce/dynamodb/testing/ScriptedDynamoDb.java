@@ -7,9 +7,11 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
@@ -26,6 +28,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
 
     private final DynamoDbAsyncClient client;
     private final List<BatchStatementErrorCodeEnum> refusals = new CopyOnWriteArrayList<>();
+    private @Nullable BatchStatementRequest refused;
     private final List<Fault> faults = new CopyOnWriteArrayList<>();
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicInteger statements = new AtomicInteger();
@@ -47,7 +50,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
                 Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {DynamoDbAsyncClient.class}, this);
     }
 
-    /** Refuses the first statement of each of the next requests, unwritten, once for each code. */
+    /** Refuses the first statement of the next request, unwritten, as often as it is sent, once for each code. */
     public void refuseStatements(BatchStatementErrorCodeEnum... codes) {
         refusals.addAll(List.of(codes));
     }
@@ -104,8 +107,9 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         }
         if (request instanceof BatchExecuteStatementRequest batch) {
             statements.addAndGet(batch.statements().size());
-            if (!refusals.isEmpty()) {
-                return refuseFirst(batch, refusals.remove(0));
+            OptionalInt refusal = nextRefusal(batch);
+            if (refusal.isPresent()) {
+                return refuse(batch, refusal.getAsInt(), refusals.remove(0));
             }
         }
         return pass(method, arguments);
@@ -119,24 +123,39 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         }
     }
 
-    private CompletableFuture<BatchExecuteStatementResponse> refuseFirst(
-            BatchExecuteStatementRequest request, BatchStatementErrorCodeEnum code) {
-        BatchStatementResponse refused = BatchStatementResponse.builder()
+    /** Returns the place of the statement that is to be refused. */
+    private synchronized OptionalInt nextRefusal(BatchExecuteStatementRequest request) {
+        if (refusals.isEmpty()) {
+            return OptionalInt.empty();
+        }
+        if (refused == null) {
+            refused = request.statements().get(0);
+        }
+        int place = request.statements().indexOf(refused);
+        if (place >= 0 && refusals.size() == 1) {
+            refused = null;
+        }
+        return place < 0 ? OptionalInt.empty() : OptionalInt.of(place);
+    }
+
+    private CompletableFuture<BatchExecuteStatementResponse> refuse(
+            BatchExecuteStatementRequest request, int place, BatchStatementErrorCodeEnum code) {
+        BatchStatementResponse refusal = BatchStatementResponse.builder()
                 .error(BatchStatementError.builder()
                         .code(code)
                         .message("scripted")
                         .build())
                 .build();
-        List<BatchStatementRequest> rest =
-                request.statements().subList(1, request.statements().size());
+        List<BatchStatementRequest> rest = new ArrayList<>(request.statements());
+        rest.remove(place);
         CompletableFuture<List<BatchStatementResponse>> answered = rest.isEmpty()
                 ? CompletableFuture.completedFuture(List.of())
                 : client.batchExecuteStatement(
                                 request.toBuilder().statements(rest).build())
                         .thenApply(BatchExecuteStatementResponse::responses);
         return answered.thenApply(responses -> {
-            List<BatchStatementResponse> all = new ArrayList<>(List.of(refused));
-            all.addAll(responses);
+            List<BatchStatementResponse> all = new ArrayList<>(responses);
+            all.add(place, refusal);
             return BatchExecuteStatementResponse.builder().responses(all).build();
         });
     }

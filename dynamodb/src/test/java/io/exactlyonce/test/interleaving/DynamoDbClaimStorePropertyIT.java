@@ -62,6 +62,7 @@ class DynamoDbClaimStorePropertyIT {
 
         private static ClaimOutcome without(ClaimOutcome outcome) {
             return outcome instanceof HeldElsewhere held
+                            && !held.leaseRemaining().isZero()
                     ? new HeldElsewhere(held.leaseRemaining().minus(MARGIN))
                     : outcome;
         }

@@ -14,12 +14,11 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Profiles and tests that keep claims elsewhere share the rest of the configuration. */
-class DynamoDbClaimsPropertiesAutoConfigurationTests {
+class ClaimsElsewhereTests {
 
     private final ApplicationContextRunner elsewhere = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     DynamoDbClaimsAutoConfiguration.class,
-                    DynamoDbClaimsPropertiesAutoConfiguration.class,
                     ExactlyOnceAutoConfiguration.class,
                     SqsAutoConfiguration.class,
                     AwsAutoConfiguration.class,

@@ -1,0 +1,300 @@
+package io.exactlyonce.dynamodb;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.dynamodb.clock.LeaseClock;
+import io.exactlyonce.dynamodb.item.ClaimItem;
+import io.exactlyonce.dynamodb.item.ClaimItem.Status;
+import io.exactlyonce.dynamodb.item.ClaimStatements;
+import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
+import io.exactlyonce.dynamodb.request.PartiQl.Again;
+import io.exactlyonce.dynamodb.request.PartiQl.Answer;
+import io.exactlyonce.dynamodb.request.PartiQl.Differs;
+import io.exactlyonce.dynamodb.request.PartiQl.Failed;
+import io.exactlyonce.dynamodb.request.PartiQl.Written;
+import io.exactlyonce.dynamodb.request.Rounds;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that one call wants of one key: first what becomes of claims that there are, one after the other; then its requests. It decides
+ * what to write next, and what the answers mean. Used by one thread at a time.
+ *
+ * <p>A key of which nothing is known is claimed for the first time. Where that shows an item, it is decided on what was seen: answered,
+ * or written on the condition that it is still so. Where it is not, it is decided on what is there now.
+ */
+final class KeyWork implements Rounds.Work {
+
+    /** A key that changes hands during each of them is a fault elsewhere. */
+    private static final int MOST_LOOKS = 20;
+
+    private final String pk;
+    private final ClaimStatements statements;
+    private final LeaseClock clock;
+
+    private final Deque<Change> changes = new ArrayDeque<>();
+    private final Set<ClaimId> granted = new HashSet<>();
+    private final Set<ClaimId> unanswered = new HashSet<>();
+    private boolean isAnyLost;
+    private @Nullable RuntimeException firstFailure;
+
+    private final List<ClaimRequest> requests = new ArrayList<>(1);
+    private final Deque<ClaimOutcome> outcomes = new ArrayDeque<>(1);
+    private @Nullable RuntimeException claimFailure;
+    private @Nullable ClaimItem item;
+    private @Nullable Step step;
+    private int looks;
+
+    /**
+     * An end, a renewal, or a decision of a person.
+     *
+     * @param renewal if it is one
+     * @param isCompletion of a claim that holds its key: an earlier one counts
+     */
+    private record Change(
+            ClaimId claim, Statement statement, @Nullable LeaseRenewal renewal, boolean isCompletion) {
+
+        /** A claim that a transaction of the application's has completed is no lost one: its handler only has not returned yet. */
+        boolean isNeedless(@Nullable ClaimItem found) {
+            return found != null
+                    && ((isCompletion && found.is(Status.COMPLETED, claim))
+                            || (renewal != null && found.isCompletedByTransaction(claim)));
+        }
+    }
+
+    /**
+     * A write, and what it means once it has happened.
+     *
+     * @param winner the request that gets the key, or {@code null} if the key is parked
+     */
+    private record Step(Statement statement, @Nullable ClaimRequest winner, ClaimOutcome outcome) {}
+
+    KeyWork(ClaimKey key, ClaimStatements statements, LeaseClock clock) {
+        this.pk = key.hash();
+        this.statements = statements;
+        this.clock = clock;
+    }
+
+    @Override
+    public String pk() {
+        return pk;
+    }
+
+    void renew(LeaseRenewal renewal) {
+        changes.add(renewing(renewal));
+    }
+
+    void end(ClaimEnd end) {
+        changes.add(new Change(end.claim(), statements.end(pk, end), null, end instanceof ClaimEnd.Completed));
+    }
+
+    KeyWork releaseParked(ClaimId claim) {
+        changes.add(new Change(claim, statements.releaseParked(pk, claim), null, false));
+        return this;
+    }
+
+    KeyWork completeParked(ClaimEnd.Completed completion) {
+        changes.add(new Change(completion.claim(), statements.completeParked(pk, completion), null, false));
+        return this;
+    }
+
+    void claim(ClaimRequest request) {
+        requests.add(request);
+    }
+
+    @Override
+    public @Nullable Statement next() {
+        Change change = changes.peek();
+        if (change != null) {
+            return change.statement();
+        }
+        if (step == null && outcomes.size() < requests.size() && claimFailure == null) {
+            step = decide(item);
+        }
+        return step == null ? null : step.statement();
+    }
+
+    @Override
+    public void answered(Answer answer) {
+        Change change = changes.poll();
+        if (change != null) {
+            answered(change, answer);
+        } else {
+            Step done = Objects.requireNonNull(step);
+            step = null;
+            answered(done, answer);
+        }
+    }
+
+    private void answered(Change change, Answer answer) {
+        if (answer instanceof Written && change.renewal() != null && isDoubtful(change.statement())) {
+            changes.addFirst(renewing(change.renewal()));
+        } else if (answer instanceof Written
+                || (answer instanceof Differs differs && change.isNeedless(differs.item()))) {
+            granted.add(change.claim());
+        } else if (answer instanceof Differs) {
+            isAnyLost = true;
+        } else {
+            unanswered.add(change.claim());
+            boolean isLocked = answer instanceof Again again && again.isLocked();
+            firstFailure = firstFailure != null || isLocked ? firstFailure : failure(answer);
+        }
+    }
+
+    private void answered(Step done, Answer answer) {
+        ClaimRequest winner = done.winner();
+        if (answer instanceof Written && winner != null && isDoubtful(done.statement())) {
+            step = new Step(renewal(winner), winner, done.outcome());
+        } else if (answer instanceof Written) {
+            int winning = requests.indexOf(winner);
+            for (int i = 0; i < requests.size(); i++) {
+                outcomes.add(winner == null || i == winning ? done.outcome() : new HeldElsewhere(winner.lease()));
+            }
+        } else if (answer instanceof Differs differs) {
+            item = differs.item();
+            if (++looks > MOST_LOOKS) {
+                claimFailure = new ClaimStoreUnavailableException(
+                        "A key changed hands %d times while it was claimed".formatted(MOST_LOOKS), null);
+            }
+        } else if (answer instanceof Again again && again.isLocked()) {
+            // A transaction of the application's may complete the key, or be another's.
+            answerAll(new HeldElsewhere(Duration.ZERO));
+        } else {
+            claimFailure = failure(answer);
+        }
+    }
+
+    /**
+     * Returns whether a lease's end was written by a time that the answer has contradicted. It is written again, and then has no end
+     * by the clock.
+     */
+    private boolean isDoubtful(Statement statement) {
+        return statement.isTimed() && clock.isContradicted();
+    }
+
+    private static RuntimeException failure(Answer answer) {
+        return answer instanceof Failed failed
+                ? failed.why()
+                : new ClaimStoreUnavailableException(
+                        "DynamoDB did not take a write: " + ((Again) answer).reason(), null);
+    }
+
+    private @Nullable Step decide(@Nullable ClaimItem seen) {
+        if (seen == null) {
+            ClaimRequest first = requests.get(0);
+            Acquired answer = new Acquired(1, Math.max(1, statements.nowMicros()), false);
+            return new Step(statements.first(pk, first, answer), first, answer);
+        }
+        for (ClaimRequest request : requests) {
+            if (seen.is(Status.HELD, request.id())) {
+                // The caller counts its lease from this call on, so the item has to as well.
+                return new Step(renewal(request), request, seen.current());
+            }
+        }
+        return switch (seen.status()) {
+            case COMPLETED -> {
+                requests.forEach(request -> outcomes.add(seen.completed(request)));
+                yield null;
+            }
+            case PARKED -> answerAll(new Parked());
+            case RELEASED -> free(seen);
+            case HELD -> {
+                long remaining = seen.remainingMicros(clock);
+                yield remaining <= 0
+                        ? free(seen)
+                        : answerAll(new HeldElsewhere(Duration.of(remaining, ChronoUnit.MICROS)));
+            }
+        };
+    }
+
+    /** A request whose own claim was given up comes late, and gets nothing: decisions of a person name that claim. */
+    private @Nullable Step free(ClaimItem seen) {
+        for (ClaimRequest request : requests) {
+            if (!seen.is(Status.RELEASED, request.id())) {
+                if (seen.isInDoubt() && !seen.isCleared() && request.inDoubt() == InDoubt.PARK) {
+                    return new Step(statements.park(seen), null, new Parked());
+                }
+                Acquired answer = seen.next(statements.nowMicros());
+                return new Step(statements.takeOver(seen, request, answer), request, answer);
+            }
+        }
+        return answerAll(new HeldElsewhere(Duration.ZERO));
+    }
+
+    private @Nullable Step answerAll(ClaimOutcome outcome) {
+        requests.forEach(request -> outcomes.add(outcome));
+        return null;
+    }
+
+    private Change renewing(LeaseRenewal renewal) {
+        return new Change(renewal.claim(), statements.renew(pk, renewal), renewal, false);
+    }
+
+    private Statement renewal(ClaimRequest request) {
+        return statements.renew(pk, new LeaseRenewal(request.id(), request.lease()));
+    }
+
+    /**
+     * Returns the outcome of the next request, in their order.
+     *
+     * @throws RuntimeException if there is none
+     */
+    ClaimOutcome outcome() {
+        if (claimFailure != null) {
+            throw claimFailure;
+        }
+        return outcomes.remove();
+    }
+
+    /**
+     * Returns the claims whose change has happened; the others are lost.
+     *
+     * @throws ClaimsPartlyAnsweredException if that is not known of some
+     * @throws RuntimeException if it is not known of any
+     */
+    static Set<ClaimId> granted(Collection<KeyWork> works) {
+        Set<ClaimId> granted = new HashSet<>();
+        Set<ClaimId> unanswered = new HashSet<>();
+        RuntimeException failure = null;
+        boolean isAnyLost = false;
+        for (KeyWork work : works) {
+            granted.addAll(work.granted);
+            unanswered.addAll(work.unanswered);
+            isAnyLost |= work.isAnyLost;
+            failure = failure == null ? work.firstFailure : failure;
+        }
+        if (unanswered.isEmpty()) {
+            return granted;
+        }
+        if (failure != null && granted.isEmpty() && !isAnyLost) {
+            throw failure;
+        }
+        throw new ClaimsPartlyAnsweredException(
+                "%d claims got no answer: %s"
+                        .formatted(
+                                unanswered.size(),
+                                failure == null ? "a transaction keeps their items locked" : failure.getMessage()),
+                unanswered,
+                granted,
+                failure);
+    }
+}

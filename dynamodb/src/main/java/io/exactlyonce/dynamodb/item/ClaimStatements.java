@@ -1,0 +1,259 @@
+package io.exactlyonce.dynamodb.item;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.dynamodb.clock.LeaseClock;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
+
+/**
+ * What each step of a claim's life writes, and on which condition. The texts are constants: an unknown value is written as
+ * {@code NULL}, and only the keys of the index of parked items are removed.
+ *
+ * <p>A takeover, and parking in doubt, ask for the version that was seen: the item is exactly the one that was decided on. All
+ * other writes ask for the claim that they are for, and for the status that they leave.
+ */
+public final class ClaimStatements {
+
+    private static final String FIRST =
+            "{'w':?,'claim_id':?,'owner':?,'attempt':?,'token':?,'ambiguous':?,'fingerprint':?,"
+                    + "'claimed_at':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
+                    + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
+
+    private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=? SET \"expires_at\"=?";
+    private static final String UNPARK = " REMOVE \"parked\" REMOVE \"parked_at\"";
+    private static final String IF_SEEN = " WHERE \"pk\"=? AND \"w\"=?";
+    private static final String IF_HELD = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='HELD'";
+    private static final String IF_PARKED = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
+    private static final String PARKED =
+            " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
+    private static final String RELEASED = " SET \"status\"='RELEASED' SET \"error\"=?";
+    private static final String COMPLETED =
+            " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=? SET \"expires_at\"=?";
+    private static final String IN_DOUBT = " SET \"ambiguous\"=true";
+
+    private static final String TAKE_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"
+            + " SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=?" + LEASE
+            + " SET \"status\"='HELD' SET \"cleared\"=false" + IF_SEEN;
+    private static final String PARK_SEEN = PARKED + IN_DOUBT + IF_SEEN;
+    private static final String RENEW = LEASE + IF_HELD;
+    private static final String COMPLETE = COMPLETED + IF_HELD;
+    private static final String RELEASE = RELEASED + IF_HELD;
+    private static final String RELEASE_IN_DOUBT = RELEASED + IN_DOUBT + IF_HELD;
+    private static final String PARK = PARKED + IF_HELD;
+    private static final String PARK_IN_DOUBT = PARKED + IN_DOUBT + IF_HELD;
+    private static final String COMPLETE_PARKED = COMPLETED + UNPARK + IF_PARKED;
+
+    /** It stays known that a person has decided on the doubt until the next claim. */
+    private static final String RELEASE_PARKED =
+            " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"expires_at\"=?" + UNPARK + IF_PARKED;
+
+    /** In a transaction of the application's. It names the claim by its token, which no other claim of the key has. */
+    private static final String COMPLETION =
+            "SET #w = :w, #status = :completed, #result = :result, #completed_at = :completed_at,"
+                    + " #expires_at = :expires_at, #by_transaction = :by_transaction";
+
+    private static final String IF_HELD_BY_TOKEN = "#token = :token AND #status = :held";
+    private static final Map<String, String> NAMES = Map.of(
+            "#w", "w",
+            "#status", "status",
+            "#result", "result",
+            "#completed_at", "completed_at",
+            "#expires_at", "expires_at",
+            "#by_transaction", "by_transaction",
+            "#token", "token");
+
+    private static final String VANISHED = "its holder vanished: the effects of its attempt are not known";
+    private static final AttributeValue NULL = AttributeValue.fromNul(true);
+    private static final OptionalLong NO_END = OptionalLong.empty();
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final String table;
+    private final String insert;
+    private final String update;
+    private final LeaseClock clock;
+    private final Duration retention;
+
+    /**
+     * One conditional write of one item.
+     *
+     * @param text in PartiQL
+     * @param parameters in their order
+     * @param version that this write makes: an item that has it was written by this, however often it was sent
+     * @param isTimed whether it writes a lease's end by the measured time
+     */
+    public record Statement(String text, List<AttributeValue> parameters, String version, boolean isTimed) {}
+
+    /**
+     * @param table of claims
+     * @param clock says when leases end
+     * @param retention how long an item is kept, counted from its lease's end, or from its completion
+     */
+    public ClaimStatements(String table, LeaseClock clock, Duration retention) {
+        this.table = table;
+        this.insert = "INSERT INTO \"" + table + "\" VALUE ";
+        this.update = "UPDATE \"" + table + "\" SET \"w\"=?";
+        this.clock = clock;
+        this.retention = retention;
+    }
+
+    /** Returns about what time it is, in microseconds since 1970; 0 if that is not known. */
+    public long nowMicros() {
+        return clock.estimateMicros().orElse(0);
+    }
+
+    /** The first claim of a key. */
+    public Statement first(String pk, ClaimRequest request, Acquired answer) {
+        OptionalLong end = clock.end(request.lease());
+        ClaimKey key = request.key();
+        AttributeValue now = number(clock.estimateMicros());
+        return statement(
+                insert + FIRST, end, held(request, answer, end), text(pk), text(key.scope()), text(key.key()), now);
+    }
+
+    /** The claim of a free key. */
+    public Statement takeOver(ClaimItem seen, ClaimRequest request, Acquired answer) {
+        OptionalLong end = clock.end(request.lease());
+        return statement(update + TAKE_OVER, end, held(request, answer, end), text(seen.pk()), text(seen.version()));
+    }
+
+    private List<AttributeValue> held(ClaimRequest request, Acquired answer, OptionalLong end) {
+        List<AttributeValue> held = new ArrayList<>(List.of(
+                text(request.claimId().toString()),
+                text(request.owner()),
+                number(answer.attempt()),
+                number(answer.fencingToken()),
+                AttributeValue.fromBool(answer.ambiguous()),
+                text(request.fingerprint()),
+                number(clock.estimateMicros())));
+        held.addAll(lease(request.lease(), end));
+        return held;
+    }
+
+    private List<AttributeValue> lease(Duration lease, OptionalLong end) {
+        return List.of(number(micros(lease)), number(end), expiry(lease));
+    }
+
+    /** Leaves a free key that is in doubt to a person. */
+    public Statement park(ClaimItem seen) {
+        return statement(
+                update + PARK_SEEN, NO_END, parked(seen.pk(), VANISHED), text(seen.pk()), text(seen.version()));
+    }
+
+    /** Extends a lease; also for a claim that asks again, whose earlier answer was lost. */
+    public Statement renew(String pk, LeaseRenewal renewal) {
+        OptionalLong end = clock.end(renewal.lease());
+        return statement(update + RENEW, end, lease(renewal.lease(), end), text(pk), claim(renewal.claim()));
+    }
+
+    /** The end of a claim that its worker tells. */
+    public Statement end(String pk, ClaimEnd end) {
+        if (end instanceof ClaimEnd.Completed completed) {
+            return complete(COMPLETE, pk, completed);
+        }
+        if (end instanceof ClaimEnd.Parked parked) {
+            String park = parked.ambiguous() ? PARK_IN_DOUBT : PARK;
+            return statement(update + park, NO_END, parked(pk, parked.reason()), text(pk), claim(end.claim()));
+        }
+        ClaimEnd.Released released = (ClaimEnd.Released) end;
+        String release = released.ambiguous() ? RELEASE_IN_DOUBT : RELEASE;
+        return statement(update + release, NO_END, List.of(text(released.error())), text(pk), claim(end.claim()));
+    }
+
+    private List<AttributeValue> parked(String pk, String reason) {
+        return List.of(text(ClaimItem.parkedOrder(Math.max(1, nowMicros()), pk)), text(reason), NULL);
+    }
+
+    /** Records that a parked key's effect has happened. */
+    public Statement completeParked(String pk, ClaimEnd.Completed completion) {
+        return complete(COMPLETE_PARKED, pk, completion);
+    }
+
+    private Statement complete(String text, String pk, ClaimEnd.Completed end) {
+        List<AttributeValue> completed =
+                List.of(text(end.result()), number(clock.estimateMicros()), expiry(Duration.ZERO));
+        return statement(update + text, NO_END, completed, text(pk), claim(end.claim()));
+    }
+
+    /** Gives a parked key free. */
+    public Statement releaseParked(String pk, ClaimId claim) {
+        return statement(update + RELEASE_PARKED, NO_END, List.of(expiry(Duration.ZERO)), text(pk), claim(claim));
+    }
+
+    /** Completes a claim within a transaction of the application's. */
+    public TransactWriteItem completion(Claim claim, @Nullable String result) {
+        Map<String, AttributeValue> values = Map.of(
+                ":w", text(newVersion()),
+                ":completed", text("COMPLETED"),
+                ":result", text(result),
+                ":completed_at", number(clock.estimateMicros()),
+                ":expires_at", expiry(Duration.ZERO),
+                ":by_transaction", AttributeValue.fromBool(true),
+                ":token", number(claim.fencingToken()),
+                ":held", text("HELD"));
+        return TransactWriteItem.builder()
+                .update(item -> item.tableName(table)
+                        .key(Map.of(ClaimItem.PK, text(claim.downstreamKey())))
+                        .updateExpression(COMPLETION)
+                        .conditionExpression(IF_HELD_BY_TOKEN)
+                        .expressionAttributeNames(NAMES)
+                        .expressionAttributeValues(values))
+                .build();
+    }
+
+    private static Statement statement(
+            String text, OptionalLong leaseEnd, List<AttributeValue> written, AttributeValue... others) {
+        String version = newVersion();
+        List<AttributeValue> parameters = new ArrayList<>();
+        parameters.add(text(version));
+        parameters.addAll(written);
+        parameters.addAll(List.of(others));
+        return new Statement(text, parameters, version, leaseEnd.isPresent());
+    }
+
+    /** Returns one that no other write has: 16 hexadecimal digits, also where a JVM is a copy of another. */
+    private static String newVersion() {
+        return HexFormat.of().toHexDigits(RANDOM.nextLong());
+    }
+
+    /** Returns when an item may be deleted, in seconds since 1970. One whose time is not known is kept: late deletion protects longer. */
+    private AttributeValue expiry(Duration after) {
+        OptionalLong now = clock.estimateMicros();
+        return now.isEmpty()
+                ? NULL
+                : number((now.getAsLong() + micros(after) + 999_999) / 1_000_000 + retention.toSeconds());
+    }
+
+    private static AttributeValue claim(ClaimId claim) {
+        return text(claim.value().toString());
+    }
+
+    private static AttributeValue text(@Nullable String value) {
+        return value == null ? NULL : AttributeValue.fromS(value);
+    }
+
+    private static AttributeValue number(OptionalLong value) {
+        return value.isEmpty() ? NULL : number(value.getAsLong());
+    }
+
+    private static AttributeValue number(long value) {
+        return AttributeValue.fromN(Long.toString(value));
+    }
+
+    private static long micros(Duration time) {
+        return time.toNanos() / 1000;
+    }
+}

@@ -1,0 +1,131 @@
+package io.exactlyonce.dynamodb.request;
+
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.dynamodb.item.ClaimItem;
+import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
+import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
+
+/**
+ * Conditional writes of different items, up to 25 in one request, each with an answer of its own.
+ *
+ * <p>A write whose answer was lost is repeated, by the SDK too, and then fails on its own condition: the item shows its version, so
+ * it counts as written.
+ */
+public final class PartiQl {
+
+    /** The service's limit. */
+    private static final int MOST_STATEMENTS = 25;
+
+    private final DynamoDbAsyncClient client;
+
+    /** What became of one write. */
+    public sealed interface Answer {}
+
+    /** It has happened, now or when it was sent before. */
+    public record Written() implements Answer {}
+
+    /**
+     * Nothing was written: the item is not as it was expected.
+     *
+     * @param item how it is, or {@code null} if there is none
+     */
+    public record Differs(@Nullable ClaimItem item) implements Answer {}
+
+    /** Nothing was written: the item is there already, and the service did not show it. */
+    public record Taken() implements Answer {}
+
+    /**
+     * Nothing was written, most likely: it can be sent again.
+     *
+     * @param reason the service's
+     * @param isLocked whether a transaction of the application's has the item
+     */
+    public record Again(String reason, boolean isLocked) implements Answer {}
+
+    /**
+     * Whether it was written is not known, and sending it again at once would not help.
+     *
+     * @param why as a store tells it: with an {@link IllegalArgumentException} it can never be written
+     */
+    public record Failed(RuntimeException why) implements Answer {
+
+        /** Whatever ends a future of the SDK's. */
+        static Failed of(Throwable failure) {
+            Throwable cause =
+                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+            return new Failed(
+                    new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause));
+        }
+    }
+
+    /** @param client of the service */
+    public PartiQl(DynamoDbAsyncClient client) {
+        this.client = client;
+    }
+
+    /** Writes. Returns one answer for each, in the same order; the future never fails. */
+    CompletableFuture<List<Answer>> write(List<Statement> statements) {
+        List<CompletableFuture<List<Answer>>> requests = new ArrayList<>();
+        for (int from = 0; from < statements.size(); from += MOST_STATEMENTS) {
+            requests.add(request(statements.subList(from, Math.min(from + MOST_STATEMENTS, statements.size()))));
+        }
+        return CompletableFuture.allOf(requests.toArray(CompletableFuture<?>[]::new))
+                .thenApply(done -> {
+                    List<Answer> answers = new ArrayList<>(statements.size());
+                    requests.forEach(request -> answers.addAll(request.join()));
+                    return answers;
+                });
+    }
+
+    private CompletableFuture<List<Answer>> request(List<Statement> statements) {
+        List<BatchStatementRequest> requests = new ArrayList<>(statements.size());
+        for (Statement statement : statements) {
+            requests.add(BatchStatementRequest.builder()
+                    .statement(statement.text())
+                    .parameters(statement.parameters())
+                    .returnValuesOnConditionCheckFailure(ReturnValuesOnConditionCheckFailure.ALL_OLD)
+                    .build());
+        }
+        return client.batchExecuteStatement(batch -> batch.statements(requests)).handle((response, failure) -> {
+            List<Answer> answers = new ArrayList<>(statements.size());
+            for (int i = 0; i < statements.size(); i++) {
+                answers.add(
+                        failure == null
+                                ? answer(statements.get(i), response.responses().get(i))
+                                : Failed.of(failure));
+            }
+            return answers;
+        });
+    }
+
+    /** HTTP says 200 for these refusals, so the SDK repeats none of them. */
+    private static Answer answer(Statement statement, BatchStatementResponse response) {
+        BatchStatementError error = response.error();
+        if (error == null) {
+            return new Written();
+        }
+        String reason = error.codeAsString() + ": " + error.message();
+        return switch (error.code()) {
+            case CONDITIONAL_CHECK_FAILED -> {
+                ClaimItem item = error.hasItem() ? new ClaimItem(error.item()) : null;
+                yield item != null && item.version().equals(statement.version()) ? new Written() : new Differs(item);
+            }
+            case DUPLICATE_ITEM -> new Taken();
+            case TRANSACTION_CONFLICT -> new Again(reason, true);
+            case PROVISIONED_THROUGHPUT_EXCEEDED, THROTTLING_ERROR, REQUEST_LIMIT_EXCEEDED, INTERNAL_SERVER_ERROR ->
+                new Again(reason, false);
+            case ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED, VALIDATION_ERROR ->
+                new Failed(new IllegalArgumentException("DynamoDB cannot store this: " + reason));
+            default -> new Failed(new ClaimStoreUnavailableException("DynamoDB refused a write: " + reason, null));
+        };
+    }
+}

@@ -1,0 +1,106 @@
+package io.exactlyonce.dynamodb.request;
+
+import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
+import io.exactlyonce.dynamodb.request.PartiQl.Again;
+import io.exactlyonce.dynamodb.request.PartiQl.Answer;
+import io.exactlyonce.dynamodb.request.PartiQl.Differs;
+import io.exactlyonce.dynamodb.request.PartiQl.Failed;
+import io.exactlyonce.dynamodb.request.PartiQl.Taken;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes what each key wants next, many in a request, until none wants more. What the service throttled, or a transaction of the
+ * application's kept locked, is sent again after a pause, alone; the other keys go on meanwhile.
+ */
+public final class Rounds {
+
+    private static final CompletableFuture<@Nullable Void> DONE = CompletableFuture.completedFuture(null);
+
+    private final PartiQl partiQl;
+    private final ItemReader reader;
+    private final Pauses pauses;
+
+    /** All that a call wants of one item. Used by one thread at a time. */
+    public interface Work {
+
+        /** Returns the item's partition key. */
+        String pk();
+
+        /** Returns what to write next, the same until it is answered; {@code null} if nothing is left. */
+        @Nullable Statement next();
+
+        /** Tells what became of it. */
+        void answered(Answer answer);
+    }
+
+    /**
+     * @param partiQl writes
+     * @param reader reads what it did not show
+     * @param pauses between attempts
+     */
+    public Rounds(PartiQl partiQl, ItemReader reader, Pauses pauses) {
+        this.partiQl = partiQl;
+        this.reader = reader;
+        this.pauses = pauses;
+    }
+
+    /** Does all the work, each of another item. The future ends when nothing of it is on its way any more. */
+    public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
+        return DONE.thenCompose(begin -> round(works, 1));
+    }
+
+    private CompletableFuture<@Nullable Void> round(Collection<? extends Work> works, int attempt) {
+        List<Work> writing = new ArrayList<>(works.size());
+        List<Statement> statements = new ArrayList<>(works.size());
+        for (Work work : works) {
+            Statement next = work.next();
+            if (next != null) {
+                writing.add(work);
+                statements.add(next);
+            }
+        }
+        return writing.isEmpty()
+                ? DONE
+                : partiQl.write(statements).thenCompose(answers -> goOn(writing, answers, attempt));
+    }
+
+    private CompletableFuture<@Nullable Void> goOn(List<Work> works, List<Answer> answers, int attempt) {
+        List<Work> refused = new ArrayList<>();
+        List<Work> unseen = new ArrayList<>();
+        List<Work> answered = new ArrayList<>();
+        for (int i = 0; i < works.size(); i++) {
+            Work work = works.get(i);
+            if (answers.get(i) instanceof Again && attempt <= Pauses.ATTEMPTS) {
+                refused.add(work);
+            } else if (answers.get(i) instanceof Taken) {
+                unseen.add(work);
+            } else {
+                work.answered(answers.get(i));
+                answered.add(work);
+            }
+        }
+        CompletableFuture<@Nullable Void> next = see(unseen).thenCompose(seen -> {
+            answered.addAll(unseen);
+            return round(answered, 1);
+        });
+        return refused.isEmpty()
+                ? next
+                : CompletableFuture.allOf(
+                        next, pauses.before(attempt).thenCompose(over -> round(refused, attempt + 1)));
+    }
+
+    private CompletableFuture<@Nullable Void> see(List<Work> unseen) {
+        if (unseen.isEmpty()) {
+            return DONE;
+        }
+        return reader.read(unseen.stream().map(Work::pk).toList()).handle((found, failure) -> {
+            unseen.forEach(
+                    work -> work.answered(failure == null ? new Differs(found.get(work.pk())) : Failed.of(failure)));
+            return null;
+        });
+    }
+}
