@@ -12,9 +12,9 @@ import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
-import io.exactlyonce.primary.ClaimPool;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.beans.factory.ObjectProvider;
@@ -66,7 +66,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
     })
     static class Health {
 
-        /** Without an indicator, too, claims' pool is no part of the application's {@code db}. */
+        /** Without an indicator, too. */
         @Bean
         @ConditionalOnBean(ClaimDatabase.class)
         static ClaimHealthGroups exactlyOnceHealthGroups() {

@@ -348,9 +348,7 @@ public final class ExactlyOnceAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     QueueAudit exactlyOnceQueueAudit(
-            WindowWatch windows,
-            ObjectProvider<QueueObserver> observers,
-            ObjectProvider<ClaimPool> claims) {
+            WindowWatch windows, ObjectProvider<QueueObserver> observers, ObjectProvider<ClaimPool> claims) {
         ClaimPool pool = claims.getIfAvailable();
         Executor thread = threads("exactly-once-audit-start-", 1, Integer.MAX_VALUE);
         // The timer's own thread may not wait for SQS.

@@ -171,7 +171,10 @@ class ClaimGrantsIT {
 
     private void handleWithinATransaction() throws Throwable {
         var transaction = new TransactionCheck(
-                        pool.dataSource(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                        pool.dataSource(),
+                        new StaticListableBeanFactory(),
+                        TestDatabase.RETENTION,
+                        SynchronousCommit.ON)
                 .of(new JdbcTransactionManager(application()), null);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);

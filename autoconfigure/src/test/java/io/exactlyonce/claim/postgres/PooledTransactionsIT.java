@@ -117,7 +117,10 @@ class PooledTransactionsIT {
         var application = new DriverManagerDataSource(pooled(), SERVER.username(), SERVER.password());
         var jdbc = new JdbcTemplate(application);
         ClaimTransaction transaction = new TransactionCheck(
-                        claims.dataSource(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+                        claims.dataSource(),
+                        new StaticListableBeanFactory(),
+                        TestDatabase.RETENTION,
+                        SynchronousCommit.ON)
                 .of(new JdbcTransactionManager(application), null);
         List<ClaimKey> keys = IntStream.range(0, KEYS)
                 .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))

@@ -50,7 +50,7 @@ public final class StatementCostScenario implements Scenario {
         @Override
         public Reading run(Turn turn) throws Exception {
             database.reset();
-            PostgresClaimStore store = new PostgresClaimStore(database.pool(), ClaimThreads.RETENTION);
+            PostgresClaimStore store = new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION);
             Duration before = database.processorTime();
             long startNanos = System.nanoTime();
             long pairs = ClaimThreads.claimAndComplete(

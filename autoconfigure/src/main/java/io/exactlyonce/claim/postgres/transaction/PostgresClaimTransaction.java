@@ -302,8 +302,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private boolean isParked(ClaimRequest request, ClaimRow row) {
-        return Boolean.TRUE.equals(jdbc.execute((Connection connection) ->
-                !takeovers.parkInDoubt(connection, List.of(new FreeKey(request, row))).isEmpty()));
+        return Boolean.TRUE.equals(jdbc.execute((Connection connection) -> !takeovers
+                .parkInDoubt(connection, List.of(new FreeKey(request, row)))
+                .isEmpty()));
     }
 
     private Map<ClaimId, String> work(Look look, BatchWork work) throws Exception {

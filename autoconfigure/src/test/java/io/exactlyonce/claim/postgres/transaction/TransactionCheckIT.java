@@ -134,7 +134,8 @@ class TransactionCheckIT {
         try (StreamingReplica replica = new StreamingReplica(dataSource(), primary.port())) {
             PGSimpleDataSource onReplica = dataSource();
             onReplica.setPortNumbers(new int[] {replica.port()});
-            assertThat(new JdbcTemplate(onReplica).queryForObject("SELECT pg_try_advisory_xact_lock(1)", Boolean.class)).isTrue();
+            assertThat(new JdbcTemplate(onReplica).queryForObject("SELECT pg_try_advisory_xact_lock(1)", Boolean.class))
+                    .isTrue();
 
             assertRefused(onReplica, "127.0.0.1:" + replica.port(), "leads to the primary");
         }
