@@ -79,8 +79,8 @@ enum SqlCheck {
                     + "#claimByTheStoreNeitherWaitsForATransactionNorIsOverwritten"),
     ROW_AS_READ(
             Guard.ROW_DECIDES_AT_THE_COMMIT,
-            "completed_at = clock_timestamp() WHERE scope = ? AND key = ? AND claim_id = (",
-            "completed_at = clock_timestamp() WHERE scope = ? AND key = ? AND claim_id IS DISTINCT FROM (",
+            "AND claim_id = ? AND status = ? AND (status = 'RELEASED' OR lease_until <= clock_timestamp())",
+            "AND (claim_id = ? OR status = ?)",
             "io.exactlyonce.claim.postgres.transaction.MixedEffectsIT"
                     + "#freeRowThatChangesWhileTheHandlerWorksRollsItBack"),
     SAME_TRANSACTION(

@@ -37,23 +37,22 @@ public record ClaimRow(
         @Nullable String fingerprint,
         boolean cleared) {
 
-    /** Of the table's alias {@code c}, by the names that {@link #read} reads. */
-    public static final String COLUMNS = """
-            c.claim_id, c.status, c.attempt, c.fencing_token, c.ambiguous, c.result,
-            encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
-            ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
-            greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
-            """;
-
-    /** The rows of keys, behind settings: see {@link #read(PreparedStatement, List)}. {@code OFFSET 0} keeps it from becoming a join. */
-    public static final String OF_KEYS = """
-            SELECT w.n, c.*
-            FROM unnest((SELECT ?::text[]), (SELECT ?::text[])) WITH ORDINALITY AS w (scope, key, n)
+    /**
+     * Keys {@code w}, numbered by {@code n}, with the rows that they have, {@code c}, by the names that {@link #read} reads.
+     * {@code OFFSET 0} keeps it from becoming a join.
+     */
+    public static final String BY_KEY = """
+            unnest((SELECT ?::text[]), (SELECT ?::text[])) WITH ORDINALITY AS w (scope, key, n)
             CROSS JOIN LATERAL (
-                SELECT
-            """ + COLUMNS + """
+                SELECT c.claim_id, c.status, c.attempt, c.fencing_token, c.ambiguous, c.result,
+                       encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
+                       ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
+                       greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
                 FROM exactly_once_claim AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
             ) AS c""";
+
+    /** The rows of keys, behind settings. */
+    static final String OF_KEYS = "SELECT w.n, c.*\nFROM " + BY_KEY;
 
     public enum Status {
         HELD,
@@ -66,22 +65,24 @@ public record ClaimRow(
      * Reads the rows of keys, in one round trip.
      *
      * @param statement {@link #OF_KEYS} behind settings
-     * @return the rows that are there
      */
-    public static Map<ClaimKey, ClaimRow> read(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
+    static Map<ClaimKey, ClaimRow> read(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
         Statements.texts(statement, 1, keys, ClaimKey::scope);
         Statements.texts(statement, 2, keys, ClaimKey::key);
+        return read(Statements.answer(statement), keys);
+    }
+
+    /** Reads {@link #BY_KEY}: the rows that are there. */
+    public static Map<ClaimKey, ClaimRow> read(ResultSet row, List<ClaimKey> keys) throws SQLException {
         Map<ClaimKey, ClaimRow> rows = new HashMap<>();
-        try (ResultSet row = Statements.answer(statement)) {
-            while (row.next()) {
-                ClaimKey key = keys.get(row.getInt("n") - 1);
-                rows.put(key, read(row, key));
-            }
+        while (row.next()) {
+            ClaimKey key = keys.get(row.getInt("n") - 1);
+            rows.put(key, read(row, key));
         }
         return rows;
     }
 
-    public static ClaimRow read(ResultSet row, ClaimKey key) throws SQLException {
+    private static ClaimRow read(ResultSet row, ClaimKey key) throws SQLException {
         return new ClaimRow(
                 key,
                 row.getObject("claim_id", UUID.class),

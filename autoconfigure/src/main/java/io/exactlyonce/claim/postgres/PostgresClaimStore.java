@@ -281,6 +281,11 @@ public final class PostgresClaimStore implements ClaimStore {
         }
     }
 
+    /** Reads the rows of keys that are there. */
+    public Map<ClaimKey, ClaimRow> rows(Set<ClaimKey> keys) {
+        return statements.run(connection -> rows(connection, keys));
+    }
+
     private Map<ClaimKey, ClaimRow> rows(Connection connection, Set<ClaimKey> keys) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(rows)) {
             return ClaimRow.read(statement, List.copyOf(keys));

@@ -1,8 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimKey;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -35,6 +33,7 @@ public final class SameDatabase {
 
     private static final int HEX_DIGITS_OF_A_LONG = 16;
 
+    /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
     private final Statements claims;
 
     /** @param claims reaches the database that keeps the claims */
@@ -72,35 +71,20 @@ public final class SameDatabase {
     public boolean isSame(JdbcTemplate transaction) {
         long number = ThreadLocalRandom.current().nextLong();
         return Boolean.TRUE.equals(transaction.queryForObject(LOCK, Boolean.class, number))
-                && !ask(LOCK, Boolean.class, number);
+                && !claims.ask(LOCK, Boolean.class, number);
     }
 
     /** Returns whether the claim table's name means the same table in both. */
     public boolean isSameTable(JdbcTemplate transaction) {
-        return ask(TABLE, Long.class).equals(transaction.queryForObject(TABLE, Long.class));
+        return claims.ask(TABLE, Long.class).equals(transaction.queryForObject(TABLE, Long.class));
     }
 
     public String describeClaims() {
-        return ask(DESCRIBE, String.class);
+        return claims.ask(DESCRIBE, String.class);
     }
 
     /** Names database, server, user and search path, for people. */
     public static String describe(JdbcTemplate jdbc) {
         return String.valueOf(jdbc.queryForObject(DESCRIBE, String.class));
-    }
-
-    /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
-    private <T> T ask(String sql, Class<T> type, Object... parameters) {
-        return claims.run(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                for (int i = 0; i < parameters.length; i++) {
-                    statement.setObject(i + 1, parameters[i]);
-                }
-                try (ResultSet answer = statement.executeQuery()) {
-                    answer.next();
-                    return answer.getObject(1, type);
-                }
-            }
-        });
     }
 }

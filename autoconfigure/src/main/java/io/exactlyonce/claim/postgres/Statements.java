@@ -39,14 +39,12 @@ public final class Statements {
             "SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', '%s', true);\n";
 
     /** Keeps what was set, which {@code WHERE} does before {@code SELECT} sets it. */
-    private static final String ONLY_BY_INDEX = """
+    public static final String ONLY_BY_INDEX = """
             SELECT set_config('enable_seqscan', 'off', true)
-            WHERE set_config('exactly_once.enable_seqscan', current_setting('enable_seqscan'), true) IS NOT NULL;
-            """;
+            WHERE set_config('exactly_once.enable_seqscan', current_setting('enable_seqscan'), true) IS NOT NULL""";
 
     /** Where a proxy has sent the first one to another server, nothing was kept, and what the session began with is set. */
-    private static final String AS_BEFORE = """
-            ;
+    public static final String AS_BEFORE = """
             SELECT set_config('enable_seqscan', current_setting('exactly_once.enable_seqscan', true), true)""";
 
     /** Another transaction was preferred: a serialization failure, a deadlock. */
@@ -62,7 +60,7 @@ public final class Statements {
         T on(Connection connection) throws SQLException;
     }
 
-    Statements(DataSource dataSource) {
+    public Statements(DataSource dataSource) {
         this.dataSource = dataSource;
     }
 
@@ -80,6 +78,21 @@ public final class Statements {
                 }
             }
         }
+    }
+
+    /** Asks for one value, which is not null. */
+    public <T> T ask(String sql, Class<T> type, Object... parameters) {
+        return run(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                for (int i = 0; i < parameters.length; i++) {
+                    statement.setObject(i + 1, parameters[i]);
+                }
+                try (ResultSet answer = statement.executeQuery()) {
+                    answer.next();
+                    return answer.getObject(1, type);
+                }
+            }
+        });
     }
 
     /** What fails here is not repeated: the pool has tried for as long as it may. */
@@ -110,7 +123,7 @@ public final class Statements {
     }
 
     /** Returns whether a statement may have been committed, though it has failed: its connection was lost, or it had no reply in time. */
-    static boolean isConnectionLost(SQLException failure) {
+    public static boolean isConnectionLost(Exception failure) {
         String state = sqlState(failure);
         return state.startsWith("08") || state.startsWith("57P");
     }
@@ -157,7 +170,7 @@ public final class Statements {
      * but in a {@code LATERAL} with {@code OFFSET 0}, and by {@code ctid}.
      */
     public static String within(String statement) {
-        return ONLY_BY_INDEX + statement + AS_BEFORE;
+        return ONLY_BY_INDEX + ";\n" + statement + ";\n" + AS_BEFORE;
     }
 
     /** Runs a statement that has settings in front of it, and returns its own answer. */
@@ -183,7 +196,7 @@ public final class Statements {
     }
 
     /** Binds one property of all entries as an array. Its own type lets the driver send it in binary, here and below. */
-    static <E> void texts(
+    public static <E> void texts(
             PreparedStatement statement, int index, List<E> entries, Function<? super E, @Nullable String> property)
             throws SQLException {
         bind(statement, index, "text", fill(new String[entries.size()], entries, property));
@@ -194,7 +207,8 @@ public final class Statements {
         bind(statement, index, "uuid", fill(new Object[entries.size()], entries, property));
     }
 
-    static <E> void longs(PreparedStatement statement, int index, List<E> entries, Function<? super E, Long> property)
+    public static <E> void longs(
+            PreparedStatement statement, int index, List<E> entries, Function<? super E, Long> property)
             throws SQLException {
         bind(statement, index, "int8", fill(new Long[entries.size()], entries, property));
     }
@@ -219,7 +233,7 @@ public final class Statements {
     }
 
     /** Returns a length as the table's statements take it: in microseconds, as PostgreSQL counts. */
-    static long micros(Duration length) {
+    public static long micros(Duration length) {
         return TimeUnit.MICROSECONDS.convert(length);
     }
 }

@@ -7,6 +7,7 @@ import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -25,9 +26,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 public final class TransactionCheck {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
-    private static final String ISOLATION = "SHOW transaction_isolation";
-    private static final String READ_COMMITTED = "read committed";
-    private static final String READ_UNCOMMITTED = "read uncommitted";
+    private static final String HAS_ONE_SNAPSHOT =
+            "SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')";
 
     private static final String REMEDY =
             "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
@@ -79,8 +79,8 @@ public final class TransactionCheck {
             return template.execute(status -> {
                 status.setRollbackOnly();
                 DataSource dataSource = proved(manager, application);
-                String isolation = new JdbcTemplate(dataSource).queryForObject(ISOLATION, String.class);
-                boolean hasOneSnapshot = !READ_COMMITTED.equals(isolation) && !READ_UNCOMMITTED.equals(isolation);
+                boolean hasOneSnapshot = Boolean.TRUE.equals(
+                        new JdbcTemplate(dataSource).queryForObject(HAS_ONE_SNAPSHOT, Boolean.class));
                 return new PostgresClaimTransaction(
                         transactions, dataSource, claims, hasOneSnapshot, retention, synchronousCommit);
             });
@@ -115,7 +115,10 @@ public final class TransactionCheck {
         }
         new ClaimTable(dataSource).verify();
         // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.
-        if (application != null && session(transaction) != session(new JdbcTemplate(application))) {
+        if (application != null
+                && !Objects.equals(
+                        transaction.queryForObject(SESSION, Integer.class),
+                        new JdbcTemplate(application).queryForObject(SESSION, Integer.class))) {
             throw refused(
                     "the application's DataSource takes no part in the transactions of %s, so that what a handler writes through"
                                     .formatted(manager)
@@ -124,11 +127,6 @@ public final class TransactionCheck {
                             + " the transaction manager of the one that the handler uses: transactionManager = \"...\"");
         }
         return dataSource;
-    }
-
-    private static int session(JdbcTemplate jdbc) {
-        Integer pid = jdbc.queryForObject(SESSION, Integer.class);
-        return pid == null ? 0 : pid;
     }
 
     private static UnsupportedTransactionException refused(String problem, String remedy) {
