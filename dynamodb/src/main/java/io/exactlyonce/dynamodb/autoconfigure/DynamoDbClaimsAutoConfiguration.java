@@ -25,7 +25,6 @@ import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.request.ThrottledRequests.Reason;
 import io.exactlyonce.dynamodb.table.ClaimTable;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
-import io.exactlyonce.dynamodb.table.TableAudit;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.time.Jitter;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -318,11 +317,11 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
 
         private void check() {
-            String table = properties.tableName();
+            ClaimTable table = new ClaimTable(client, properties.tableName());
             if (isToBeMade()) {
-                new ClaimTable(client, table).createIfMissing();
+                table.createIfMissing();
             }
-            new TableAudit(client, table).require();
+            table.require();
         }
 
         private boolean isToBeMade() {
