@@ -1,5 +1,7 @@
 package io.exactlyonce.dynamodb;
 
+import static io.exactlyonce.dynamodb.DynamoDbClaims.await;
+
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -7,15 +9,10 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.item.ClaimItem;
-import io.exactlyonce.dynamodb.item.ClaimStatements;
-import io.exactlyonce.dynamodb.request.ItemReader;
-import io.exactlyonce.dynamodb.request.Rounds;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,8 +21,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,22 +44,11 @@ public final class DynamoDbClaimStore implements ClaimStore {
      */
     public static final int LARGEST_BATCH = 50;
 
-    private final Rounds rounds;
-    private final ItemReader reader;
-    private final ClaimStatements statements;
-    private final LeaseClock clock;
+    private final DynamoDbClaims table;
 
-    /**
-     * @param rounds writes to the table of claims
-     * @param reader reads from it
-     * @param statements what a claim's steps write
-     * @param clock says whether leases are over
-     */
-    DynamoDbClaimStore(Rounds rounds, ItemReader reader, ClaimStatements statements, LeaseClock clock) {
-        this.rounds = rounds;
-        this.reader = reader;
-        this.statements = statements;
-        this.clock = clock;
+    /** @param table of claims */
+    DynamoDbClaimStore(DynamoDbClaims table) {
+        this.table = table;
     }
 
     @Override
@@ -76,7 +60,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
         renewals.forEach(renewal -> work(works, renewal.claim().key()).renew(renewal));
-        await(rounds.run(works.values()));
+        table.run(works.values());
         return KeyWork.granted(works.values());
     }
 
@@ -84,7 +68,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
         end(works, ends);
-        await(rounds.run(works.values()));
+        table.run(works.values());
         return KeyWork.granted(works.values());
     }
 
@@ -94,7 +78,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
         end(works, batch.ends());
         batch.claims().forEach(request -> work(works, request.key()).claim(request));
-        await(rounds.run(works.values()));
+        table.run(works.values());
         List<ClaimOutcome> outcomes = new ArrayList<>(batch.claims().size());
         for (ClaimRequest request : batch.claims()) {
             outcomes.add(work(works, request.key()).outcome());
@@ -117,21 +101,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     private KeyWork work(Map<ClaimKey, KeyWork> works, ClaimKey key) {
-        return works.computeIfAbsent(key, of -> new KeyWork(of, statements, clock));
-    }
-
-    /**
-     * Returns the answer, on the thread that asks.
-     *
-     * @throws ClaimStoreUnavailableException if the service gave none
-     */
-    static <T extends @Nullable Object> T await(CompletableFuture<T> answer) {
-        try {
-            return answer.join();
-        } catch (CompletionException failed) {
-            Throwable cause = failed.getCause() == null ? failed : failed.getCause();
-            throw new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause);
-        }
+        return works.computeIfAbsent(key, of -> new KeyWork(of, table));
     }
 
     /**
@@ -153,12 +123,12 @@ public final class DynamoDbClaimStore implements ClaimStore {
     @Override
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
         if (keys.isEmpty()) {
-            await(reader.probe());
+            table.probe();
             return Map.of();
         }
         Map<ClaimKey, String> pks = new HashMap<>();
         keys.forEach(key -> pks.put(key, key.hash()));
-        Map<String, ClaimItem> items = await(reader.look(List.copyOf(pks.values())));
+        Map<String, ClaimItem> items = await(table.reader.read(List.copyOf(pks.values())));
         Map<ClaimKey, KeyState> states = new HashMap<>();
         pks.forEach((key, pk) -> states.put(key, state(items.get(pk))));
         return states;
@@ -172,7 +142,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
             case COMPLETED -> KeyState.COMPLETED;
             case PARKED -> KeyState.PARKED;
             case RELEASED -> KeyState.FREE;
-            case HELD -> item.remainingMicros(clock) <= 0 ? KeyState.FREE : KeyState.HELD;
+            case HELD -> item.remainingMicros(table.clock) <= 0 ? KeyState.FREE : KeyState.HELD;
         };
     }
 

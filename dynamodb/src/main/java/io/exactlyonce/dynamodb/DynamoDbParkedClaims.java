@@ -1,6 +1,6 @@
 package io.exactlyonce.dynamodb;
 
-import static io.exactlyonce.dynamodb.DynamoDbClaimStore.await;
+import static io.exactlyonce.dynamodb.DynamoDbClaims.await;
 
 import io.exactlyonce.ClaimLife;
 import io.exactlyonce.ParkedClaim;
@@ -8,12 +8,9 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimItem.Status;
-import io.exactlyonce.dynamodb.item.ClaimStatements;
-import io.exactlyonce.dynamodb.request.ItemReader;
-import io.exactlyonce.dynamodb.request.Rounds;
+import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,22 +26,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DynamoDbParkedClaims implements ParkedClaims {
 
-    private final Rounds rounds;
-    private final ItemReader reader;
-    private final ClaimStatements statements;
-    private final LeaseClock clock;
+    private final DynamoDbClaims table;
 
-    /**
-     * @param rounds writes to the table of claims
-     * @param reader reads from it
-     * @param statements what a decision writes
-     * @param clock says whether leases are over
-     */
-    DynamoDbParkedClaims(Rounds rounds, ItemReader reader, ClaimStatements statements, LeaseClock clock) {
-        this.rounds = rounds;
-        this.reader = reader;
-        this.statements = statements;
-        this.clock = clock;
+    /** @param table of claims */
+    DynamoDbParkedClaims(DynamoDbClaims table) {
+        this.table = table;
     }
 
     @Override
@@ -54,19 +40,19 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                 ? "0"
                 : ClaimItem.parkedOrder(after.parkedAtMicros(), new ClaimKey(after.scope(), after.key()).hash());
         while (found.size() < limit) {
-            List<ClaimItem> page = await(reader.parked(from, limit - found.size()));
+            List<ClaimItem> page = await(table.reader.parked(from, limit - found.size()));
             if (page.isEmpty()) {
                 break;
             }
             Map<String, ClaimItem> current =
-                    await(reader.read(page.stream().map(ClaimItem::pk).toList()));
+                    await(table.reader.read(page.stream().map(ClaimItem::pk).toList()));
             for (ClaimItem entry : page) {
                 ClaimItem item = current.get(entry.pk());
                 // It may have been decided on since, and even parked again, in a later place.
                 if (item != null
                         && item.status() == Status.PARKED
                         && item.parkedOrder().equals(entry.parkedOrder())) {
-                    found.add(parked(item));
+                    found.add(item.parked());
                 }
                 from = entry.parkedOrder();
             }
@@ -76,47 +62,35 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
 
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
-        return item(key).filter(item -> item.status() == Status.PARKED).map(DynamoDbParkedClaims::parked);
+        return item(key).filter(item -> item.status() == Status.PARKED).map(ClaimItem::parked);
     }
 
     @Override
     public Optional<ClaimLife> life(ClaimKey key) {
-        return item(key).map(item -> item.life(clock));
+        return item(key).map(item -> item.life(table.clock));
     }
 
     private Optional<ClaimItem> item(ClaimKey key) {
         String pk = key.hash();
-        return Optional.ofNullable(await(reader.read(List.of(pk))).get(pk));
+        return Optional.ofNullable(await(table.reader.read(List.of(pk))).get(pk));
     }
 
     @Override
     public boolean release(ClaimId claim) {
-        return decide(work(claim).releaseParked(claim));
+        return decide(claim, table.statements.releaseParked(claim.key().hash(), claim));
     }
 
     @Override
     public boolean complete(ClaimEnd.Completed completion) {
         DynamoDbClaimStore.requireStorable(completion.result());
-        return decide(work(completion.claim()).completeParked(completion));
+        ClaimId claim = completion.claim();
+        return decide(claim, table.statements.completeParked(claim.key().hash(), completion));
     }
 
-    private KeyWork work(ClaimId claim) {
-        return new KeyWork(claim.key(), statements, clock);
-    }
-
-    private boolean decide(KeyWork decision) {
-        await(rounds.run(List.of(decision)));
-        return !KeyWork.granted(List.of(decision)).isEmpty();
-    }
-
-    private static ParkedClaim parked(ClaimItem item) {
-        return new ParkedClaim(
-                item.scope(),
-                item.key(),
-                item.claimId(),
-                item.attempt(),
-                item.isAmbiguous(),
-                item.error(),
-                item.parkedAtMicros());
+    private boolean decide(ClaimId claim, Statement decision) {
+        KeyWork work = new KeyWork(claim.key(), table);
+        work.change(claim, decision);
+        table.run(List.of(work));
+        return !KeyWork.granted(List.of(work)).isEmpty();
     }
 }

@@ -88,10 +88,10 @@ final class KeyWork implements Rounds.Work {
      */
     private record Step(Statement statement, @Nullable ClaimRequest winner, ClaimOutcome outcome) {}
 
-    KeyWork(ClaimKey key, ClaimStatements statements, LeaseClock clock) {
+    KeyWork(ClaimKey key, DynamoDbClaims table) {
         this.pk = key.hash();
-        this.statements = statements;
-        this.clock = clock;
+        this.statements = table.statements;
+        this.clock = table.clock;
     }
 
     @Override
@@ -100,21 +100,15 @@ final class KeyWork implements Rounds.Work {
     }
 
     void renew(LeaseRenewal renewal) {
-        changes.add(renewing(renewal));
+        changes.add(new Change(renewal.claim(), statements.renew(pk, renewal), renewal, false));
     }
 
     void end(ClaimEnd end) {
         changes.add(new Change(end.claim(), statements.end(pk, end), null, end instanceof ClaimEnd.Completed));
     }
 
-    KeyWork releaseParked(ClaimId claim) {
-        changes.add(new Change(claim, statements.releaseParked(pk, claim), null, false));
-        return this;
-    }
-
-    KeyWork completeParked(ClaimEnd.Completed completion) {
-        changes.add(new Change(completion.claim(), statements.completeParked(pk, completion), null, false));
-        return this;
+    void change(ClaimId claim, Statement statement) {
+        changes.add(new Change(claim, statement, null, false));
     }
 
     void claim(ClaimRequest request) {
@@ -147,7 +141,7 @@ final class KeyWork implements Rounds.Work {
 
     private void answered(Change change, Answer answer) {
         if (answer instanceof Written && change.renewal() != null && isDoubtful(change.statement())) {
-            changes.addFirst(renewing(change.renewal()));
+            renew(change.renewal());
         } else if (answer instanceof Written
                 || (answer instanceof Differs differs && change.isNeedless(differs.item()))) {
             granted.add(change.claim());
@@ -245,10 +239,6 @@ final class KeyWork implements Rounds.Work {
         return null;
     }
 
-    private Change renewing(LeaseRenewal renewal) {
-        return new Change(renewal.claim(), statements.renew(pk, renewal), renewal, false);
-    }
-
     private Statement renewal(ClaimRequest request) {
         return statements.renew(pk, new LeaseRenewal(request.id(), request.lease()));
     }
@@ -288,13 +278,8 @@ final class KeyWork implements Rounds.Work {
         if (failure != null && granted.isEmpty() && !isAnyLost) {
             throw failure;
         }
-        throw new ClaimsPartlyAnsweredException(
-                "%d claims got no answer: %s"
-                        .formatted(
-                                unanswered.size(),
-                                failure == null ? "a transaction keeps their items locked" : failure.getMessage()),
-                unanswered,
-                granted,
-                failure);
+        String why = failure == null ? "a transaction keeps their items locked" : failure.getMessage();
+        String message = "%d claims got no answer: %s".formatted(unanswered.size(), why);
+        throw new ClaimsPartlyAnsweredException(message, unanswered, granted, failure);
     }
 }

@@ -18,14 +18,13 @@ import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.clock.ClockMode;
-import io.exactlyonce.dynamodb.clock.DateInterceptor;
+import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.request.ThrottledRequests.Reason;
 import io.exactlyonce.dynamodb.table.ClaimTable;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
-import io.exactlyonce.dynamodb.table.TableAudit;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.time.Jitter;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -33,8 +32,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.net.InetAddress;
-import java.net.URI;
-import java.net.UnknownHostException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Executors;
@@ -83,9 +81,6 @@ public final class DynamoDbClaimsAutoConfiguration {
 
     private static final Duration CALL = Duration.ofSeconds(10);
 
-    static final String UNCERTAINTY = "exactly.once.clock.uncertainty";
-    static final String THROTTLED = "exactly.once.dynamodb.throttled";
-
     /** Before what asks whether there is such a store. */
     @Order(0)
     @Configuration(proxyBeanMethods = false)
@@ -122,7 +117,7 @@ public final class DynamoDbClaimsAutoConfiguration {
             return builder.overrideConfiguration(builder.overrideConfiguration().toBuilder()
                             .apiCallAttemptTimeout(ATTEMPT)
                             .apiCallTimeout(CALL)
-                            .addExecutionInterceptor(new DateInterceptor(clock, System::nanoTime))
+                            .addExecutionInterceptor(clock)
                             .addExecutionInterceptor(throttled)
                             .build())
                     .build();
@@ -137,13 +132,9 @@ public final class DynamoDbClaimsAutoConfiguration {
             requireStorable(exactlyOnce);
             return new DynamoDbClaims(
                     client,
-                    new DynamoDbClaims.Settings(
-                            properties.tableName(),
-                            exactlyOnce.claim().retention(),
-                            properties.clock(),
-                            properties.clockError()),
-                    clock,
-                    System::nanoTime,
+                    properties.tableName(),
+                    exactlyOnce.claim().retention(),
+                    new LeaseClock(clock, properties.clock(), properties.clockError(), System::nanoTime),
                     Pauses.real(Jitter.RANDOM));
         }
 
@@ -245,27 +236,26 @@ public final class DynamoDbClaimsAutoConfiguration {
     static class Meters {
 
         @Bean
-        MeterBinder exactlyOnceClockMeters(ServiceClock clock) {
-            return registry -> Gauge.builder(
-                            UNCERTAINTY,
-                            clock,
-                            time -> time.uncertaintySeconds().orElse(Double.NaN))
-                    .baseUnit("seconds")
-                    .description("How far apart the bounds of DynamoDB's time are; no number while nothing is measured")
-                    .register(registry);
-        }
-
-        @Bean
-        MeterBinder exactlyOnceThrottlingMeters(ThrottledRequests throttled) {
+        MeterBinder exactlyOnceDynamoDbMeters(ServiceClock clock, ThrottledRequests throttled) {
             return registry -> {
+                Gauge.builder("exactly.once.clock.uncertainty", clock, Meters::uncertainty)
+                        .baseUnit("seconds")
+                        .description(
+                                "How far apart the bounds of DynamoDB's time are; no number while nothing is measured")
+                        .register(registry);
                 for (Reason reason : Reason.values()) {
-                    FunctionCounter.builder(THROTTLED, throttled, requests -> requests.count(reason))
+                    FunctionCounter.builder(
+                                    "exactly.once.dynamodb.throttled", throttled, requests -> requests.count(reason))
                             .tag("reason", reason.name().toLowerCase(Locale.ROOT))
                             .description(
                                     "Statements and keys that DynamoDB throttled, and requests that the SDK gave up over it")
                             .register(registry);
                 }
             };
+        }
+
+        private static double uncertainty(ServiceClock clock) {
+            return clock.uncertaintySeconds().orElse(Double.NaN);
         }
     }
 
@@ -312,17 +302,17 @@ public final class DynamoDbClaimsAutoConfiguration {
             } catch (RuntimeException unusable) {
                 if (!isTold && !besideTheStart.isShutdown()) {
                     LOG.warn("Listeners run unobserved until their claims can be kept: {}", unusable.getMessage());
+                    isTold = true;
                 }
-                isTold = true;
             }
         }
 
         private void check() {
-            String table = properties.tableName();
+            ClaimTable table = new ClaimTable(client, properties.tableName());
             if (isToBeMade()) {
-                new ClaimTable(client, table).createIfMissing();
+                table.createIfMissing();
             }
-            new TableAudit(client, table).require();
+            table.require();
         }
 
         private boolean isToBeMade() {
@@ -332,17 +322,10 @@ public final class DynamoDbClaimsAutoConfiguration {
                 case EMBEDDED ->
                     client.serviceClientConfiguration()
                             .endpointOverride()
-                            .map(TableCheck::isThisMachine)
-                            .orElse(false);
+                            .map(endpoint -> new InetSocketAddress(endpoint.getHost(), 0).getAddress())
+                            .filter(InetAddress::isLoopbackAddress)
+                            .isPresent();
             };
-        }
-
-        private static boolean isThisMachine(URI endpoint) {
-            try {
-                return InetAddress.getByName(endpoint.getHost()).isLoopbackAddress();
-            } catch (UnknownHostException elsewhere) {
-                return false;
-            }
         }
 
         @Override

@@ -1,7 +1,6 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
 import java.sql.Driver;
-import java.util.Arrays;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanClassLoaderAware;
@@ -24,12 +23,10 @@ final class NoDriverFilter implements AutoConfigurationImportFilter, Environment
 
     @Override
     public boolean[] match(@Nullable String[] candidates, AutoConfigurationMetadata metadata) {
+        boolean isLeftOut = claimsAreInDynamoDb() && hasNoDriver();
         boolean[] matches = new boolean[candidates.length];
-        Arrays.fill(matches, true);
-        if (claimsAreInDynamoDb() && hasNoDriver()) {
-            for (int i = 0; i < candidates.length; i++) {
-                matches[i] = !DATA_SOURCE.equals(candidates[i]);
-            }
+        for (int i = 0; i < candidates.length; i++) {
+            matches[i] = !(isLeftOut && DATA_SOURCE.equals(candidates[i]));
         }
         return matches;
     }
@@ -41,9 +38,7 @@ final class NoDriverFilter implements AutoConfigurationImportFilter, Environment
     }
 
     private boolean hasNoDriver() {
-        return ServiceLoader.load(Driver.class, classLoader).stream()
-                .findFirst()
-                .isEmpty();
+        return !ServiceLoader.load(Driver.class, classLoader).iterator().hasNext();
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Says when leases end, and whether they have.
@@ -31,7 +32,7 @@ public final class LeaseClock {
     public LeaseClock(ServiceClock service, ClockMode mode, Duration error, NanoClock clock) {
         this.service = service;
         this.mode = mode;
-        this.errorMicros = micros(error);
+        this.errorMicros = TimeUnit.MICROSECONDS.convert(error);
         this.observations = new Observations(clock);
     }
 
@@ -40,8 +41,9 @@ public final class LeaseClock {
      * that is not known: then it ends by observation only.
      */
     public OptionalLong end(Duration lease) {
-        return now().map(time -> OptionalLong.of(time.latestMicros() + micros(lease)))
-                .orElseGet(OptionalLong::empty);
+        return now().stream()
+                .mapToLong(time -> time.latestMicros() + TimeUnit.MICROSECONDS.convert(lease))
+                .findAny();
     }
 
     /**
@@ -75,9 +77,5 @@ public final class LeaseClock {
 
     private Optional<ServiceClock.Time> now() {
         return mode == ClockMode.SERVICE ? service.now() : Optional.empty();
-    }
-
-    private static long micros(Duration time) {
-        return time.toNanos() / 1000;
     }
 }

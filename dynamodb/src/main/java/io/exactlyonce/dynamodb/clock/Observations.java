@@ -1,10 +1,10 @@
 package io.exactlyonce.dynamodb.clock;
 
 import io.exactlyonce.time.NanoClock;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * For how long held items have been seen unchanged, by the monotonic clock alone. Whatever writes an item gives it another
@@ -18,13 +18,12 @@ final class Observations {
     private record Seen(String version, long sinceNanos) {}
 
     private final NanoClock clock;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Seen> seen = new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<String, Seen> seen = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Seen> eldest) {
             return size() > MOST;
         }
-    };
+    });
 
     Observations(NanoClock clock) {
         this.clock = clock;
@@ -32,17 +31,9 @@ final class Observations {
 
     /** Returns for how long the item has had this version, as far as it was seen, in microseconds. */
     long unchangedMicros(String item, String version) {
-        lock.lock();
-        try {
-            long now = clock.nanoTime();
-            Seen known = seen.get(item);
-            if (known == null || !known.version().equals(version)) {
-                known = new Seen(version, now);
-                seen.put(item, known);
-            }
-            return TimeUnit.NANOSECONDS.toMicros(now - known.sinceNanos());
-        } finally {
-            lock.unlock();
-        }
+        long now = clock.nanoTime();
+        Seen since = seen.compute(
+                item, (pk, known) -> known != null && known.version().equals(version) ? known : new Seen(version, now));
+        return TimeUnit.NANOSECONDS.toMicros(now - since.sinceNanos());
     }
 }

@@ -5,21 +5,27 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttribute;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.core.retry.ClockSkew;
 
 /**
  * The service's clock, measured by its latest answer: one that was asked for at n0 and was there at n1, both monotonic, and that is
  * dated D in whole seconds, was written between the two, so the service's time less the monotonic one lies between D - n1 and
- * D + 1 s - n0. Safe for use by many threads.
+ * D + 1 s - n0. As an interceptor it sees each answer of its client, also those that are errors. Safe for use by many threads.
  *
  * <p>Guaranteed: what {@link #now()} returns contains the time of the front end that wrote the latest answer.
  *
  * <p>Not guaranteed: that there is a time. An answer that took too long, or is too old, decides nothing, and for a minute neither does
  * one that contradicts the answer before it: front ends disagree, or this machine was suspended.
  */
-public final class ServiceClock {
+public final class ServiceClock implements ExecutionInterceptor {
 
     /** For how long a contradiction keeps the time from being used. */
     static final Duration DISTRUST = Duration.ofMinutes(1);
@@ -31,6 +37,7 @@ public final class ServiceClock {
     static final long DRIFT_PPM = 200;
 
     private static final long MICROS_OF_A_DATE = 1_000_000;
+    private static final ExecutionAttribute<Long> SENT = new ExecutionAttribute<>("ExactlyOnceSentNanos");
 
     /** Whether, and if not why not, the time can be used. */
     public enum State {
@@ -70,9 +77,11 @@ public final class ServiceClock {
      */
     private record Answer(long at, long low, long high, long trustedFrom) {
 
-        boolean contradicts(long otherLow, long otherHigh, long otherAt) {
-            long tolerated = micros(DISAGREEMENT) + drift(otherAt - at);
-            return otherLow > high + tolerated || otherHigh < low - tolerated;
+        /** From when on the next answer can be trusted: a minute later if it contradicts this one. */
+        long nextTrustedFrom(long nextAt, long nextLow, long nextHigh) {
+            long tolerated = TimeUnit.MICROSECONDS.convert(DISAGREEMENT) + drift(nextAt - at);
+            boolean contradicts = nextLow > high + tolerated || nextHigh < low - tolerated;
+            return contradicts ? nextAt + TimeUnit.MICROSECONDS.convert(DISTRUST) : trustedFrom;
         }
 
         Time time(long now) {
@@ -96,8 +105,20 @@ public final class ServiceClock {
      */
     public ServiceClock(NanoClock clock, Duration error) {
         this.clock = clock;
-        this.errorMicros = micros(error);
+        this.errorMicros = TimeUnit.MICROSECONDS.convert(error);
         this.origin = clock.nanoTime();
+    }
+
+    @Override
+    public void beforeTransmission(Context.BeforeTransmission context, ExecutionAttributes attributes) {
+        attributes.putAttribute(SENT, clock.nanoTime());
+    }
+
+    @Override
+    public void afterTransmission(Context.AfterTransmission context, ExecutionAttributes attributes) {
+        long received = clock.nanoTime();
+        ClockSkew.getServerTime(context.httpResponse())
+                .ifPresent(date -> answered(attributes.getAttribute(SENT), received, date.toEpochMilli()));
     }
 
     /**
@@ -112,14 +133,8 @@ public final class ServiceClock {
         long at = sinceOrigin(receivedNanos);
         long low = date - at;
         long high = date + MICROS_OF_A_DATE - sinceOrigin(sentNanos);
-        latest.updateAndGet(before -> new Answer(at, low, high, trustedFrom(before, low, high, at)));
-    }
-
-    private static long trustedFrom(@Nullable Answer before, long low, long high, long at) {
-        if (before == null) {
-            return at;
-        }
-        return before.contradicts(low, high, at) ? at + micros(DISTRUST) : before.trustedFrom();
+        latest.updateAndGet(
+                before -> new Answer(at, low, high, before == null ? at : before.nextTrustedFrom(at, low, high)));
     }
 
     /** Returns the service's time, if it is known well enough to decide by it. */
@@ -173,9 +188,5 @@ public final class ServiceClock {
 
     private static long drift(long micros) {
         return Math.abs(micros) * DRIFT_PPM / 1_000_000;
-    }
-
-    private static long micros(Duration time) {
-        return time.toNanos() / 1000;
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.dynamodb.item;
 
 import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -9,6 +10,7 @@ import io.exactlyonce.dynamodb.clock.LeaseClock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     private static final String LEASE_UNTIL = "lease_until";
     private static final int DIGITS = 19;
+    private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
 
     /** How a key stands. */
     public enum Status {
@@ -76,19 +79,13 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
     }
 
-    /** Returns whether this claim was the last one to get the key. */
-    public boolean belongsTo(ClaimId claim) {
-        return claimId().equals(claim.value());
-    }
-
-    /** Returns the claim that was the last one to get the key. */
-    public UUID claimId() {
-        return UUID.fromString(text("claim_id"));
-    }
-
     /** Returns whether the key stands so, and this claim was the last one to get it. */
     public boolean is(Status status, ClaimId claim) {
-        return status() == status && belongsTo(claim);
+        return status() == status && claimId().equals(claim.value());
+    }
+
+    private UUID claimId() {
+        return UUID.fromString(text("claim_id"));
     }
 
     /** Returns whether a transaction of the application's own completed this claim, of which the engine learns later. */
@@ -101,8 +98,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return isAmbiguous() || status() == Status.HELD;
     }
 
-    /** Returns whether an attempt before the last one may have had effects that are not recorded. */
-    public boolean isAmbiguous() {
+    /** Whether an attempt before the last one may have had effects that are not recorded. */
+    private boolean isAmbiguous() {
         return flag("ambiguous");
     }
 
@@ -112,7 +109,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /** Returns the last attempt at the key, counted from 1. */
-    public int attempt() {
+    int attempt() {
         return Math.toIntExact(number("attempt"));
     }
 
@@ -139,16 +136,6 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return differs ? new ClaimOutcome.Mismatch(result) : new ClaimOutcome.AlreadyCompleted(result);
     }
 
-    /** Returns whose key it is. */
-    public String scope() {
-        return text("scope");
-    }
-
-    /** Returns the key. */
-    public String key() {
-        return text("key");
-    }
-
     /** Returns the key's life until now. */
     public ClaimLife life(LeaseClock clock) {
         return new ClaimLife(
@@ -167,14 +154,14 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 textOrNull("error"));
     }
 
-    /** Returns why the key was given up or parked. */
-    public String error() {
-        String error = textOrNull("error");
-        return error == null ? "unknown" : error;
+    /** Returns what a person is shown. Only for a key that is parked. */
+    public ParkedClaim parked() {
+        String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
+        return new ParkedClaim(
+                text("scope"), text("key"), claimId(), attempt(), isAmbiguous(), reason, parkedAtMicros());
     }
 
-    /** Returns when it was parked, in microseconds since 1970. Only for a key that is parked. */
-    public long parkedAtMicros() {
+    private long parkedAtMicros() {
         return Long.parseLong(parkedOrder(), 0, DIGITS, 10);
     }
 
@@ -192,8 +179,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     private boolean has(String attribute) {
-        AttributeValue value = attributes.get(attribute);
-        return value != null && value.n() != null;
+        return value(attribute).n() != null;
     }
 
     private String text(String attribute) {
@@ -201,13 +187,19 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     private @Nullable String textOrNull(String attribute) {
-        AttributeValue value = attributes.get(attribute);
-        return value == null ? null : value.s();
+        return value(attribute).s();
     }
 
     private long number(String attribute) {
-        AttributeValue value = attributes.get(attribute);
-        return Long.parseLong(required(attribute, value == null ? null : value.n()));
+        return Long.parseLong(required(attribute, value(attribute).n()));
+    }
+
+    private boolean flag(String attribute) {
+        return Boolean.TRUE.equals(value(attribute).bool());
+    }
+
+    private AttributeValue value(String attribute) {
+        return attributes.getOrDefault(attribute, UNKNOWN);
     }
 
     private String required(String attribute, @Nullable String value) {
@@ -217,11 +209,6 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                             .formatted(attributes.get(PK), attribute));
         }
         return value;
-    }
-
-    private boolean flag(String attribute) {
-        AttributeValue value = attributes.get(attribute);
-        return value != null && Boolean.TRUE.equals(value.bool());
     }
 
     /** Names the item only: a key and a result are no business of a log's. */

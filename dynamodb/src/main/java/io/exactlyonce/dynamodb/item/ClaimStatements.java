@@ -15,12 +15,13 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
- * What each step of a claim's life writes, and on which condition. The texts are constants: an unknown value is written as
+ * What each step of a claim's life writes, and on which condition. Their texts are few: an unknown value is written as
  * {@code NULL}, and only the keys of the index of parked items are removed.
  *
  * <p>A takeover, and parking in doubt, ask for the version that was seen: the item is exactly the one that was decided on. All
@@ -34,47 +35,31 @@ public final class ClaimStatements {
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=? SET \"expires_at\"=?";
-    private static final String UNPARK = " REMOVE \"parked\" REMOVE \"parked_at\"";
-    private static final String IF_SEEN = " WHERE \"pk\"=? AND \"w\"=?";
-    private static final String IF_HELD = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='HELD'";
-    private static final String IF_PARKED = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
-    private static final String PARKED =
-            " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
-    private static final String RELEASED = " SET \"status\"='RELEASED' SET \"error\"=?";
+    private static final String TAKEN_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"
+            + " SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=?" + LEASE
+            + " SET \"status\"='HELD' SET \"cleared\"=false";
     private static final String COMPLETED =
             " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=? SET \"expires_at\"=?";
+    private static final String RELEASED = " SET \"status\"='RELEASED' SET \"error\"=?";
+    private static final String PARKED =
+            " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"ambiguous\"=true";
 
-    private static final String TAKE_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"
-            + " SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=?" + LEASE
-            + " SET \"status\"='HELD' SET \"cleared\"=false" + IF_SEEN;
-    private static final String PARK_SEEN = PARKED + IN_DOUBT + IF_SEEN;
-    private static final String RENEW = LEASE + IF_HELD;
-    private static final String COMPLETE = COMPLETED + IF_HELD;
-    private static final String RELEASE = RELEASED + IF_HELD;
-    private static final String RELEASE_IN_DOUBT = RELEASED + IN_DOUBT + IF_HELD;
-    private static final String PARK = PARKED + IF_HELD;
-    private static final String PARK_IN_DOUBT = PARKED + IN_DOUBT + IF_HELD;
-    private static final String COMPLETE_PARKED = COMPLETED + UNPARK + IF_PARKED;
-
     /** It stays known that a person has decided on the doubt until the next claim. */
-    private static final String RELEASE_PARKED =
-            " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"expires_at\"=?" + UNPARK + IF_PARKED;
+    private static final String CLEARED = " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"expires_at\"=?";
+
+    private static final String IF_SEEN = " WHERE \"pk\"=? AND \"w\"=?";
+    private static final String IF_HELD = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='HELD'";
+    private static final String UNPARK_IF_PARKED =
+            " REMOVE \"parked\" REMOVE \"parked_at\"" + " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
 
     /** In a transaction of the application's. It names the claim by its token, which no other claim of the key has. */
-    private static final String COMPLETION =
-            "SET #w = :w, #status = :completed, #result = :result, #completed_at = :completed_at,"
-                    + " #expires_at = :expires_at, #by_transaction = :by_transaction";
+    private static final String COMPLETION = "SET w = :w, #status = :completed, #result = :result,"
+            + " completed_at = :completed_at, expires_at = :expires_at, by_transaction = :by_transaction";
 
     private static final String IF_HELD_BY_TOKEN = "#token = :token AND #status = :held";
-    private static final Map<String, String> NAMES = Map.of(
-            "#w", "w",
-            "#status", "status",
-            "#result", "result",
-            "#completed_at", "completed_at",
-            "#expires_at", "expires_at",
-            "#by_transaction", "by_transaction",
-            "#token", "token");
+    private static final Map<String, String> RESERVED =
+            Map.of("#status", "status", "#result", "result", "#token", "token");
 
     private static final String VANISHED = "its holder vanished: the effects of its attempt are not known";
     private static final AttributeValue NULL = AttributeValue.fromNul(true);
@@ -118,16 +103,17 @@ public final class ClaimStatements {
     /** The first claim of a key. */
     public Statement first(String pk, ClaimRequest request, Acquired answer) {
         OptionalLong end = clock.end(request.lease());
-        ClaimKey key = request.key();
         AttributeValue now = number(clock.estimateMicros());
-        return statement(
-                insert + FIRST, end, held(request, answer, end), text(pk), text(key.scope()), text(key.key()), now);
+        ClaimKey key = request.key();
+        List<AttributeValue> first = held(request, answer, end);
+        first.addAll(List.of(text(pk), text(key.scope()), text(key.key()), now));
+        return statement(insert + FIRST, end, first);
     }
 
     /** The claim of a free key. */
     public Statement takeOver(ClaimItem seen, ClaimRequest request, Acquired answer) {
         OptionalLong end = clock.end(request.lease());
-        return statement(update + TAKE_OVER, end, held(request, answer, end), text(seen.pk()), text(seen.version()));
+        return update(TAKEN_OVER + IF_SEEN, end, held(request, answer, end), seen.pk(), seen.version());
     }
 
     private List<AttributeValue> held(ClaimRequest request, Acquired answer, OptionalLong end) {
@@ -144,33 +130,32 @@ public final class ClaimStatements {
     }
 
     private List<AttributeValue> lease(Duration lease, OptionalLong end) {
-        return List.of(number(micros(lease)), number(end), expiry(lease));
-    }
-
-    /** Leaves a free key that is in doubt to a person. */
-    public Statement park(ClaimItem seen) {
-        return statement(
-                update + PARK_SEEN, NO_END, parked(seen.pk(), VANISHED), text(seen.pk()), text(seen.version()));
+        return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end), expiry(lease));
     }
 
     /** Extends a lease; also for a claim that asks again, whose earlier answer was lost. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
-        return statement(update + RENEW, end, lease(renewal.lease(), end), text(pk), claim(renewal.claim()));
+        return update(LEASE + IF_HELD, end, lease(renewal.lease(), end), pk, id(renewal.claim()));
     }
 
     /** The end of a claim that its worker tells. */
     public Statement end(String pk, ClaimEnd end) {
+        String inDoubt = end.ambiguous() ? IN_DOUBT : "";
         if (end instanceof ClaimEnd.Completed completed) {
-            return complete(COMPLETE, pk, completed);
+            return update(COMPLETED + IF_HELD, NO_END, completed(completed), pk, id(end.claim()));
         }
         if (end instanceof ClaimEnd.Parked parked) {
-            String park = parked.ambiguous() ? PARK_IN_DOUBT : PARK;
-            return statement(update + park, NO_END, parked(pk, parked.reason()), text(pk), claim(end.claim()));
+            List<AttributeValue> written = parked(pk, parked.reason());
+            return update(PARKED + inDoubt + IF_HELD, NO_END, written, pk, id(end.claim()));
         }
-        ClaimEnd.Released released = (ClaimEnd.Released) end;
-        String release = released.ambiguous() ? RELEASE_IN_DOUBT : RELEASE;
-        return statement(update + release, NO_END, List.of(text(released.error())), text(pk), claim(end.claim()));
+        List<AttributeValue> error = List.of(text(((ClaimEnd.Released) end).error()));
+        return update(RELEASED + inDoubt + IF_HELD, NO_END, error, pk, id(end.claim()));
+    }
+
+    /** Leaves a free key that is in doubt to a person. */
+    public Statement park(ClaimItem seen) {
+        return update(PARKED + IN_DOUBT + IF_SEEN, NO_END, parked(seen.pk(), VANISHED), seen.pk(), seen.version());
     }
 
     private List<AttributeValue> parked(String pk, String reason) {
@@ -178,19 +163,17 @@ public final class ClaimStatements {
     }
 
     /** Records that a parked key's effect has happened. */
-    public Statement completeParked(String pk, ClaimEnd.Completed completion) {
-        return complete(COMPLETE_PARKED, pk, completion);
+    public Statement completeParked(String pk, ClaimEnd.Completed end) {
+        return update(COMPLETED + UNPARK_IF_PARKED, NO_END, completed(end), pk, id(end.claim()));
     }
 
-    private Statement complete(String text, String pk, ClaimEnd.Completed end) {
-        List<AttributeValue> completed =
-                List.of(text(end.result()), number(clock.estimateMicros()), expiry(Duration.ZERO));
-        return statement(update + text, NO_END, completed, text(pk), claim(end.claim()));
+    private List<AttributeValue> completed(ClaimEnd.Completed end) {
+        return List.of(text(end.result()), number(clock.estimateMicros()), expiry(Duration.ZERO));
     }
 
     /** Gives a parked key free. */
     public Statement releaseParked(String pk, ClaimId claim) {
-        return statement(update + RELEASE_PARKED, NO_END, List.of(expiry(Duration.ZERO)), text(pk), claim(claim));
+        return update(CLEARED + UNPARK_IF_PARKED, NO_END, List.of(expiry(Duration.ZERO)), pk, id(claim));
     }
 
     /** Completes a claim within a transaction of the application's. */
@@ -209,18 +192,22 @@ public final class ClaimStatements {
                         .key(Map.of(ClaimItem.PK, text(claim.downstreamKey())))
                         .updateExpression(COMPLETION)
                         .conditionExpression(IF_HELD_BY_TOKEN)
-                        .expressionAttributeNames(NAMES)
+                        .expressionAttributeNames(RESERVED)
                         .expressionAttributeValues(values))
                 .build();
     }
 
-    private static Statement statement(
-            String text, OptionalLong leaseEnd, List<AttributeValue> written, AttributeValue... others) {
+    /** Changes an item that is as it was seen: of this version, or of this claim. */
+    private Statement update(String text, OptionalLong leaseEnd, List<AttributeValue> written, String pk, String seen) {
+        List<AttributeValue> parameters = new ArrayList<>(written);
+        parameters.addAll(List.of(text(pk), text(seen)));
+        return statement(update + text, leaseEnd, parameters);
+    }
+
+    private static Statement statement(String text, OptionalLong leaseEnd, List<AttributeValue> others) {
         String version = newVersion();
-        List<AttributeValue> parameters = new ArrayList<>();
-        parameters.add(text(version));
-        parameters.addAll(written);
-        parameters.addAll(List.of(others));
+        List<AttributeValue> parameters = new ArrayList<>(List.of(text(version)));
+        parameters.addAll(others);
         return new Statement(text, parameters, version, leaseEnd.isPresent());
     }
 
@@ -232,13 +219,15 @@ public final class ClaimStatements {
     /** Returns when an item may be deleted, in seconds since 1970. One whose time is not known is kept: late deletion protects longer. */
     private AttributeValue expiry(Duration after) {
         OptionalLong now = clock.estimateMicros();
-        return now.isEmpty()
-                ? NULL
-                : number((now.getAsLong() + micros(after) + 999_999) / 1_000_000 + retention.toSeconds());
+        if (now.isEmpty()) {
+            return NULL;
+        }
+        long from = now.getAsLong() + TimeUnit.MICROSECONDS.convert(after);
+        return number(Math.floorDiv(from + 999_999, 1_000_000) + retention.toSeconds());
     }
 
-    private static AttributeValue claim(ClaimId claim) {
-        return text(claim.value().toString());
+    private static String id(ClaimId claim) {
+        return claim.value().toString();
     }
 
     private static AttributeValue text(@Nullable String value) {
@@ -251,9 +240,5 @@ public final class ClaimStatements {
 
     private static AttributeValue number(long value) {
         return AttributeValue.fromN(Long.toString(value));
-    }
-
-    private static long micros(Duration time) {
-        return time.toNanos() / 1000;
     }
 }

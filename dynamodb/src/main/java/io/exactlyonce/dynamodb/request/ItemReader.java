@@ -2,11 +2,10 @@ package io.exactlyonce.dynamodb.request;
 
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.KeysAndAttributes;
@@ -17,21 +16,6 @@ public final class ItemReader {
 
     /** The service's limit. */
     private static final int MOST_KEYS = 100;
-
-    /** All that tells how a key stands. */
-    private static final String STATE = "#pk, #status, #lease_until, #lease_micros, #w";
-
-    private static final Map<String, String> STATE_NAMES = Map.of(
-            "#pk",
-            "pk",
-            "#status",
-            "status",
-            "#lease_until",
-            "lease_until",
-            "#lease_micros",
-            "lease_micros",
-            "#w",
-            "w");
 
     private final DynamoDbAsyncClient client;
     private final String table;
@@ -48,14 +32,18 @@ public final class ItemReader {
         this.pauses = pauses;
     }
 
-    /** Returns whole items by partition key, of those that there are. */
+    /** Returns items by partition key, of those that there are. */
     public CompletableFuture<Map<String, ClaimItem>> read(List<String> pks) {
-        return read(pks, whole -> {});
-    }
-
-    /** Returns as much of the items as tells how their keys stand. */
-    public CompletableFuture<Map<String, ClaimItem>> look(List<String> pks) {
-        return read(pks, part -> part.projectionExpression(STATE).expressionAttributeNames(STATE_NAMES));
+        return PartiQl.inParts(pks, MOST_KEYS, part -> {
+                    List<Map<String, AttributeValue>> keys =
+                            part.stream().map(ItemReader::key).toList();
+                    KeysAndAttributes wanted = KeysAndAttributes.builder()
+                            .consistentRead(true)
+                            .keys(keys)
+                            .build();
+                    return request(Map.of(table, wanted), new ArrayList<>(), 1);
+                })
+                .thenApply(items -> items.stream().collect(Collectors.toMap(ClaimItem::pk, item -> item)));
     }
 
     /** Asks for an item that is not there: whether the service answers, and when. */
@@ -83,31 +71,10 @@ public final class ItemReader {
                 .thenApply(answer -> answer.items().stream().map(ClaimItem::new).toList());
     }
 
-    private CompletableFuture<Map<String, ClaimItem>> read(List<String> pks, Consumer<KeysAndAttributes.Builder> what) {
-        List<CompletableFuture<Map<String, ClaimItem>>> requests = new ArrayList<>();
-        for (int from = 0; from < pks.size(); from += MOST_KEYS) {
-            List<Map<String, AttributeValue>> keys = pks.subList(from, Math.min(from + MOST_KEYS, pks.size())).stream()
-                    .map(ItemReader::key)
-                    .toList();
-            KeysAndAttributes.Builder wanted =
-                    KeysAndAttributes.builder().consistentRead(true).keys(keys);
-            what.accept(wanted);
-            requests.add(request(Map.of(table, wanted.build()), new HashMap<>(), 1));
-        }
-        return CompletableFuture.allOf(requests.toArray(CompletableFuture<?>[]::new))
-                .thenApply(done -> {
-                    Map<String, ClaimItem> found = new HashMap<>();
-                    requests.forEach(request -> found.putAll(request.join()));
-                    return found;
-                });
-    }
-
-    private CompletableFuture<Map<String, ClaimItem>> request(
-            Map<String, KeysAndAttributes> wanted, Map<String, ClaimItem> found, int attempt) {
+    private CompletableFuture<List<ClaimItem>> request(
+            Map<String, KeysAndAttributes> wanted, List<ClaimItem> found, int attempt) {
         return client.batchGetItem(request -> request.requestItems(wanted)).thenCompose(answer -> {
-            answer.responses().getOrDefault(table, List.of()).stream()
-                    .map(ClaimItem::new)
-                    .forEach(item -> found.put(item.pk(), item));
+            answer.responses().getOrDefault(table, List.of()).forEach(item -> found.add(new ClaimItem(item)));
             if (answer.unprocessedKeys().isEmpty()) {
                 return CompletableFuture.completedFuture(found);
             }

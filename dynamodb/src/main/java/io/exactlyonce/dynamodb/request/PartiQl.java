@@ -4,9 +4,11 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
@@ -56,32 +58,36 @@ public final class PartiQl {
      *
      * @param why as a store tells it: with an {@link IllegalArgumentException} it can never be written
      */
-    public record Failed(RuntimeException why) implements Answer {
-
-        /** Whatever ends a future of the SDK's. */
-        static Failed of(Throwable failure) {
-            Throwable cause =
-                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-            return new Failed(
-                    new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause));
-        }
-    }
+    public record Failed(RuntimeException why) implements Answer {}
 
     /** @param client of the service */
     public PartiQl(DynamoDbAsyncClient client) {
         this.client = client;
     }
 
+    /** Returns what tells that the service gave no answer, of whatever ends a future of the SDK's. */
+    public static ClaimStoreUnavailableException unanswered(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause);
+    }
+
     /** Writes. Returns one answer for each, in the same order; the future never fails. */
     CompletableFuture<List<Answer>> write(List<Statement> statements) {
-        List<CompletableFuture<List<Answer>>> requests = new ArrayList<>();
-        for (int from = 0; from < statements.size(); from += MOST_STATEMENTS) {
-            requests.add(request(statements.subList(from, Math.min(from + MOST_STATEMENTS, statements.size()))));
+        return inParts(statements, MOST_STATEMENTS, this::request);
+    }
+
+    /** Asks for parts that are not too large for a request, all at once, and puts the answers together. */
+    static <T, A> CompletableFuture<List<A>> inParts(
+            List<T> all, int most, Function<List<T>, CompletableFuture<List<A>>> request) {
+        List<CompletableFuture<List<A>>> requests = new ArrayList<>();
+        for (int from = 0; from < all.size(); from += most) {
+            requests.add(request.apply(all.subList(from, Math.min(from + most, all.size()))));
         }
         return CompletableFuture.allOf(requests.toArray(CompletableFuture<?>[]::new))
                 .thenApply(done -> {
-                    List<Answer> answers = new ArrayList<>(statements.size());
-                    requests.forEach(request -> answers.addAll(request.join()));
+                    List<A> answers = new ArrayList<>(all.size());
+                    requests.forEach(part -> answers.addAll(part.join()));
                     return answers;
                 });
     }
@@ -96,12 +102,12 @@ public final class PartiQl {
                     .build());
         }
         return client.batchExecuteStatement(batch -> batch.statements(requests)).handle((response, failure) -> {
+            if (failure != null) {
+                return Collections.nCopies(statements.size(), new Failed(unanswered(failure)));
+            }
             List<Answer> answers = new ArrayList<>(statements.size());
             for (int i = 0; i < statements.size(); i++) {
-                answers.add(
-                        failure == null
-                                ? answer(statements.get(i), response.responses().get(i))
-                                : Failed.of(failure));
+                answers.add(answer(statements.get(i), response.responses().get(i)));
             }
             return answers;
         });

@@ -98,8 +98,8 @@ public final class Rounds {
             return DONE;
         }
         return reader.read(unseen.stream().map(Work::pk).toList()).handle((found, failure) -> {
-            unseen.forEach(
-                    work -> work.answered(failure == null ? new Differs(found.get(work.pk())) : Failed.of(failure)));
+            unseen.forEach(work -> work.answered(
+                    failure == null ? new Differs(found.get(work.pk())) : new Failed(PartiQl.unanswered(failure))));
             return null;
         });
     }

@@ -10,7 +10,6 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.BatchGetItemResponse;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
-import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 
 /**
  * Counts what the service throttled: statements and keys one by one, as often as they were sent, and whole requests once the SDK has
@@ -44,7 +43,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
     @Override
     public void afterExecution(Context.AfterExecution context, ExecutionAttributes attributes) {
         if (context.response() instanceof BatchExecuteStatementResponse written) {
-            written.responses().stream().map(BatchStatementResponse::error).forEach(this::statement);
+            written.responses().forEach(each -> statement(each.error()));
         } else if (context.response() instanceof BatchGetItemResponse read) {
             read.unprocessedKeys()
                     .values()

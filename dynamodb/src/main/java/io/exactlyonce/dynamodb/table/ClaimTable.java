@@ -1,27 +1,47 @@
 package io.exactlyonce.dynamodb.table;
 
 import io.exactlyonce.dynamodb.item.ClaimItem;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
-import software.amazon.awssdk.services.dynamodb.model.CreateTableRequest;
 import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndex;
+import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndexDescription;
+import software.amazon.awssdk.services.dynamodb.model.IndexStatus;
 import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
+import software.amazon.awssdk.services.dynamodb.model.MultiRegionConsistency;
 import software.amazon.awssdk.services.dynamodb.model.ProjectionType;
 import software.amazon.awssdk.services.dynamodb.model.ResourceInUseException;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
+import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.model.TableStatus;
+import software.amazon.awssdk.services.dynamodb.model.TimeToLiveDescription;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
-/** The table of claims as it has to be. */
+/** The table of claims as it has to be: made, and looked at before the first claim. */
 public final class ClaimTable {
 
-    static final List<KeySchemaElement> KEY = List.of(key(ClaimItem.PK, KeyType.HASH));
-    static final List<KeySchemaElement> INDEX_KEY =
+    private static final Logger LOG = LoggerFactory.getLogger(ClaimTable.class);
+
+    private static final List<KeySchemaElement> KEY = List.of(key(ClaimItem.PK, KeyType.HASH));
+    private static final List<KeySchemaElement> INDEX_KEY =
             List.of(key(ClaimItem.PARKED, KeyType.HASH), key(ClaimItem.PARKED_AT, KeyType.RANGE));
+    private static final String STATEMENTS = "dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate";
+    private static final Set<TableStatus> USABLE = Set.of(TableStatus.ACTIVE, TableStatus.UPDATING);
+    private static final Set<IndexStatus> USABLE_INDEX = Set.of(IndexStatus.ACTIVE, IndexStatus.UPDATING);
+    private static final Set<TimeToLiveStatus> EXPIRING = Set.of(TimeToLiveStatus.ENABLED, TimeToLiveStatus.ENABLING);
 
     private final DynamoDbAsyncClient client;
     private final String name;
@@ -47,8 +67,8 @@ public final class ClaimTable {
             create();
         } catch (RuntimeException failure) {
             Throwable cause = failure.getCause() == null ? failure : failure.getCause();
-            throw new ClaimTableException(
-                    "table %s cannot be created: %s".formatted(name, cause.getMessage()),
+            throw unusable(
+                    "cannot be created: " + cause.getMessage(),
                     "allow dynamodb:CreateTable and dynamodb:UpdateTimeToLive, or create it as docs/dynamodb.md says and set"
                             + " exactly-once.dynamodb.initialize-schema=never",
                     cause);
@@ -56,73 +76,55 @@ public final class ClaimTable {
     }
 
     private void create() {
-        if (status() != TableStatus.CREATING) {
+        if (!isToBeCreated()) {
             return;
         }
-        try {
-            client.createTable(request()).join();
-        } catch (RuntimeException failure) {
-            // Another instance was faster.
-            if (!(failure.getCause() instanceof ResourceInUseException)) {
-                throw failure;
-            }
+        boolean isOurs = isCreated();
+        client.waiter().waitUntilTableExists(table -> table.tableName(name)).join();
+        if (isOurs) {
+            client.updateTimeToLive(ttl -> ttl.tableName(name)
+                            .timeToLiveSpecification(set ->
+                                    set.attributeName(ClaimItem.EXPIRES_AT).enabled(true)))
+                    .join();
         }
-        client.waiter().waitUntilTableExists(request -> request.tableName(name)).join();
-        expire();
     }
 
-    /** Returns how far it is; a missing one is still to be created. */
-    private TableStatus status() {
+    /** Also if another instance has just begun to. */
+    private boolean isToBeCreated() {
         try {
-            return client.describeTable(request -> request.tableName(name))
+            TableStatus status = client.describeTable(table -> table.tableName(name))
                     .join()
                     .table()
                     .tableStatus();
-        } catch (RuntimeException failure) {
+            return status == TableStatus.CREATING;
+        } catch (CompletionException failure) {
             if (failure.getCause() instanceof ResourceNotFoundException) {
-                return TableStatus.CREATING;
+                return true;
             }
             throw failure;
         }
     }
 
-    /** A second call within the hour is refused, so it is asked first, and once more if another instance was faster. */
-    private void expire() {
-        if (expires()) {
-            return;
-        }
+    /** Returns whether this instance did it: the other one also sets what expires. */
+    private boolean isCreated() {
         try {
-            client.updateTimeToLive(request -> request.tableName(name)
-                            .timeToLiveSpecification(ttl ->
-                                    ttl.attributeName(ClaimItem.EXPIRES_AT).enabled(true)))
+            client.createTable(table -> table.tableName(name)
+                            .billingMode(BillingMode.PAY_PER_REQUEST)
+                            .attributeDefinitions(text(ClaimItem.PK), text(ClaimItem.PARKED), text(ClaimItem.PARKED_AT))
+                            .keySchema(KEY)
+                            .globalSecondaryIndexes(GlobalSecondaryIndex.builder()
+                                    .indexName(ClaimItem.PARKED_INDEX)
+                                    .keySchema(INDEX_KEY)
+                                    .projection(projected -> projected.projectionType(ProjectionType.KEYS_ONLY))
+                                    .build()))
                     .join();
-        } catch (RuntimeException failure) {
-            if (!expires()) {
-                throw failure;
+            return true;
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof ResourceInUseException) {
+                return false;
             }
+            throw failure;
         }
-    }
-
-    private boolean expires() {
-        return client.describeTimeToLive(request -> request.tableName(name))
-                        .join()
-                        .timeToLiveDescription()
-                        .timeToLiveStatus()
-                != TimeToLiveStatus.DISABLED;
-    }
-
-    private CreateTableRequest request() {
-        return CreateTableRequest.builder()
-                .tableName(name)
-                .billingMode(BillingMode.PAY_PER_REQUEST)
-                .attributeDefinitions(text(ClaimItem.PK), text(ClaimItem.PARKED), text(ClaimItem.PARKED_AT))
-                .keySchema(KEY)
-                .globalSecondaryIndexes(GlobalSecondaryIndex.builder()
-                        .indexName(ClaimItem.PARKED_INDEX)
-                        .keySchema(INDEX_KEY)
-                        .projection(projection -> projection.projectionType(ProjectionType.KEYS_ONLY))
-                        .build())
-                .build();
     }
 
     private static AttributeDefinition text(String attribute) {
@@ -134,5 +136,118 @@ public final class ClaimTable {
 
     private static KeySchemaElement key(String attribute, KeyType type) {
         return KeySchemaElement.builder().attributeName(attribute).keyType(type).build();
+    }
+
+    /**
+     * Makes sure that claims can be kept: what would break a promise stops the start, what would cost sleep later is warned of.
+     *
+     * @return what should be mended, though claims can be kept
+     * @throws ClaimTableException if they cannot
+     */
+    public List<String> require() {
+        TableDescription table = ask("dynamodb:DescribeTable", client.describeTable(request -> request.tableName(name)))
+                .table();
+        require(USABLE.contains(table.tableStatus()), "is " + table.tableStatusAsString(), "start when it is ACTIVE");
+        require(
+                table.keySchema().equals(KEY),
+                "has the key %s, and claims need the partition key pk alone".formatted(table.keySchema()),
+                "create another table as docs/dynamodb.md says: a table's key cannot be changed");
+        requireIndex(table);
+        // Conditions are evaluated in the Region that is asked: without strong consistency two of them let two workers
+        // in.
+        require(
+                table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
+                "is a global table with eventual consistency, where two Regions can both acquire a key",
+                "use a table of one Region, or a global table with strong consistency (MRSC)");
+        List<String> warnings = new ArrayList<>();
+        examineExpiry(warnings);
+        if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
+            warnings.add("deletion protection is off; without the table every key runs again: turn it on");
+        }
+        requireStatements();
+        warnings.forEach(warning -> LOG.warn("Table of claims {}: {}", name, warning));
+        return warnings;
+    }
+
+    private void require(boolean holds, String problem, String remedy) {
+        if (!holds) {
+            throw unusable(problem, remedy, null);
+        }
+    }
+
+    private ClaimTableException unusable(String problem, String remedy, @Nullable Throwable cause) {
+        return new ClaimTableException("table %s %s".formatted(name, problem), remedy, cause);
+    }
+
+    private <T> T ask(String action, CompletableFuture<T> answer) {
+        try {
+            return answer.join();
+        } catch (CompletionException failure) {
+            Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+            if (cause instanceof ResourceNotFoundException) {
+                throw unusable(
+                        "does not exist in this account and Region",
+                        "create it as docs/dynamodb.md says, or set exactly-once.dynamodb.initialize-schema=always; if it"
+                                + " exists, check spring.cloud.aws.region and exactly-once.dynamodb.table-name",
+                        cause);
+            }
+            throw unusable(
+                    "cannot be used: " + cause.getMessage(),
+                    "allow " + action + " as docs/dynamodb.md lists it, and check endpoint, Region and credentials",
+                    cause);
+        }
+    }
+
+    private void requireIndex(TableDescription table) {
+        GlobalSecondaryIndexDescription index = table.globalSecondaryIndexes().stream()
+                .filter(each -> each.indexName().equals(ClaimItem.PARKED_INDEX))
+                .findFirst()
+                .orElseThrow(() -> unusable(
+                        "has no index parked, by which parked claims are found",
+                        "add it as docs/dynamodb.md says",
+                        null));
+        require(
+                index.keySchema().equals(INDEX_KEY),
+                "has an index parked with the key " + index.keySchema(),
+                "delete it, and add it with the keys parked and parked_at");
+        require(
+                USABLE_INDEX.contains(index.indexStatus()),
+                "has an index parked that is " + index.indexStatusAsString(),
+                "start when it is ACTIVE");
+    }
+
+    private void examineExpiry(List<String> warnings) {
+        TimeToLiveDescription expiry = ask(
+                        "dynamodb:DescribeTimeToLive", client.describeTimeToLive(request -> request.tableName(name)))
+                .timeToLiveDescription();
+        if (EXPIRING.contains(expiry.timeToLiveStatus())) {
+            require(
+                    ClaimItem.EXPIRES_AT.equals(expiry.attributeName()),
+                    "deletes items by the attribute %s, so claims may be forgotten within their retention"
+                            .formatted(expiry.attributeName()),
+                    "set its TTL to the attribute expires_at");
+        } else {
+            warnings.add("TTL is %s, so no claim is ever deleted: enable it on the attribute expires_at"
+                    .formatted(expiry.timeToLiveStatusAsString()));
+        }
+    }
+
+    /** Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. */
+    private void requireStatements() {
+        List<BatchStatementRequest> statements = List.of(
+                statement("INSERT INTO \"%s\" VALUE {'pk':'start-up check'}"),
+                statement("UPDATE \"%s\" SET \"w\"='1' WHERE \"pk\"='no item' AND \"w\"='0'"));
+        for (BatchStatementResponse each : ask(
+                        STATEMENTS, client.batchExecuteStatement(request -> request.statements(statements)))
+                .responses()) {
+            require(
+                    each.error() == null || each.error().code() != BatchStatementErrorCodeEnum.ACCESS_DENIED,
+                    "cannot be written: IAM denies PartiQL statements",
+                    "allow %s on it, as docs/dynamodb.md lists them".formatted(STATEMENTS));
+        }
+    }
+
+    private BatchStatementRequest statement(String text) {
+        return BatchStatementRequest.builder().statement(text.formatted(name)).build();
     }
 }

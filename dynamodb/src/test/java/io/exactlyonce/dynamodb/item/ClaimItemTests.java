@@ -28,7 +28,14 @@ class ClaimItemTests {
 
     @Test
     void reasonThatWasNotWrittenIsUnknown() {
-        assertThat(new ClaimItem(Map.of()).error()).isEqualTo("unknown");
+        ClaimItem parked = new ClaimItem(Map.of(
+                "scope", AttributeValue.fromS("orders"),
+                "key", AttributeValue.fromS("order-1"),
+                "claim_id", AttributeValue.fromS("00000000-0000-0000-0000-000000000001"),
+                "attempt", AttributeValue.fromN("1"),
+                "parked_at", AttributeValue.fromS("0000000000000000001#hash")));
+
+        assertThat(parked.parked().reason()).isEqualTo("unknown");
     }
 
     @Test

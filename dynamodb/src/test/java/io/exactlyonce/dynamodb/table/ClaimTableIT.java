@@ -30,15 +30,6 @@ class ClaimTableIT {
     }
 
     @Test
-    void anotherInstanceTurnsTheExpiryOnInBetween() {
-        slower.before(UpdateTimeToLiveRequest.class, this::expireByAnotherInstance);
-
-        make();
-
-        assertThat(expiry()).isEqualTo(TimeToLiveStatus.ENABLED);
-    }
-
-    @Test
     void expiryThatIsRefusedIsTold() {
         RuntimeException refusal = (RuntimeException)
                 DynamoDbException.builder().message("no right to do so").build();
@@ -53,13 +44,6 @@ class ClaimTableIT {
 
     private void makeByAnotherInstance() {
         new ClaimTable(client, name).createIfMissing();
-    }
-
-    private void expireByAnotherInstance() {
-        client.updateTimeToLive(request -> request.tableName(name)
-                        .timeToLiveSpecification(
-                                ttl -> ttl.attributeName("expires_at").enabled(true)))
-                .join();
     }
 
     private TimeToLiveStatus expiry() {

@@ -98,14 +98,14 @@ class TableAuditTests {
                 .keySchema(key("parked", KeyType.HASH))
                 .build()));
 
-        assertRefused("index parked of table claims has the key", "parked and parked_at");
+        assertRefused("table claims has an index parked with the key", "parked and parked_at");
     }
 
     @Test
     void indexThatIsNotReadyIsRefused() {
         change(table -> table.globalSecondaryIndexes(index(IndexStatus.CREATING)));
 
-        assertRefused("index parked of table claims is CREATING", "start when it is ACTIVE");
+        assertRefused("table claims has an index parked that is CREATING", "start when it is ACTIVE");
     }
 
     @Test
@@ -182,7 +182,7 @@ class TableAuditTests {
     }
 
     private List<String> audit() {
-        return new TableAudit(new Describing(), "claims").require();
+        return new ClaimTable(new Describing(), "claims").require();
     }
 
     private void change(Consumer<TableDescription.Builder> change) {

@@ -7,7 +7,7 @@ import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.DynamoDbParkedClaims;
 import io.exactlyonce.dynamodb.clock.ClockMode;
-import io.exactlyonce.dynamodb.clock.DateInterceptor;
+import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.table.ClaimTable;
@@ -45,8 +45,7 @@ public final class StoreOnTable {
             UnaryOperator<DynamoDbAsyncClient> wrapping,
             ExecutionInterceptor... others) {
         this.nanos = nanos;
-        Stream<ExecutionInterceptor> first =
-                dates ? Stream.of(new DateInterceptor(time, System::nanoTime)) : Stream.empty();
+        Stream<ExecutionInterceptor> first = dates ? Stream.of(time) : Stream.empty();
         this.client = LocalDynamoDb.shared()
                 .client(Stream.concat(first, Stream.of(others)).toArray(ExecutionInterceptor[]::new));
         new ClaimTable(client, table).createIfMissing();
@@ -56,9 +55,9 @@ public final class StoreOnTable {
     private DynamoDbClaims claims(DynamoDbAsyncClient of, ClockMode mode) {
         return new DynamoDbClaims(
                 of,
-                new DynamoDbClaims.Settings(table, RETENTION, mode, ERROR),
-                time,
-                nanos,
+                table,
+                RETENTION,
+                new LeaseClock(time, mode, ERROR, nanos),
                 // No test waits for them: how long they are is a matter of theirs.
                 new Pauses(() -> 1, pause -> Runnable::run));
     }
