@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -20,7 +21,6 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
@@ -89,7 +89,7 @@ class MarkedDataSourceIT {
 
         if (!known) {
             assertThatThrownBy(() -> store.claim(List.of(TestDatabase.request())))
-                    .isInstanceOf(DataAccessException.class);
+                    .isInstanceOf(ClaimStoreUnavailableException.class);
         }
         for (int call = 0; call < SIZE; call++) {
             assertThat(store.claim(List.of(TestDatabase.request()))).hasOnlyElementsOfType(Acquired.class);
