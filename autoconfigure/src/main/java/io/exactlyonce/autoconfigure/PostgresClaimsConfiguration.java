@@ -1,6 +1,5 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
@@ -16,7 +15,6 @@ import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.ReplicaMonitor;
 import io.exactlyonce.primary.ReplicaObserver;
-import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
@@ -47,39 +45,53 @@ class PostgresClaimsConfiguration {
 
     private static final String APPLICATIONS_POOL = "spring.datasource.hikari.";
 
+    private final ExactlyOnceProperties.Claim properties;
+    private final ExactlyOnceProperties.Datasource datasource;
+
+    /** Of a pool's connections this many are for the deletion of expired claims: it takes none from claims. */
+    private final int forCleanup;
+
+    PostgresClaimsConfiguration(ExactlyOnceProperties properties) {
+        this.properties = properties.claim();
+        this.datasource = properties.datasource();
+        this.forCleanup = properties.claim().cleanup().enabled() ? 1 : 0;
+    }
+
     /** No {@code DataSource} for Boot and the application: it is neither injected nor a part of {@code db}. */
     @Bean
     ClaimPool exactlyOnceClaimPool(
-            ExactlyOnceProperties properties,
             @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<JdbcConnectionDetails> connectionDetails,
             ObjectProvider<DataSourceProperties> applicationProperties,
             Environment environment) {
-        if (properties.claim().store() != Store.POSTGRESQL) {
-            throw new MissingStoreException(properties.claim().store());
-        }
-        ExactlyOnceProperties.Datasource own = properties.datasource();
-        SynchronousCommit synchronousCommit = properties.claim().synchronousCommit();
+        requirePostgres(properties.store());
         DataSource bean = marked.getIfAvailable();
         if (bean != null) {
-            return requireShorterWait(
-                    ClaimPool.around(bean, own.maximumPoolSize(), synchronousCommit),
-                    properties.claim().lease());
+            return requireShorterWait(ClaimPool.around(bean, datasource.maximumPoolSize()));
         }
-        ClaimPool.Target target = own.url() == null
+        String url = datasource.url();
+        ClaimPool.Target target = url == null
                 ? application(connectionDetails.getIfAvailable(), applicationProperties, environment)
-                : new ClaimPool.Target("exactly-once.datasource.url", own.url(), own.username(), own.password());
-        return requireShorterWait(
-                new ClaimPool(
-                        target,
-                        own.maximumPoolSize() + forCleanup(properties),
-                        own.connectionTimeout(),
-                        synchronousCommit),
-                properties.claim().lease());
+                : new ClaimPool.Target(
+                        "exactly-once.datasource.url", url, datasource.username(), datasource.password());
+        int size = datasource.maximumPoolSize() + forCleanup;
+        return requireShorterWait(new ClaimPool(target, size, datasource.connectionTimeout()));
+    }
+
+    private static void requirePostgres(Store store) {
+        String name = store.name().toLowerCase(Locale.ROOT);
+        if (store != Store.POSTGRESQL) {
+            throw new InvalidPropertyException(
+                    "exactly-once.claim.store",
+                    "exactly-once.claim.store is %s, and its module is not on the class path".formatted(name),
+                    "add io.exactlyonce:exactly-once-%s, or remove the property to keep claims in PostgreSQL"
+                            .formatted(name));
+        }
     }
 
     /** Where the window is the lease, the audit looks at it. */
-    private static ClaimPool requireShorterWait(ClaimPool pool, @Nullable Duration lease) {
+    private ClaimPool requireShorterWait(ClaimPool pool) {
+        Duration lease = properties.lease();
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
         if (lease != null && timeout.compareTo(lease) >= 0) {
             String property = "exactly-once.claim.lease";
@@ -90,11 +102,6 @@ class PostgresClaimsConfiguration {
                     "set %s to about 3s, or raise the lease".formatted(pool.timeoutSetting()));
         }
         return pool;
-    }
-
-    /** Of a pool's connections this many are for the deletion of expired claims: it takes none from claims. */
-    private static int forCleanup(ExactlyOnceProperties properties) {
-        return properties.claim().cleanup().enabled() ? 1 : 0;
     }
 
     /**
@@ -114,6 +121,7 @@ class PostgresClaimsConfiguration {
                     "set exactly-once.datasource.url, .username and .password for claims");
         });
         DataSourceProperties named = properties.getIfAvailable(DataSourceProperties::new);
+        Bindable<String> text = Bindable.of(String.class);
         return new ClaimPool.Target(
                 "spring.datasource.url",
                 details == null ? named.determineUrl() : details.getJdbcUrl(),
@@ -121,26 +129,21 @@ class PostgresClaimsConfiguration {
                 details == null ? named.determinePassword() : details.getPassword(),
                 binder.bind(APPLICATIONS_POOL + "data-source-properties", Bindable.mapOf(String.class, String.class))
                         .orElse(Map.of()),
-                binder.bind(APPLICATIONS_POOL + "schema", String.class).orElse(null),
-                binder.bind(APPLICATIONS_POOL + "connection-init-sql", String.class)
-                        .orElse(null));
+                binder.bind(APPLICATIONS_POOL + "schema", text).orElse(null),
+                binder.bind(APPLICATIONS_POOL + "connection-init-sql", text).orElse(null));
     }
 
     /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */
     @Bean
-    ClaimStore exactlyOnceClaimStore(ClaimPool pool, ExactlyOnceProperties properties) {
-        ClaimStore store = new PostgresClaimStore(
-                pool.dataSource(),
-                properties.claim().retention(),
-                properties.claim().synchronousCommit());
-        ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
+    ClaimStore exactlyOnceClaimStore(ClaimPool pool) {
+        ClaimStore store =
+                new PostgresClaimStore(pool.dataSource(), properties.retention(), properties.synchronousCommit());
+        ExactlyOnceProperties.Coalescing coalescing = properties.coalescing();
         // One connection is left to renewals, and one to looks.
-        int connections = pool.maximumPoolSize() - forCleanup(properties);
-        int flushers = Math.max(1, Math.min(coalescing.flushers(), connections - 2));
-        return new CoalescingClaimStore(
-                store,
-                new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.patience()),
-                System::nanoTime);
+        int connections = pool.maximumPoolSize() - forCleanup - 2;
+        int flushers = Math.max(1, Math.min(coalescing.flushers(), connections));
+        var settings = new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.patience());
+        return new CoalescingClaimStore(store, settings, System::nanoTime);
     }
 
     @Bean
@@ -150,32 +153,31 @@ class PostgresClaimsConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ParkedClaims exactlyOnceParkedClaims(ClaimPool pool, ExactlyOnceProperties properties) {
-        return new PostgresParkedClaims(
-                pool.dataSource(),
-                properties.claim().retention(),
-                properties.claim().synchronousCommit());
+    ParkedClaims exactlyOnceParkedClaims(ClaimPool pool) {
+        return new PostgresParkedClaims(pool.dataSource(), properties.retention(), properties.synchronousCommit());
     }
 
     @Bean
     ReplicaMonitor exactlyOnceReplicaMonitor(ClaimPool pool, ObjectProvider<ReplicaObserver> observers) {
         // Found now: a look that is under way while the context closes can make no bean any more.
         List<ReplicaObserver> found = observers.orderedStream().toList();
-        return new ReplicaMonitor(pool, replicas -> found.forEach(observer -> observer.observed(replicas)));
+        return new ReplicaMonitor(
+                pool,
+                properties.synchronousCommit(),
+                replicas -> found.forEach(observer -> observer.observed(replicas)));
     }
 
     /** After Flyway and Liquibase, also where beans are lazy. */
     @Bean
     @DependsOnDatabaseInitialization
-    ClaimDatabase exactlyOnceClaimDatabase(ClaimPool pool, ExactlyOnceProperties properties, ReplicaMonitor replicas) {
-        boolean looks = !properties.datasource().replicaLagInterval().isZero();
-        return new ClaimDatabase(pool, properties.claim().initializeSchema(), looks ? replicas::tick : () -> {});
+    ClaimDatabase exactlyOnceClaimDatabase(ClaimPool pool, ReplicaMonitor replicas) {
+        boolean looks = !datasource.replicaLagInterval().isZero();
+        return new ClaimDatabase(pool, properties.initializeSchema(), looks ? replicas::tick : () -> {});
     }
 
     @Bean
-    TickLifecycle exactlyOnceReplicas(
-            Clockwork clockwork, ReplicaMonitor replicas, ClaimDatabase database, ExactlyOnceProperties properties) {
-        Duration interval = properties.datasource().replicaLagInterval();
+    TickLifecycle exactlyOnceReplicas(Clockwork clockwork, ReplicaMonitor replicas, ClaimDatabase database) {
+        Duration interval = datasource.replicaLagInterval();
         return new TickLifecycle(clockwork, "exactly-once-replicas-1", whenReady(database, replicas::tick), interval) {
 
             @Override
@@ -198,12 +200,8 @@ class PostgresClaimsConfiguration {
     @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
     TickLifecycle exactlyOnceRetention(
-            Clockwork clockwork,
-            ClaimPool pool,
-            ClaimDatabase database,
-            ExactlyOnceProperties properties,
-            ObjectProvider<RetentionObserver> observers) {
-        ExactlyOnceProperties.Cleanup cleanup = properties.claim().cleanup();
+            Clockwork clockwork, ClaimPool pool, ClaimDatabase database, ObjectProvider<RetentionObserver> observers) {
+        ExactlyOnceProperties.Cleanup cleanup = properties.cleanup();
         Retention retention = new Retention(
                 pool.dataSource(),
                 cleanup.batchSize(),
@@ -212,21 +210,5 @@ class PostgresClaimsConfiguration {
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
         return new TickLifecycle(
                 clockwork, "exactly-once-retention-1", whenReady(database, retention::tick), cleanup.interval());
-    }
-
-    /** Claims are to be kept by a store whose module is not there. */
-    static final class MissingStoreException extends ExactlyOnceSetupException {
-
-        MissingStoreException(Store store) {
-            super(
-                    "exactly-once.claim.store is %s, and its module is not on the class path".formatted(name(store)),
-                    "add io.exactlyonce:exactly-once-%s, or remove the property to keep claims in PostgreSQL"
-                            .formatted(name(store)),
-                    null);
-        }
-
-        private static String name(Store store) {
-            return store.name().toLowerCase(Locale.ROOT);
-        }
     }
 }

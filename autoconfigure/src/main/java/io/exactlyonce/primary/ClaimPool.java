@@ -3,15 +3,18 @@ package io.exactlyonce.primary;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.SQLExceptionOverride;
+import java.net.SocketTimeoutException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
@@ -43,13 +46,15 @@ public final class ClaimPool implements AutoCloseable {
 
     private static final String MARKED = "the DataSource marked @ExactlyOnceDataSource";
 
+    /** The server ends the session (57P01 to 57P03), or takes no writes any more. */
+    private static final Set<String> SERVER_GONE = Set.of("57P01", "57P02", "57P03", "25006");
+
     private final String setting;
     private final String target;
     private final DataSource dataSource;
+    private final @Nullable HikariDataSource hikari;
     private final @Nullable DataSource driver;
     private final int maximumPoolSize;
-    private final @Nullable Duration timeout;
-    private final SynchronousCommit synchronousCommit;
 
     /**
      * The database in which claims are kept, and the way in.
@@ -83,13 +88,9 @@ public final class ClaimPool implements AutoCloseable {
         }
     }
 
-    /** As the other constructor, of the application's database, with durable commits. */
+    /** As the other constructor, of the application's database. */
     public ClaimPool(String url, @Nullable String username, @Nullable String password, int maximumPoolSize) {
-        this(
-                new Target("spring.datasource.url", url, username, password),
-                maximumPoolSize,
-                TIMEOUT,
-                SynchronousCommit.ON);
+        this(new Target("spring.datasource.url", url, username, password), maximumPoolSize, TIMEOUT);
     }
 
     /**
@@ -97,36 +98,28 @@ public final class ClaimPool implements AutoCloseable {
      *
      * @param maximumPoolSize most connections at any time
      * @param timeout longest wait for a connection, and for the driver to open one, of a second at least
-     * @param synchronousCommit what commits wait for
      */
-    public ClaimPool(Target target, int maximumPoolSize, Duration timeout, SynchronousCommit synchronousCommit) {
-        this(target, new Driver(target, timeout), maximumPoolSize, timeout, synchronousCommit);
+    public ClaimPool(Target target, int maximumPoolSize, Duration timeout) {
+        this(target, new Driver(target, timeout), maximumPoolSize, timeout);
     }
 
-    ClaimPool(
-            Target target,
-            DataSource driver,
-            int maximumPoolSize,
-            Duration timeout,
-            SynchronousCommit synchronousCommit) {
-        this.setting = target.setting();
-        this.target = withoutSecrets(target.url());
+    ClaimPool(Target target, DataSource driver, int maximumPoolSize, Duration timeout) {
+        this(
+                target.setting(),
+                withoutSecrets(target.url()),
+                pool(driver, target, maximumPoolSize, timeout),
+                driver,
+                maximumPoolSize);
+    }
+
+    private ClaimPool(
+            String setting, String target, DataSource dataSource, @Nullable DataSource driver, int maximumPoolSize) {
+        this.setting = setting;
+        this.target = target;
+        this.dataSource = dataSource;
+        this.hikari = hikari(dataSource);
         this.driver = driver;
-        this.dataSource = pool(driver, target, maximumPoolSize, timeout);
-        this.maximumPoolSize = maximumPoolSize;
-        this.timeout = timeout;
-        this.synchronousCommit = synchronousCommit;
-    }
-
-    private ClaimPool(DataSource marked, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        HikariDataSource hikari = hikari(marked);
-        this.setting = MARKED;
-        this.target = MARKED;
-        this.driver = null;
-        this.dataSource = marked;
         this.maximumPoolSize = hikari == null ? maximumPoolSize : hikari.getMaximumPoolSize();
-        this.timeout = hikari == null ? null : Duration.ofMillis(hikari.getConnectionTimeout());
-        this.synchronousCommit = synchronousCommit;
     }
 
     /**
@@ -134,10 +127,9 @@ public final class ClaimPool implements AutoCloseable {
      *
      * @param marked with {@link ExactlyOnceDataSource}
      * @param maximumPoolSize most connections that it gives at any time, unless it is a HikariCP pool, which knows
-     * @param synchronousCommit what commits wait for
      */
-    public static ClaimPool around(DataSource marked, int maximumPoolSize, SynchronousCommit synchronousCommit) {
-        return new ClaimPool(marked, maximumPoolSize, synchronousCommit);
+    public static ClaimPool around(DataSource marked, int maximumPoolSize) {
+        return new ClaimPool(MARKED, MARKED, marked, null, maximumPoolSize);
     }
 
     /** Made without a configuration object, which would start it: this way its first connection does. */
@@ -161,7 +153,7 @@ public final class ClaimPool implements AutoCloseable {
              */
             @java.lang.Override
             public SQLExceptionOverride.Override adjudicate(SQLException failure) {
-                if (!ConnectionFailure.isStale(failure)) {
+                if (!isStale(failure)) {
                     return SQLExceptionOverride.Override.CONTINUE_EVICT;
                 }
                 pool.getHikariPoolMXBean().softEvictConnections();
@@ -195,12 +187,11 @@ public final class ClaimPool implements AutoCloseable {
      * if it did not, or if its pool does not tell.
      */
     public Optional<Duration> chosenTimeout() {
-        return !isMarked() && TIMEOUT.equals(timeout) ? Optional.empty() : Optional.ofNullable(timeout);
+        return timeout().filter(timeout -> isMarked() || !timeout.equals(TIMEOUT));
     }
 
-    /** Returns how long a connection is waited for; our own wait if a pool of the application's does not tell. */
-    Duration timeout() {
-        return timeout == null ? TIMEOUT : timeout;
+    private Optional<Duration> timeout() {
+        return Optional.ofNullable(hikari).map(pool -> Duration.ofMillis(pool.getConnectionTimeout()));
     }
 
     /** Returns what sets how long a connection is waited for. */
@@ -218,25 +209,19 @@ public final class ClaimPool implements AutoCloseable {
         return setting;
     }
 
+    /** Returns what has to be right for a connection to open. */
+    String demands() {
+        if (isMarked()) {
+            return "the settings of %s are right".formatted(setting);
+        }
+        long seconds = timeout().orElse(TIMEOUT).toSeconds();
+        return "%s, .username and .password are right; of one that is far away, that a connection opens within %s (%ds)"
+                .formatted(setting, TIMEOUT_PROPERTY, seconds);
+    }
+
     /** Returns hosts, ports and database, as far as they are known; without credentials and parameters. */
     public String target() {
         return target;
-    }
-
-    /** Returns what commits of claims wait for. Each of their statements says so: no session is set to it. */
-    public SynchronousCommit synchronousCommit() {
-        return synchronousCommit;
-    }
-
-    /** Returns whether the driver is told to send each statement by itself, in the URL or by the settings of a pool. */
-    boolean sendsStatementsApart(Connection connection) throws SQLException {
-        HikariDataSource hikari = hikari(dataSource);
-        Properties settings = driver instanceof Driver ours ? ours.getConnectionProperties() : null;
-        if (settings == null) {
-            settings = hikari == null ? new Properties() : hikari.getDataSourceProperties();
-        }
-        return "simple".equals(settings.getProperty("preferQueryMode"))
-                || String.valueOf(connection.getMetaData().getURL()).contains("preferQueryMode=simple");
     }
 
     @Override
@@ -244,7 +229,51 @@ public final class ClaimPool implements AutoCloseable {
         own().ifPresent(HikariDataSource::close);
     }
 
-    static @Nullable HikariDataSource hikari(DataSource pool) {
+    /**
+     * Returns whether a connection has failed, and all that were opened before it are likely to fail as well: a fresh one is
+     * likely to work at once. A reply that did not come in time is no such failure: the server may only be slow, and another
+     * try would take as long again.
+     *
+     * @param failure with the driver's exception as itself or among its causes; the outermost SQLSTATE decides
+     */
+    public static boolean isStale(Throwable failure) {
+        String state = sqlState(failure);
+        return (state.startsWith("08") || SERVER_GONE.contains(state))
+                && !(NestedExceptionUtils.getMostSpecificCause(failure) instanceof SocketTimeoutException);
+    }
+
+    /** Returns the outermost SQLSTATE of a failure and its causes, which tells what has failed; empty if there is none. */
+    public static String sqlState(Throwable failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
+                return sql.getSQLState();
+            }
+        }
+        return "";
+    }
+
+    /**
+     * Throws a stale connection out of a pool of the application's, and of a HikariCP pool all that are open with it. The pool
+     * of our own making has done so by itself.
+     *
+     * @param connection that failed, not yet given back
+     */
+    public static void discard(DataSource pool, Connection connection, SQLException failure) {
+        if (!isStale(failure)) {
+            return;
+        }
+        try {
+            HikariDataSource hikari = hikari(pool);
+            connection.abort(Runnable::run);
+            if (hikari != null && hikari.getExceptionOverride() == null) {
+                hikari.getHikariPoolMXBean().softEvictConnections();
+            }
+        } catch (SQLException gone) {
+            failure.addSuppressed(gone);
+        }
+    }
+
+    private static @Nullable HikariDataSource hikari(DataSource pool) {
         return DataSourceUnwrapper.unwrap(pool, HikariConfigMXBean.class, HikariDataSource.class);
     }
 
@@ -256,39 +285,35 @@ public final class ClaimPool implements AutoCloseable {
     static final class Driver extends DriverManagerDataSource {
 
         private volatile @Nullable Duration shortest;
-        private volatile int loginTimeout;
+        private final Duration timeout;
 
+        /** Parameters of the URL override settings. */
         Driver(Target target, Duration timeout) {
+            this.timeout = timeout;
             setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
             setUsername(target.username());
             setPassword(target.password());
-            Properties settings = defaults(target.url(), timeout);
+            var settings = new Properties();
+            settings.setProperty("ApplicationName", NAME);
+            settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
+            // Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a lease
+            // of
+            // 30 s, renewed when half of it is over, a renewal that hangs for this long and then waits for a new
+            // connection
+            // has lost 8 of its 15 s, and can still be tried again.
+            settings.setProperty("socketTimeout", "5");
+            settings.setProperty("tcpKeepAlive", "true");
+            // The driver's messages would quote keys and results, which may be personal data.
+            settings.setProperty("logServerErrorDetail", "false");
+            if (withoutSecrets(target.url()).contains(",")) {
+                // A host that drops packets must leave time for the next one.
+                settings.setProperty("connectTimeout", "1");
+                // For this long the driver remembers which one was a replica: after a failover it is the one to ask.
+                settings.setProperty("hostRecheckSeconds", "1");
+            }
             settings.putAll(target.settings());
             settings.setProperty("targetServerType", "primary");
             setConnectionProperties(settings);
-        }
-
-        /** Parameters of the URL override these. */
-        private static Properties defaults(String url, Duration timeout) {
-            var defaults = new Properties();
-            defaults.setProperty("ApplicationName", NAME);
-            defaults.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
-            // Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a lease
-            // of 30 s,
-            // renewed when half of it is over, a renewal that hangs for this long and then waits for a new connection
-            // has
-            // lost 8 of its 15 s, and can still be tried again.
-            defaults.setProperty("socketTimeout", "5");
-            defaults.setProperty("tcpKeepAlive", "true");
-            // The driver's messages would quote keys and results, which may be personal data.
-            defaults.setProperty("logServerErrorDetail", "false");
-            if (withoutSecrets(url).contains(",")) {
-                // A host that drops packets must leave time for the next one.
-                defaults.setProperty("connectTimeout", "1");
-                // For this long the driver remembers which one was a replica: after a failover it is the one to ask.
-                defaults.setProperty("hostRecheckSeconds", "1");
-            }
-            return defaults;
         }
 
         /** A driver that cannot parse a URL says so with all of it or logs a part, and a manager that finds no driver says all. */
@@ -313,16 +338,14 @@ public final class ClaimPool implements AutoCloseable {
             }
         }
 
-        /** Only remembered: the limit that counts is among the driver's properties. */
+        /** The limit that counts is among the driver's properties. */
         @Override
-        public void setLoginTimeout(int seconds) {
-            loginTimeout = seconds;
-        }
+        public void setLoginTimeout(int seconds) {}
 
         /** The pool waits for as long as this when it closes. */
         @Override
         public int getLoginTimeout() {
-            return loginTimeout;
+            return (int) timeout.toSeconds();
         }
     }
 }

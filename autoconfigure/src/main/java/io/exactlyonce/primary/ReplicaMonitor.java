@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,11 +66,12 @@ public final class ReplicaMonitor {
 
     /**
      * @param claims leads to the primary
+     * @param synchronousCommit what commits of claims wait for
      * @param observer learns of each look
      */
-    public ReplicaMonitor(ClaimPool claims, ReplicaObserver observer) {
+    public ReplicaMonitor(ClaimPool claims, SynchronousCommit synchronousCommit, ReplicaObserver observer) {
         this.primary = new JdbcTemplate(claims.dataSource());
-        this.synchronousCommit = claims.synchronousCommit();
+        this.synchronousCommit = synchronousCommit;
         this.observer = observer;
     }
 
@@ -94,12 +94,9 @@ public final class ReplicaMonitor {
             return List.of();
         }
         warn(all);
-        Map<String, ReplicaLag> slowest = new TreeMap<>();
-        for (Status status : all) {
-            if (status.visible()) {
-                slowest.merge(status.lag().replica(), status.lag(), ReplicaLag::or);
-            }
-        }
+        Map<String, ReplicaLag> slowest = all.stream()
+                .filter(Status::visible)
+                .collect(Collectors.toMap(status -> status.lag().replica(), Status::lag, ReplicaLag::or));
         return slowest.values().stream()
                 .sorted(Comparator.comparing(ReplicaLag::lag).reversed())
                 .limit(MAX_REPLICAS)

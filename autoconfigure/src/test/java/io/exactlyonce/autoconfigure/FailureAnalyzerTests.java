@@ -34,16 +34,6 @@ class FailureAnalyzerTests {
         assertThat(analysis.getAction()).isEqualTo("name one");
     }
 
-    @Test
-    void storeWhoseModuleIsMissingIsExplained() {
-        FailureAnalysis analysis = FailureReport.of(
-                new PostgresClaimsConfiguration.MissingStoreException(ExactlyOnceProperties.Store.DYNAMODB), context);
-
-        assertThat(analysis.getDescription())
-                .isEqualTo("exactly-once.claim.store is dynamodb, and its module is not on the class path");
-        assertThat(analysis.getAction()).startsWith("add io.exactlyonce:exactly-once-dynamodb");
-    }
-
     private FailureAnalysis ofQueue(@Nullable String endpoint, Throwable cause) {
         return FailureReport.of(
                 new ApplicationContextException(

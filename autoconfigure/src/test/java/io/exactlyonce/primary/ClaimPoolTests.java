@@ -59,7 +59,7 @@ class ClaimPoolTests {
     @Test
     void interruptOfAWaitingCallerIsTheCauseAndIsKept() throws Exception {
         CountDownLatch open = new CountDownLatch(1);
-        try (var pool = new ClaimPool(target(), new SlowDriver(open), 1, ClaimPool.TIMEOUT, SynchronousCommit.ON)) {
+        try (var pool = new ClaimPool(target(), new SlowDriver(open), 1, ClaimPool.TIMEOUT)) {
             Thread.currentThread().interrupt();
 
             assertThatThrownBy(pool.dataSource()::getConnection)

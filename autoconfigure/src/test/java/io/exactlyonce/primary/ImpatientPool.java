@@ -15,13 +15,13 @@ public final class ImpatientPool {
     }
 
     public static ClaimPool of(ClaimPool.Target target) {
-        ClaimPool pool = new ClaimPool(target, 2, ClaimPool.TIMEOUT, SynchronousCommit.ON);
+        ClaimPool pool = new ClaimPool(target, 2, ClaimPool.TIMEOUT);
         pool.own().orElseThrow().setConnectionTimeout(TIMEOUT.toMillis());
         return pool;
     }
 
     public static ClaimPool of(ClaimPool.Target target, DataSource driver) {
-        return new ClaimPool(target, driver, 2, TIMEOUT, SynchronousCommit.ON);
+        return new ClaimPool(target, driver, 2, TIMEOUT);
     }
 
     /** The application's database. */

@@ -223,6 +223,6 @@ class MarkedDataSourceIT {
     }
 
     private static ClaimPool marked(DataSource pool) {
-        return ClaimPool.around(pool, 10, SynchronousCommit.ON);
+        return ClaimPool.around(pool, 10);
     }
 }

@@ -49,7 +49,7 @@ class PgBouncerIT {
     @Test
     void markedPoolThatMixesThemUpIsRefused() throws Exception {
         try (var bouncer = ConnectionProxy.pgBouncer("transaction", POOL_SIZE)) {
-            var marked = ClaimPool.around(SERVER.dataSource(bouncer.lead(url)), 2, SynchronousCommit.ON);
+            var marked = ClaimPool.around(SERVER.dataSource(bouncer.lead(url)), 2);
 
             assertThatThrownBy(() -> new PrimaryCheck(marked).verify())
                     .hasMessageContaining("prepareThreshold=0 to the URL of the DataSource marked");

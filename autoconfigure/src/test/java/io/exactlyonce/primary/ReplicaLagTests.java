@@ -8,8 +8,11 @@ import org.junit.jupiter.api.Test;
 /** What two servers, or two replicas of one name, are taken for. */
 class ReplicaLagTests {
 
-    private static final PrimaryCheck.Server SERVER =
-            new PrimaryCheck.Server("10.0.0.1:5432", "18.6", "shop", "1700000000.1");
+    private static final PrimaryCheck.Server SERVER = server("10.0.0.1:5432", "shop", "1700000000.1");
+
+    private static PrimaryCheck.Server server(String address, String name, String startedAt) {
+        return new PrimaryCheck.Server(address, name, startedAt, 1, false, true);
+    }
 
     @Test
     void ofTwoReplicasOfOneNameTheWorseIsTold() {
@@ -24,11 +27,11 @@ class ReplicaLagTests {
 
     @Test
     void serverIsKnownByItsAddressAndItsStart() {
-        assertThat(SERVER.isSameAs(new PrimaryCheck.Server("10.0.0.1:5432", "18.6", "other", "1700000000.1")))
+        assertThat(SERVER.isSameAs(server("10.0.0.1:5432", "other", "1700000000.1")))
                 .isTrue();
-        assertThat(SERVER.isSameAs(new PrimaryCheck.Server("10.0.0.2:5432", "18.6", "shop", "1700000000.1")))
+        assertThat(SERVER.isSameAs(server("10.0.0.2:5432", "shop", "1700000000.1")))
                 .isFalse();
-        assertThat(SERVER.isSameAs(new PrimaryCheck.Server("10.0.0.1:5432", "18.6", "shop", "1700000000.2")))
+        assertThat(SERVER.isSameAs(server("10.0.0.1:5432", "shop", "1700000000.2")))
                 .isFalse();
     }
 }

@@ -72,7 +72,7 @@ class ReplicaMonitorTests {
 
     private static ReplicaMonitor monitor(SynchronousCommit synchronousCommit) {
         return new ReplicaMonitor(
-                ClaimPool.around(new DriverManagerDataSource(), 2, synchronousCommit), replicas -> {});
+                ClaimPool.around(new DriverManagerDataSource(), 2), synchronousCommit, replicas -> {});
     }
 
     private static ReplicaMonitor.Status replica(String name, boolean synchronous) {

@@ -10,7 +10,6 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -200,13 +199,12 @@ class RoutingIT {
     }
 
     private static Connection withoutPreparedStatements(Connection connection) {
-        return (Connection) Proxy.newProxyInstance(
-                RoutingIT.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("prepareStatement")) {
-                        throw new SQLException("prepared statement \"S_1\" already exists", "42P05");
-                    }
-                    return method.invoke(connection, arguments);
-                });
+        return proxy((proxy, method, arguments) -> {
+            if (method.getName().equals("prepareStatement")) {
+                throw new SQLException("prepared statement \"S_1\" already exists", "42P05");
+            }
+            return method.invoke(connection, arguments);
+        });
     }
 
     @Test
@@ -225,25 +223,19 @@ class RoutingIT {
         }
     }
 
-    private static Connection thatSays(String version, Connection connection) throws SQLException {
-        Statement statement = connection.createStatement();
-        Statement older = proxy(
-                Statement.class,
-                (proxy, method, arguments) -> method.invoke(
-                        statement,
-                        arguments == null
-                                ? null
-                                : new Object[] {
-                                    ((String) arguments[0]).replace("current_setting('server_version_num')", version)
-                                }));
-        return proxy(
-                Connection.class,
-                (proxy, method, arguments) ->
-                        method.getName().equals("createStatement") ? older : method.invoke(connection, arguments));
+    private static Connection thatSays(String version, Connection connection) {
+        return proxy((proxy, method, arguments) -> {
+            if (method.getName().equals("prepareStatement")) {
+                String question = (String) arguments[0];
+                return connection.prepareStatement(question.replace("current_setting('server_version_num')", version));
+            }
+            return method.invoke(connection, arguments);
+        });
     }
 
-    private static <T> T proxy(Class<T> type, InvocationHandler calls) {
-        return type.cast(Proxy.newProxyInstance(RoutingIT.class.getClassLoader(), new Class<?>[] {type}, calls));
+    private static Connection proxy(InvocationHandler calls) {
+        return (Connection)
+                Proxy.newProxyInstance(RoutingIT.class.getClassLoader(), new Class<?>[] {Connection.class}, calls);
     }
 
     @Test
@@ -258,13 +250,14 @@ class RoutingIT {
             assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
                     .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains("does not lead to one server: ", observation);
-                        assertThat(refused.remedy()).contains("mark the DataSource of the primary itself");
+                        assertThat(refused.remedy())
+                                .contains("point the DataSource marked @ExactlyOnceDataSource at the primary");
                     });
         }
     }
 
     private static ClaimPool marked(DataSource dataSource) {
-        return ClaimPool.around(dataSource, 2, SynchronousCommit.ON);
+        return ClaimPool.around(dataSource, 2);
     }
 
     private static String onReplica(StreamingReplica replica) {

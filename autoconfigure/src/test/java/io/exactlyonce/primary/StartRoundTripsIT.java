@@ -38,7 +38,9 @@ class StartRoundTripsIT {
     void startAsksLittleOnTwoConnections() {
         try (ClaimPool pool = pool();
                 var database = new ClaimDatabase(
-                        pool, DatabaseInitializationMode.ALWAYS, new ReplicaMonitor(pool, all -> {})::tick);
+                        pool,
+                        DatabaseInitializationMode.ALWAYS,
+                        new ReplicaMonitor(pool, SynchronousCommit.ON, all -> {})::tick);
                 RoundTrips trips = RoundTrips.count()) {
             database.requireReady();
 

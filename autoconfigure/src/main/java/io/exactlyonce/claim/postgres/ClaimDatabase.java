@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,7 @@ public final class ClaimDatabase implements AutoCloseable {
     private final ClaimTable table;
     private final DatabaseInitializationMode mode;
     private final Runnable whenReady;
-    private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
+    private volatile @Nullable Attempt latest;
     private volatile boolean ready;
     private volatile boolean awaited;
     private volatile boolean closed;
@@ -78,8 +77,8 @@ public final class ClaimDatabase implements AutoCloseable {
         }
     }
 
-    private Attempt begin() {
-        Attempt last = latest.get();
+    private synchronized Attempt begin() {
+        Attempt last = latest;
         if (last != null && (!last.check().isDone() || ready)) {
             return last;
         }
@@ -87,9 +86,7 @@ public final class ClaimDatabase implements AutoCloseable {
         Attempt next = new Attempt(check, new Thread(check, THREAD));
         // An application that gives up its start does not wait for a database.
         next.thread().setDaemon(true);
-        if (!latest.compareAndSet(last, next)) {
-            return begin();
-        }
+        latest = next;
         if (closed) {
             check.cancel(false);
         }
@@ -122,11 +119,11 @@ public final class ClaimDatabase implements AutoCloseable {
      * @return the server's address
      */
     public String prove() {
-        PrimaryCheck.Proof proof = primary.prove();
-        if (ready && !proof.table()) {
+        PrimaryCheck.Server server = primary.prove();
+        if (ready && !server.hasTable()) {
             table.verify();
         }
-        return proof.server();
+        return server.address();
     }
 
     /** Returns whether there are listeners, and claims can be kept. */
@@ -141,7 +138,7 @@ public final class ClaimDatabase implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        Attempt last = latest.get();
+        Attempt last = latest;
         if (last != null) {
             last.check().cancel(true);
             try {

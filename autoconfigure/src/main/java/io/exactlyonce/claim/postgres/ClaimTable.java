@@ -4,11 +4,9 @@ import io.exactlyonce.primary.ClaimDatabaseException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -31,13 +29,10 @@ public final class ClaimTable {
 
     /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
     private static final String WRITE_NOTHING = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
-                                            lease_until, result, error, first_claimed_at, claimed_at, completed_at,
-                                            fingerprint, parked_at, cleared, expires_at)
-            SELECT scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
-                   lease_until, result, error, first_claimed_at, claimed_at, completed_at,
-                   fingerprint, parked_at, cleared, expires_at
-            FROM exactly_once_claim WHERE false
+            SELECT scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous, lease_until, result, error,
+                   first_claimed_at, claimed_at, completed_at, fingerprint, parked_at, cleared, expires_at
+            FROM exactly_once_claim WHERE false;
+            INSERT INTO exactly_once_claim (scope, key) SELECT scope, key FROM exactly_once_claim WHERE false
             ON CONFLICT (scope, key) DO NOTHING;
             UPDATE exactly_once_claim SET status = status WHERE false
             """;
@@ -87,10 +82,7 @@ public final class ClaimTable {
         try {
             jdbc.execute(WRITE_NOTHING);
         } catch (DataAccessException failure) {
-            String state = NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException sql
-                    ? String.valueOf(sql.getSQLState())
-                    : "";
-            switch (state) {
+            switch (Statements.sqlState(failure)) {
                 case "42P01" ->
                     throw unfit(
                             "is missing from",

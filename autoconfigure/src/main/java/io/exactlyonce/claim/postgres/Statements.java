@@ -1,7 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.primary.ConnectionFailure;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -109,7 +109,7 @@ public final class Statements {
             return work.on(connection);
         } catch (SQLException failure) {
             // A pool that does not know of primaries would hand it out again.
-            ConnectionFailure.discard(dataSource, connection, failure);
+            ClaimPool.discard(dataSource, connection, failure);
             throw failure;
         }
     }
@@ -119,7 +119,7 @@ public final class Statements {
         if (ROLLED_BACK.contains(state)) {
             return MAX_TRIES_ROLLED_BACK;
         }
-        return ConnectionFailure.isStale(failure) ? MAX_TRIES_STALE : 1;
+        return ClaimPool.isStale(failure) ? MAX_TRIES_STALE : 1;
     }
 
     /** Returns whether a statement may have been committed, though it has failed: its connection was lost, or it had no reply in time. */
@@ -151,12 +151,7 @@ public final class Statements {
 
     /** Returns the outermost SQLSTATE of a failure and its causes, which tells what has failed; empty if there is none. */
     public static String sqlState(Throwable failure) {
-        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
-                return sql.getSQLState();
-            }
-        }
-        return "";
+        return ClaimPool.sqlState(failure);
     }
 
     /** Returns what goes in front of a statement that finds rows by their keys, and has one row as its answer. */

@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -218,8 +217,7 @@ class ClaimDatabaseTests {
                         return connections.open();
                     }
                 },
-                2,
-                SynchronousCommit.ON);
+                2);
         return new ClaimDatabase(claims, DatabaseInitializationMode.NEVER, () -> {});
     }
 }

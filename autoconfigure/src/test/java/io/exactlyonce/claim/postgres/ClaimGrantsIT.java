@@ -181,7 +181,7 @@ class ClaimGrantsIT {
     }
 
     private void lookAtReplicas() {
-        new ReplicaMonitor(pool, all -> {}).tick();
+        new ReplicaMonitor(pool, SynchronousCommit.ON, all -> {}).tick();
     }
 
     private PGSimpleDataSource application() {

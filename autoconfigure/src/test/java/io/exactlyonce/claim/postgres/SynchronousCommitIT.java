@@ -26,7 +26,7 @@ class SynchronousCommitIT {
     @BeforeAll
     static void commitsAreNotDurableByDefault() {
         DurabilityLog.losesCommitsByDefault(DATABASE);
-        try (var pool = pool(SynchronousCommit.ON)) {
+        try (var pool = pool()) {
             new ClaimTable(pool.dataSource()).create();
         }
         DurabilityLog.install(DATABASE);
@@ -36,7 +36,7 @@ class SynchronousCommitIT {
     @ParameterizedTest
     @EnumSource
     void commitsOfClaimsWaitForWhatIsConfigured(SynchronousCommit configured) {
-        try (var pool = pool(configured)) {
+        try (var pool = pool()) {
             assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), configured))
                     .containsExactly(configured.setting());
         }
@@ -51,7 +51,7 @@ class SynchronousCommitIT {
         source.setUser(SERVER.username());
         source.setPassword(SERVER.password());
         source.setPreferQueryMode(mode);
-        try (var pool = ClaimPool.around(source, 2, SynchronousCommit.ON)) {
+        try (var pool = ClaimPool.around(source, 2)) {
             assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), SynchronousCommit.ON))
                     .containsExactly("on");
         }
@@ -61,7 +61,7 @@ class SynchronousCommitIT {
     @ParameterizedTest
     @EnumSource
     void sessionsAreLeftAsTheyAre(SynchronousCommit configured) {
-        try (var pool = pool(configured)) {
+        try (var pool = pool()) {
             DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), configured);
 
             assertThat(settingOf(pool.dataSource())).isEqualTo("off");
@@ -76,7 +76,7 @@ class SynchronousCommitIT {
             foreign.setUsername(SERVER.username());
             foreign.setPassword(SERVER.password());
             foreign.setMaximumPoolSize(2);
-            try (var pool = ClaimPool.around(foreign, 2, configured)) {
+            try (var pool = ClaimPool.around(foreign, 2)) {
                 assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), configured))
                         .containsExactly(configured.setting());
             }
@@ -85,9 +85,9 @@ class SynchronousCommitIT {
         }
     }
 
-    private static ClaimPool pool(SynchronousCommit configured) {
+    private static ClaimPool pool() {
         var target = new ClaimPool.Target("spring.datasource.url", URL, SERVER.username(), SERVER.password());
-        return new ClaimPool(target, 2, Duration.ofSeconds(3), configured);
+        return new ClaimPool(target, 2, Duration.ofSeconds(3));
     }
 
     private static String settingOf(DataSource dataSource) {

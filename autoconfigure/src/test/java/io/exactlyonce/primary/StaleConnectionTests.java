@@ -9,41 +9,39 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ConnectionFailureTests {
+class StaleConnectionTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"08000", "08003", "08006", "08P01", "57P01", "57P02", "57P03", "25006"})
     void freshConnectionHelps(String sqlState) {
-        assertThat(ConnectionFailure.isStale(new IllegalStateException(new SQLException("gone", sqlState))))
+        assertThat(ClaimPool.isStale(new IllegalStateException(new SQLException("gone", sqlState))))
                 .isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"23505", "40001", "40P01", "57014", "42P01", "53300"})
     void freshConnectionMakesNoDifference(String sqlState) {
-        assertThat(ConnectionFailure.isStale(new SQLException("no", sqlState))).isFalse();
+        assertThat(ClaimPool.isStale(new SQLException("no", sqlState))).isFalse();
     }
 
     @Test
     void replyThatIsLateIsNotWaitedForTwice() {
-        assertThat(ConnectionFailure.isStale(new SQLException("late", "08006", new SocketTimeoutException())))
+        assertThat(ClaimPool.isStale(new SQLException("late", "08006", new SocketTimeoutException())))
                 .isFalse();
-        assertThat(ConnectionFailure.isStale(new SQLException("reset", "08006", new IOException("reset"))))
+        assertThat(ClaimPool.isStale(new SQLException("reset", "08006", new IOException("reset"))))
                 .isTrue();
     }
 
     @Test
     void outermostSqlStateDecides() {
         var broken = new SQLException("broken", "08006");
-        assertThat(ConnectionFailure.isStale(new SQLException("duplicate", "23505", broken)))
+        assertThat(ClaimPool.isStale(new SQLException("duplicate", "23505", broken)))
                 .isFalse();
-        assertThat(ConnectionFailure.isStale(new SQLException("none", null, broken)))
-                .isTrue();
+        assertThat(ClaimPool.isStale(new SQLException("none", null, broken))).isTrue();
     }
 
     @Test
     void failureOfAnotherKindIsNone() {
-        assertThat(ConnectionFailure.isStale(new IllegalStateException("no SQL")))
-                .isFalse();
+        assertThat(ClaimPool.isStale(new IllegalStateException("no SQL"))).isFalse();
     }
 }
