@@ -13,11 +13,12 @@ import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import org.springframework.beans.factory.ObjectProvider;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -50,10 +51,9 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                 WindowWatch windows,
                 QueueAudit audit,
                 Sightings sightings,
-                ObjectProvider<ParkedClaims> claims,
-                ObjectProvider<ExactlyOnceOperations> operations) {
-            return new ExactlyOnceEndpoint(
-                    listeners, windows, audit, sightings, claims.getIfAvailable(), operations.getIfAvailable());
+                @Nullable ParkedClaims claims,
+                @Nullable ExactlyOnceOperations operations) {
+            return new ExactlyOnceEndpoint(listeners, windows, audit, sightings, claims, operations);
         }
     }
 
@@ -84,8 +84,8 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         @ConditionalOnEnabledHealthIndicator("exactly-once")
         @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
         ClaimHealthIndicator exactlyOnceHealthIndicator(
-                ClaimHealthIndicator.Store store, RenewalLifecycle renewals, ListenerStates listeners) {
-            return new ClaimHealthIndicator(store, renewals.supervisor(), listeners);
+                ClaimHealthIndicator.Store store, RenewalSupervisor renewals, ListenerStates listeners) {
+            return new ClaimHealthIndicator(store, renewals, listeners);
         }
     }
 
