@@ -59,24 +59,20 @@ public final class ExactlyOnceActuatorAutoConfiguration {
 
     /** Whether claims can be kept, told in each health group that names it. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({
-        HealthEndpointGroupsPostProcessor.class,
-        ConditionalOnEnabledHealthIndicator.class,
-        SecurityContext.class
-    })
+    @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     static class Health {
-
-        /** Without an indicator, too. */
-        @Bean
-        @ConditionalOnBean(ClaimDatabase.class)
-        static ClaimHealthGroups exactlyOnceHealthGroups() {
-            return new ClaimHealthGroups();
-        }
 
         @Bean
         @ConditionalOnBean(ClaimDatabase.class)
         ClaimHealthIndicator.Store exactlyOnceStoreHealth(ClaimDatabase database) {
             return health -> health.withDetail("primary", database.prove());
+        }
+
+        /** Without an indicator, too. */
+        @Bean
+        @ConditionalOnBean(ClaimHealthIndicator.Store.class)
+        static HealthEndpointGroupsPostProcessor exactlyOnceHealthGroups() {
+            return HealthWithoutClaims::of;
         }
 
         @Bean
