@@ -4,6 +4,7 @@ import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.audit.QueueFacts.Attributes;
 import io.exactlyonce.audit.QueueFacts.Redrive;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -48,8 +49,7 @@ public final class QueueAudit implements DeliveryObserver {
      * @param renews whether windows and leases are renewed
      * @param lease of claims; {@code null} for the window of each delivery
      * @param retention for how long a completed key is remembered
-     * @param initialDelay until a message is visible again after its first failure
-     * @param maxDelay the longest such time
+     * @param backoff how long a message that failed stays away
      * @param connectionTimeout how long claims may wait for a connection, where the application chose that; {@code null} if not
      * @param opening how long it took to open one at the start; empty if it is not known, or if claims need none
      */
@@ -57,19 +57,15 @@ public final class QueueAudit implements DeliveryObserver {
             boolean renews,
             @Nullable Duration lease,
             Duration retention,
-            Duration initialDelay,
-            Duration maxDelay,
+            RetryBackoff backoff,
             @Nullable Duration connectionTimeout,
             Supplier<Optional<Duration>> opening) {
 
         /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */
         Duration retriesLast(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
-            Duration delay = initialDelay;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
-                // A delay is shortened by up to a half by chance.
-                sum = sum.plus(delay.dividedBy(2));
-                delay = delay.multipliedBy(2).compareTo(maxDelay) < 0 ? delay.multipliedBy(2) : maxDelay;
+                sum = sum.plus(backoff.after(receive, 0));
             }
             return sum;
         }

@@ -13,11 +13,12 @@ import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import org.springframework.beans.factory.ObjectProvider;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -50,28 +51,16 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                 WindowWatch windows,
                 QueueAudit audit,
                 Sightings sightings,
-                ObjectProvider<ParkedClaims> claims,
-                ObjectProvider<ExactlyOnceOperations> operations) {
-            return new ExactlyOnceEndpoint(
-                    listeners, windows, audit, sightings, claims.getIfAvailable(), operations.getIfAvailable());
+                @Nullable ParkedClaims claims,
+                @Nullable ExactlyOnceOperations operations) {
+            return new ExactlyOnceEndpoint(listeners, windows, audit, sightings, claims, operations);
         }
     }
 
     /** Whether claims can be kept, told in each health group that names it. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({
-        HealthEndpointGroupsPostProcessor.class,
-        ConditionalOnEnabledHealthIndicator.class,
-        SecurityContext.class
-    })
+    @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     static class Health {
-
-        /** Without an indicator, too. */
-        @Bean
-        @ConditionalOnBean(ClaimDatabase.class)
-        static ClaimHealthGroups exactlyOnceHealthGroups() {
-            return new ClaimHealthGroups();
-        }
 
         @Bean
         @ConditionalOnBean(ClaimDatabase.class)
@@ -79,13 +68,20 @@ public final class ExactlyOnceActuatorAutoConfiguration {
             return health -> health.withDetail("primary", database.prove());
         }
 
+        /** Without an indicator, too. */
+        @Bean
+        @ConditionalOnBean(ClaimHealthIndicator.Store.class)
+        static HealthEndpointGroupsPostProcessor exactlyOnceHealthGroups() {
+            return HealthWithoutClaims::of;
+        }
+
         @Bean
         @ConditionalOnBean(ClaimHealthIndicator.Store.class)
         @ConditionalOnEnabledHealthIndicator("exactly-once")
         @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
         ClaimHealthIndicator exactlyOnceHealthIndicator(
-                ClaimHealthIndicator.Store store, RenewalLifecycle renewals, ListenerStates listeners) {
-            return new ClaimHealthIndicator(store, renewals.supervisor(), listeners);
+                ClaimHealthIndicator.Store store, RenewalSupervisor renewals, ListenerStates listeners) {
+            return new ClaimHealthIndicator(store, renewals, listeners);
         }
     }
 

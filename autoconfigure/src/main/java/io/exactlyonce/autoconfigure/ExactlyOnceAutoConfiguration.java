@@ -25,11 +25,11 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.waiting.KeyWatcher;
 import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
+import io.exactlyonce.delivery.waiting.WaitingDeliveries;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.ListenerEngine.Readiness;
 import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
@@ -42,6 +42,8 @@ import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.UnknownProperties;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
 import io.exactlyonce.sighting.ListenerModes;
 import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.sighting.SightingLog;
@@ -51,14 +53,13 @@ import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.time.Timer;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.foresight.Latencies;
 import io.exactlyonce.window.watch.WindowLog;
 import io.exactlyonce.window.watch.WindowObserver;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.observation.ObservationRegistry;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -66,13 +67,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
+import javax.sql.DataSource;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.LazyInitializationExcludeFilter;
@@ -109,8 +109,6 @@ import tools.jackson.databind.json.JsonMapper;
 @Import({PostgresClaimsConfiguration.class, ExactlyOnceAutoConfiguration.AutoProxyCreator.class})
 public final class ExactlyOnceAutoConfiguration {
 
-    static final String OBSERVERS = "exactlyOnceObservers";
-
     private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";
 
     private static final Duration AUDIT_INTERVAL = Duration.ofMinutes(1);
@@ -118,13 +116,11 @@ public final class ExactlyOnceAutoConfiguration {
     private static final long IDLE_SECONDS = 10;
     private static final int MOST_EVENTS = 1_000;
 
-    /** Deliveries from which on a 99th percentile is more than the longest of them. */
-    private static final int ENOUGH = 100;
-
     private final ExactlyOnceProperties properties;
     private final Clockwork clockwork;
     private final ClaimStore store;
     private final AsyncClaimStore async;
+    private final ClaimWriter writer;
     private final ClaimSettings terms;
     private final RetryBackoff backoff;
     private final JacksonResultSerializer serializer;
@@ -140,6 +136,8 @@ public final class ExactlyOnceAutoConfiguration {
         this.async = store instanceof AsyncClaimStore own
                 ? own
                 : new ExecutorClaimStore(store, threads("exactly-once-claims-", threads, Integer.MAX_VALUE));
+        // Tells no circuit breaker of answers.
+        this.writer = new ClaimWriter(store, async, clockwork);
         this.terms = new ClaimSettings(
                 ManagementFactory.getRuntimeMXBean().getName(),
                 properties.claim().lease(),
@@ -163,62 +161,69 @@ public final class ExactlyOnceAutoConfiguration {
         return new SystemClockwork();
     }
 
-    /** No candidate for injection: it is no observer for itself. */
-    @Bean(name = OBSERVERS, defaultCandidate = false)
+    /** All observers that are beans, but for itself. */
+    @Bean
     CompositeDeliveryObserver exactlyOnceObservers(
-            ObjectProvider<DeliveryObserver> observers,
-            ObjectProvider<ObservationRegistry> registry,
-            Environment environment) {
-        Stream<DeliveryObserver> around = Stream.of(
-                new DeliveryLogContext(),
-                new DeliveryObservations(
-                        registry.getIfAvailable(() -> ObservationRegistry.NOOP),
-                        environment.getProperty(MESSAGES_OBSERVED, Boolean.class, false),
-                        properties.observation().opentelemetryNames()));
+            List<DeliveryObserver> observers, ObjectProvider<ObservationRegistry> registry, Environment environment) {
+        DeliveryObservations observations = new DeliveryObservations(
+                registry.getIfAvailable(() -> ObservationRegistry.NOOP),
+                environment.getProperty(MESSAGES_OBSERVED, Boolean.class, false),
+                properties.observation().opentelemetryNames());
+        Stream<DeliveryObserver> around = Stream.of(new DeliveryLogContext(), observations);
         return new CompositeDeliveryObserver(
-                Stream.concat(observers.orderedStream(), around).toList());
+                Stream.concat(observers.stream(), around).toList());
     }
 
     @Bean
-    RenewalLifecycle exactlyOnceRenewals(@Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        return new RenewalLifecycle(store, properties.renewal().schedule(), observers, clockwork);
+    RenewalSupervisor exactlyOnceRenewals(CompositeDeliveryObserver observers) {
+        RenewalSchedule schedule = properties.renewal().schedule();
+        Executor leases = clockwork.thread("exactly-once-leases-1");
+        return new RenewalSupervisor(store, schedule, observers, leases, clockwork, Jitter.RANDOM);
+    }
+
+    /** Deliveries are renewed while their handlers and acknowledgements finish. */
+    @Bean
+    TickLifecycle exactlyOnceRenewalLifecycle(RenewalSupervisor renewals) {
+        return new TickLifecycle(() -> renewals.begin(clockwork, "exactly-once-renewal-1"));
     }
 
     @Bean
-    StoreCircuitBreakers exactlyOnceStoreCircuitBreakers(@Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        return new StoreCircuitBreakers(observers);
-    }
-
-    @Bean
-    Deliveries exactlyOnceDeliveries(
-            RenewalLifecycle renewals, @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        return new Deliveries(
-                renewals.supervisor(),
+    ListenerEngine exactlyOnceEngine(
+            RenewalSupervisor renewals,
+            CompositeDeliveryObserver observers,
+            QueueAudit audit,
+            ObjectProvider<StartLine.Place> places,
+            ObjectProvider<ClaimDatabase> database) {
+        int mostWaiting = properties.retry().maxWaiting();
+        Deliveries deliveries = new Deliveries(renewals, observers, backoff, clockwork, Jitter.RANDOM, mostWaiting);
+        StoreCircuitBreakers breakers = new StoreCircuitBreakers(observers);
+        ClaimWriter guarded = new ClaimWriter(store, breakers.claims().guard(async), clockwork);
+        Executor cancellations = daemons("exactly-once-cancellation-");
+        DeliveryPipeline pipeline = new DeliveryPipeline(
+                guarded, terms, backoff, results, observers, clockwork, Jitter.RANDOM, cancellations);
+        StartLine line = new StartLine(
+                places.getIfAvailable(() -> new StartLine.Place(store.getClass().getSimpleName())),
+                properties.claim().retention(),
+                properties.claim().lease(),
+                properties.renewal().schedule());
+        return new ListenerEngine(
+                pipeline,
+                deliveries,
+                breakers,
                 observers,
-                backoff,
                 clockwork,
-                Jitter.RANDOM,
-                properties.retry().maxWaiting());
+                clockwork,
+                audit::require,
+                line,
+                () -> database.ifAvailable(ClaimDatabase::beginCheck),
+                () -> database.ifAvailable(ClaimDatabase::requireReady));
     }
 
     @Bean
-    DeliveryPipeline exactlyOncePipeline(
-            StoreCircuitBreakers breakers, @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        return new DeliveryPipeline(
-                new ClaimWriter(store, breakers.claims().guard(async), clockwork),
-                terms,
-                backoff,
-                results,
-                observers,
-                clockwork,
-                Jitter.RANDOM,
-                daemons("exactly-once-cancellation-"));
-    }
-
-    @Bean
-    TickLifecycle exactlyOnceKeyWatch(Deliveries deliveries, StoreCircuitBreakers breakers) {
-        KeyWatcher watch = new KeyWatcher(
-                plainWriter(), deliveries.waiters(), breakers, terms, daemons("exactly-once-probe-"), clockwork);
+    TickLifecycle exactlyOnceKeyWatch(ListenerEngine engine) {
+        WaitingDeliveries waiting = engine.deliveries().waiters();
+        Executor probes = daemons("exactly-once-probe-");
+        KeyWatcher watch = new KeyWatcher(writer, waiting, engine.breakers(), terms, probes, clockwork);
         return new TickLifecycle(clockwork, "exactly-once-watch-1", watch::tick, KeyWatcher.INTERVAL);
     }
 
@@ -227,57 +232,15 @@ public final class ExactlyOnceAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(
-            ParkedClaims parked, RenewalLifecycle renewals, ObjectProvider<ClaimDatabase> database) {
-        ActionExecutor executions = new ActionExecutor(plainWriter(), terms, renewals.supervisor(), results, clockwork);
-        return new DefaultExactlyOnceOperations(
-                executions, parked, results, () -> database.ifAvailable(ClaimDatabase::requireReady));
+            ParkedClaims parked, RenewalSupervisor renewals, ListenerEngine engine) {
+        ActionExecutor executions = new ActionExecutor(writer, terms, renewals, results, clockwork);
+        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness());
     }
 
     @Bean
     ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
-            Environment environment,
-            ObjectProvider<ClaimDatabase> database,
-            DeliveryPipeline pipeline,
-            Deliveries deliveries,
-            StoreCircuitBreakers breakers,
-            QueueAudit audit,
-            ObjectProvider<StartLine.Place> place,
-            ObjectProvider<ObservedClaims> observed,
-            @Qualifier(OBSERVERS) CompositeDeliveryObserver observers) {
-        ClaimDatabase claims = database.getIfAvailable();
-        // There is no check to make for a store of the application's own.
-        Readiness readiness = claims == null ? () -> {} : new DatabaseReadiness(claims);
-        return new ExactlyOnceContainerFactoryConfigurer(
-                environment,
-                () -> new ListenerEngine(
-                        pipeline,
-                        deliveries,
-                        breakers,
-                        observers,
-                        clockwork,
-                        clockwork,
-                        audit::require,
-                        new StartLine(
-                                place.getIfAvailable(() ->
-                                        new StartLine.Place(store.getClass().getSimpleName())),
-                                properties.claim().retention(),
-                                properties.claim().lease(),
-                                properties.renewal().schedule()),
-                        readiness),
-                new ObservedContainers(observed));
-    }
-
-    private record DatabaseReadiness(ClaimDatabase database) implements Readiness {
-
-        @Override
-        public void begin() {
-            database.beginCheck();
-        }
-
-        @Override
-        public void run() {
-            database.requireReady();
-        }
+            Environment environment, ListenerEngine engine, ObjectProvider<ObservedClaims> observed) {
+        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, new ObservedContainers(observed));
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
@@ -290,15 +253,15 @@ public final class ExactlyOnceAutoConfiguration {
     ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
             ListableBeanFactory beans,
             Environment environment,
-            ObjectProvider<StoreCircuitBreakers> breakers,
-            ObjectProvider<ClaimDatabase> database,
-            ObjectProvider<ClaimPool> claims) {
+            ObjectProvider<ListenerEngine> engine,
+            Optional<ClaimPool> claims) {
         ListenerModes modes = new ListenerModes(environment, properties.mode());
         return new ExactlyOnceListenerConfigurer(beans, modes, serializer, (manager, named) -> {
+            ListenerEngine its = engine.getObject();
             // A transaction proves itself on the table, which may have to be created first.
-            database.ifAvailable(ClaimDatabase::requireReady);
-            var transaction = transactions(beans, claims.getIfAvailable()).of(manager, named);
-            return breakers.getObject().guard(transaction, nameOf(manager, beans));
+            its.readiness().run();
+            var transaction = transactions(beans, claims).of(manager, named);
+            return its.breakers().guard(transaction, nameOf(manager, beans));
         });
     }
 
@@ -310,15 +273,14 @@ public final class ExactlyOnceAutoConfiguration {
                 .orElseGet(manager::toString);
     }
 
-    private TransactionCheck transactions(BeanFactory beans, @Nullable ClaimPool claims) {
-        if (claims == null) {
-            throw new UnsupportedTransactionException(
-                    "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
-                    "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
-                    null);
-        }
+    private TransactionCheck transactions(BeanFactory beans, Optional<ClaimPool> claims) {
+        DataSource kept = claims.map(ClaimPool::dataSource)
+                .orElseThrow(() -> new UnsupportedTransactionException(
+                        "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
+                        "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
+                        null));
         ExactlyOnceProperties.Claim claim = properties.claim();
-        return new TransactionCheck(claims.dataSource(), beans, claim.retention(), claim.synchronousCommit());
+        return new TransactionCheck(kept, beans, claim.retention(), claim.synchronousCommit());
     }
 
     @Bean
@@ -335,12 +297,12 @@ public final class ExactlyOnceAutoConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(
-            ObjectProvider<DeliveryPipeline> pipeline, BeanFactory beans, Environment environment) {
+            ObjectProvider<ListenerEngine> engine, BeanFactory beans, Environment environment) {
         // Advice is made before properties are bound for beans.
         Mode mode =
                 Binder.get(environment).bind("exactly-once.mode", Mode.class).orElse(Mode.ENFORCE);
         return new ExactlyOnceAdvisor(
-                pipeline,
+                () -> engine.getObject().pipeline(),
                 () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class),
                 new ListenerModes(environment, mode));
     }
@@ -348,8 +310,7 @@ public final class ExactlyOnceAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     QueueAudit exactlyOnceQueueAudit(
-            WindowWatch windows, ObjectProvider<QueueObserver> observers, ObjectProvider<ClaimPool> claims) {
-        ClaimPool pool = claims.getIfAvailable();
+            WindowWatch windows, ObjectProvider<QueueObserver> observers, Optional<ClaimPool> claims) {
         Executor thread = threads("exactly-once-audit-start-", 1, Integer.MAX_VALUE);
         // The timer's own thread may not wait for SQS.
         Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
@@ -361,20 +322,12 @@ public final class ExactlyOnceAutoConfiguration {
                         properties.renewal().enabled(),
                         properties.claim().lease(),
                         properties.claim().retention(),
-                        properties.retry().initialDelay(),
-                        properties.retry().maxDelay(),
-                        pool == null ? null : pool.chosenTimeout().orElse(null),
-                        pool == null ? Optional::empty : pool::openingTime),
-                subscription -> p99(windows, subscription),
+                        backoff,
+                        claims.flatMap(ClaimPool::chosenTimeout).orElse(null),
+                        () -> claims.flatMap(ClaimPool::openingTime)),
+                windows::p99,
                 observers.orderedStream().toList(),
                 afterwards);
-    }
-
-    private static Optional<Duration> p99(WindowWatch windows, Subscription subscription) {
-        return windows.window(subscription.listener(), subscription.queue())
-                .map(window -> window.outlook().latencies())
-                .filter(latencies -> latencies.count() >= ENOUGH)
-                .map(Latencies::p99);
     }
 
     @Bean
@@ -400,9 +353,9 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    WindowWatch exactlyOnceWindowWatch(ObjectProvider<WindowObserver> observers) {
+    WindowWatch exactlyOnceWindowWatch(List<WindowObserver> observers) {
         boolean isRenewed = properties.renewal().enabled();
-        Stream<WindowObserver> told = Stream.concat(Stream.of(new WindowLog(isRenewed)), observers.orderedStream());
+        Stream<WindowObserver> told = Stream.concat(Stream.of(new WindowLog(isRenewed)), observers.stream());
         return new WindowWatch(isRenewed, told.toList(), clockwork);
     }
 
@@ -421,14 +374,9 @@ public final class ExactlyOnceAutoConfiguration {
     /** What its thread is given is bounded by the observations that may be under way. */
     @Bean
     @Lazy
-    ObservedClaims exactlyOnceObservedClaims(ObjectProvider<SightingObserver> observers) {
-        return new ObservedClaims(
-                async,
-                terms,
-                observers.orderedStream().toList(),
-                threads("exactly-once-observing-", 1, Integer.MAX_VALUE),
-                clockwork,
-                ObservedClaims.MOST_UNDER_WAY);
+    ObservedClaims exactlyOnceObservedClaims(List<SightingObserver> observers) {
+        Executor thread = threads("exactly-once-observing-", 1, Integer.MAX_VALUE);
+        return new ObservedClaims(async, terms, observers, thread, clockwork, ObservedClaims.MOST_UNDER_WAY);
     }
 
     /**
@@ -446,18 +394,9 @@ public final class ExactlyOnceAutoConfiguration {
                 log.getObject().unanswered(away);
             }
         };
-        return new TickLifecycle(clockwork, "exactly-once-observed-check-1", check, CHECK_INTERVAL) {
-
-            @Override
-            public boolean isAutoStartup() {
-                return sightings.isObserving();
-            }
-        };
-    }
-
-    /** Returns one that tells no circuit breaker of answers. */
-    private ClaimWriter plainWriter() {
-        return new ClaimWriter(store, async, clockwork);
+        return new TickLifecycle(() -> sightings.isObserving()
+                ? clockwork.every(CHECK_INTERVAL, "exactly-once-observed-check-1", check)
+                : null);
     }
 
     /** Returns daemon threads that end by themselves when there is nothing to do, so that there is nothing to stop. */

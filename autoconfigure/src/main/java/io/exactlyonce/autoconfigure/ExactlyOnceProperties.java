@@ -56,13 +56,6 @@ public record ExactlyOnceProperties(
 
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
-    private static final Duration DAY = Duration.ofDays(1);
-
-    /** All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks. */
-    private static final int MOST_WAITING = 5_000;
-
-    private static final DataSize NO_RESULT = DataSize.ofBytes(0);
-    private static final DataSize LARGEST_RESULT = DataSize.ofMegabytes(16);
 
     public ExactlyOnceProperties {
         Duration kept = claim.retention();
@@ -104,7 +97,7 @@ public record ExactlyOnceProperties(
         public Claim {
             require(LEASE, lease, SECOND, VisibilityWindow.CEILING);
             require(RETENTION, retention, MINUTE, Duration.ofDays(3650));
-            require("exactly-once.claim.max-result-size", maxResultSize, NO_RESULT, LARGEST_RESULT);
+            require("exactly-once.claim.max-result-size", maxResultSize, DataSize.ofBytes(0), DataSize.ofMegabytes(16));
         }
     }
 
@@ -127,7 +120,7 @@ public record ExactlyOnceProperties(
             @DefaultValue("500") int batchSize) {
 
         public Cleanup {
-            require(CLEANUP_INTERVAL, interval, SECOND, DAY);
+            require(CLEANUP_INTERVAL, interval, SECOND, Duration.ofDays(1));
             require("exactly-once.claim.cleanup.batch-size", batchSize, 1, 10_000);
         }
     }
@@ -177,17 +170,7 @@ public record ExactlyOnceProperties(
         private static final Pattern URLS = Pattern.compile("jdbc:([\\w-]+:)*postgresql:.*", Pattern.DOTALL);
 
         public Datasource {
-            requireUrl(url, username != null || password != null);
-            // One for renewals, which must never wait for claims.
-            require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
-            require(ClaimPool.TIMEOUT_PROPERTY, connectionTimeout, SECOND, MINUTE);
-            Duration lagInterval = replicaLagInterval.isZero() ? null : replicaLagInterval;
-            require("exactly-once.datasource.replica-lag-interval", lagInterval, SECOND, Duration.ofHours(1));
-        }
-
-        /** URLs may hold a password, so that messages quote no more than what comes before the host. */
-        private static void requireUrl(@Nullable String url, boolean credentials) {
-            if (url == null && credentials) {
+            if (url == null && (username != null || password != null)) {
                 throw new InvalidPropertyException(
                         URL,
                         "exactly-once.datasource.username and exactly-once.datasource.password are for " + URL
@@ -195,13 +178,19 @@ public record ExactlyOnceProperties(
                         "set it as well, or remove them to use the application's connection details");
             }
             if (url != null && !URLS.matcher(url).matches()) {
+                // It may hold a password: quoted is no more than what comes before the host.
                 String shown = url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
                 throw new InvalidPropertyException(
                         URL,
-                        URL + " (" + shown + ") must begin with jdbc:postgresql:: claims need PostgreSQL",
+                        "%s (%s) must begin with jdbc:postgresql:: claims need PostgreSQL".formatted(URL, shown),
                         "set it to jdbc:postgresql://host:port/database of the primary, or remove it to use the"
                                 + " application's database");
             }
+            // One for renewals, which must never wait for claims.
+            require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
+            require(ClaimPool.TIMEOUT_PROPERTY, connectionTimeout, SECOND, MINUTE);
+            Duration lagInterval = replicaLagInterval.isZero() ? null : replicaLagInterval;
+            require("exactly-once.datasource.replica-lag-interval", lagInterval, SECOND, Duration.ofHours(1));
         }
 
         /** Without URL and password. */
@@ -254,7 +243,8 @@ public record ExactlyOnceProperties(
             require(INITIAL_DELAY, initialDelay, SECOND, VisibilityWindow.CEILING);
             require(MAX_DELAY, maxDelay, SECOND, VisibilityWindow.CEILING);
             requireOrder(MAX_DELAY, maxDelay, INITIAL_DELAY, initialDelay, "the delay could not grow");
-            require("exactly-once.retry.max-waiting", maxWaiting, 0, MOST_WAITING);
+            // All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks.
+            require("exactly-once.retry.max-waiting", maxWaiting, 0, 5_000);
         }
     }
 

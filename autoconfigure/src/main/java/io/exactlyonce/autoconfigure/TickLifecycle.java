@@ -2,28 +2,34 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /** Does something again and again, from before the first container starts until after the last has stopped. */
 class TickLifecycle implements SmartLifecycle {
 
-    private final Clockwork clockwork;
-    private final String thread;
-    private final Runnable tick;
-    private final Duration interval;
+    /**
+     * Containers start last and stop first of all, in the highest phase. Next a web server waits for its requests, which may
+     * run under claims, too; Boot keeps the 2048 phases below the highest for that.
+     */
+    static final int PHASE = DEFAULT_PHASE - 4096;
+
+    private final Supplier<Clockwork.@Nullable Ticks> begin;
     private volatile Clockwork.@Nullable Ticks ticks;
 
+    /** @param begin returns what goes on until it is closed; {@code null} if there is nothing to do */
+    TickLifecycle(Supplier<Clockwork.@Nullable Ticks> begin) {
+        this.begin = begin;
+    }
+
     TickLifecycle(Clockwork clockwork, String thread, Runnable tick, Duration interval) {
-        this.clockwork = clockwork;
-        this.thread = thread;
-        this.tick = tick;
-        this.interval = interval;
+        this(() -> clockwork.every(interval, thread, tick));
     }
 
     @Override
     public void start() {
-        ticks = clockwork.every(interval, thread, tick);
+        ticks = begin.get();
     }
 
     @Override
@@ -42,6 +48,6 @@ class TickLifecycle implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return RenewalLifecycle.PHASE;
+        return PHASE;
     }
 }

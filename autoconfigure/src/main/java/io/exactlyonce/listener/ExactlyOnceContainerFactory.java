@@ -46,7 +46,7 @@ public final class ExactlyOnceContainerFactory
     private static final String QUEUE_NOT_FOUND = "spring.cloud.aws.sqs.queue-not-found-strategy";
 
     private final Supplier<SqsMessageListenerContainerFactory<Object>> original;
-    private final Supplier<ListenerEngine> engine;
+    private final ListenerEngine engine;
     private final QueueNotFoundStrategy queueNotFound;
     private final boolean virtualThreads;
     private final ScopeConflicts scopes;
@@ -59,14 +59,13 @@ public final class ExactlyOnceContainerFactory
      * @param environment says whether the application asks for missing queues to be created, and for virtual threads.
      *     Awspring creates queues by default, with a window of 30 s and no dead-letter queue; here a missing queue stops
      *     the start
-     * @param engine resolved with each container, which has it begin to prove the database ready; each message
-     *     source awaits that before it polls
+     * @param engine begins with each container to prove the database ready; each message source awaits that before it polls
      * @param observing for listeners that are only observed, whose containers stay as they are made
      */
     ExactlyOnceContainerFactory(
             Supplier<SqsMessageListenerContainerFactory<Object>> original,
             Environment environment,
-            Supplier<ListenerEngine> engine,
+            ListenerEngine engine,
             ScopeConflicts scopes,
             ObservedContainers observing) {
         this.original = original;
@@ -83,7 +82,6 @@ public final class ExactlyOnceContainerFactory
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
             ListenerMethodValidator.requireSingleMessages(several.getMethods());
         }
-        ListenerEngine ready = engine.get();
         ContainerSettings settings = ContainerSettings.begin();
         Endpoint prepared = observing.prepare(endpoint, settings);
         SqsMessageListenerContainer<Object> container;
@@ -110,7 +108,7 @@ public final class ExactlyOnceContainerFactory
         if (prepared instanceof ListenerEndpoint own) {
             own.requireMethod(container);
         }
-        ready.readiness().begin();
+        engine.check().run();
         if (settings.isBatch()) {
             container.configure(options -> options.listenerMode(ListenerMode.BATCH));
         }
@@ -118,34 +116,31 @@ public final class ExactlyOnceContainerFactory
         new ContainerDifferences(container, settings.transaction() != null).tell(listener);
         container.configure(options -> {
             chooseThreads(container.getContainerOptions(), options, listener, settings);
-            configure(container.getContainerOptions(), options, ready, settings);
+            configure(container.getContainerOptions(), options, settings);
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned(), settings.effects());
         container.setComponentFactories(List.of(
-                new ComponentFactory<>(ready, listener, settings, false),
-                new ComponentFactory<>(ready, listener, settings, true)));
+                new ComponentFactory<>(engine, listener, settings, false),
+                new ComponentFactory<>(engine, listener, settings, true)));
         if (!container.isAutoStartup()) {
             // Its message source will not wait for the check at the start, and a database that cannot keep claims must
             // stop it.
-            ready.readiness().run();
+            engine.readiness().run();
         }
         return container;
     }
 
     /** Adds what the engine needs to what the application has configured. */
     private void configure(
-            SqsContainerOptions configured,
-            SqsContainerOptionsBuilder options,
-            ListenerEngine ready,
-            ContainerSettings settings) {
-        StoreCircuitBreaker breaker = ready.breakers().of(settings.transaction());
+            SqsContainerOptions configured, SqsContainerOptionsBuilder options, ContainerSettings settings) {
+        StoreCircuitBreaker breaker = engine.breakers().of(settings.transaction());
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(
                         configured.getQueueNotFoundStrategy() == QueueNotFoundStrategy.FAIL
                                 ? QueueNotFoundStrategy.FAIL
                                 : queueNotFound)
                 .backPressureHandlerFactory(PausingBackPressureHandler.around(
-                        configured.getBackPressureHandlerFactory(), breaker, settings.claimsAhead(), ready.clock()))
+                        configured.getBackPressureHandlerFactory(), breaker, settings.claimsAhead(), engine.clock()))
                 .queueAttributeNames(plus(
                         configured.getQueueAttributeNames().stream(),
                         Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))

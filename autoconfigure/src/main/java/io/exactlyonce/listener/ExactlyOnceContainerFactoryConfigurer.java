@@ -5,7 +5,6 @@ import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.observed.ObservedContainers;
-import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -25,7 +24,7 @@ import org.springframework.core.env.Environment;
 public final class ExactlyOnceContainerFactoryConfigurer {
 
     private final Environment environment;
-    private final Supplier<ListenerEngine> engine;
+    private final ListenerEngine engine;
     private final ObservedContainers observing;
     private final ScopeConflicts scopes = new ScopeConflicts();
 
@@ -33,11 +32,11 @@ public final class ExactlyOnceContainerFactoryConfigurer {
      * Makes a configurer.
      *
      * @param environment says whether the application asks for missing queues to be created, and for virtual threads
-     * @param engine resolved with each container, which has it begin to prove the database ready
+     * @param engine what containers need of it
      * @param observing for listeners that are only observed
      */
     public ExactlyOnceContainerFactoryConfigurer(
-            Environment environment, Supplier<ListenerEngine> engine, ObservedContainers observing) {
+            Environment environment, ListenerEngine engine, ObservedContainers observing) {
         this.environment = environment;
         this.engine = engine;
         this.observing = observing;

@@ -2,10 +2,7 @@ package io.exactlyonce.property;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,22 +48,30 @@ public record UnknownProperties(ConfigurableEnvironment environment, Class<?> ty
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-        List<ConfigurationProperty> unknown = new ArrayList<>(unbound(ConfigurationPropertyName.of(ROOT), type));
+        List<ConfigurationProperty> unknown = new ArrayList<>(unbound(ROOT, type));
         if (!unknown.isEmpty()) {
-            groups(beans).forEach((name, group) -> {
-                unknown.removeIf(property -> name.equals(property.getName()) || name.isAncestorOf(property.getName()));
-                // What an application lets pass in a group of its own is its own matter.
-                if (group.getName().startsWith("io.exactlyonce.")) {
-                    unknown.addAll(unbound(name, group));
-                }
-            });
+            beans.getBeanNamesIterator().forEachRemaining(bean -> leaveToGroup(bean, beans, unknown));
         }
         if (!unknown.isEmpty()) {
             report(unknown.stream().map(this::describe).collect(Collectors.joining(", ")));
         }
     }
 
-    private Set<ConfigurationProperty> unbound(ConfigurationPropertyName name, Class<?> group) {
+    /** A group within ours has its own names. Which of them it knows is asked of those that we have made, and no others. */
+    private void leaveToGroup(String bean, ConfigurableListableBeanFactory beans, List<ConfigurationProperty> unknown) {
+        // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
+        ConfigurationProperties group = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
+        if (group != null && group.prefix().startsWith(ROOT + ".")) {
+            ConfigurationPropertyName name = ConfigurationPropertyName.of(group.prefix());
+            unknown.removeIf(property -> name.equals(property.getName()) || name.isAncestorOf(property.getName()));
+            Class<?> its = beans.getType(bean, false);
+            if (its != null && its.getName().startsWith("io.exactlyonce.")) {
+                unknown.addAll(unbound(group.prefix(), its));
+            }
+        }
+    }
+
+    private Set<ConfigurationProperty> unbound(String name, Class<?> group) {
         try {
             var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
             Binder.get(environment).bind(name, Bindable.of(group), handler);
@@ -79,20 +84,6 @@ public record UnknownProperties(ConfigurableEnvironment environment, Class<?> ty
         }
     }
 
-    /** Returns the groups within ours, each before those within it. */
-    private static Map<ConfigurationPropertyName, Class<?>> groups(ConfigurableListableBeanFactory beans) {
-        Map<ConfigurationPropertyName, Class<?>> groups = new TreeMap<>();
-        beans.getBeanNamesIterator().forEachRemaining(bean -> {
-            // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
-            ConfigurationProperties group = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
-            if (group != null && group.prefix().startsWith(ROOT + ".")) {
-                Class<?> type = Objects.requireNonNullElse(beans.getType(bean, false), Object.class);
-                groups.put(ConfigurationPropertyName.of(group.prefix()), type);
-            }
-        });
-        return groups;
-    }
-
     /** Of an empty value a known name has nothing to read, either: a template that comes out empty is a mistake, too. */
     private String describe(ConfigurationProperty property) {
         String value = environment.resolvePlaceholders(String.valueOf(property.getValue()));
@@ -100,13 +91,12 @@ public record UnknownProperties(ConfigurableEnvironment environment, Class<?> ty
     }
 
     private void report(String unknown) {
-        if (Binder.get(environment).bind(REACTION, Reaction.class).orElse(Reaction.FAIL) == Reaction.FAIL) {
-            throw new InvalidPropertyException(
-                    ROOT,
-                    "Nothing reads " + unknown,
-                    "correct the name, or remove it (of a configuration that several versions share: %s=warn)"
-                            .formatted(REACTION));
+        if (Binder.get(environment).bind(REACTION, Reaction.class).orElse(Reaction.FAIL) == Reaction.WARN) {
+            log.warn("Nothing reads {}", unknown);
+            return;
         }
-        log.warn("Nothing reads {}", unknown);
+        String versions = " (of a configuration that several versions share: %s=warn)".formatted(REACTION);
+        throw new InvalidPropertyException(
+                ROOT, "Nothing reads " + unknown, "correct the name, or remove it" + versions);
     }
 }

@@ -1,7 +1,7 @@
 package io.exactlyonce.time;
 
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 
 /** All time of the engine: what time it is, and what is done later, or again and again. Tests bring one that they decide. */
 public interface Clockwork extends NanoClock, Timer {
@@ -15,8 +15,11 @@ public interface Clockwork extends NanoClock, Timer {
      */
     Ticks every(Duration interval, String thread, Runnable task);
 
-    /** Returns what runs tasks one after the other, on a thread of its own that has this name. */
-    ExecutorService thread(String name);
+    /**
+     * Returns what runs tasks one after the other, on a thread of its own that has this name. There is nothing to stop: the thread
+     * ends by itself while there is nothing to do.
+     */
+    Executor thread(String name);
 
     /** What goes on until it is closed. */
     interface Ticks extends AutoCloseable {

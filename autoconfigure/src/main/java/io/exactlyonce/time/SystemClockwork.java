@@ -2,14 +2,18 @@ package io.exactlyonce.time;
 
 import io.exactlyonce.boundary.Boundary;
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** The JVM's own time. Its threads keep no JVM alive. */
 public final class SystemClockwork implements Clockwork {
+
+    private static final long IDLE_SECONDS = 1;
 
     /** Makes one; all are alike. */
     public SystemClockwork() {}
@@ -33,8 +37,11 @@ public final class SystemClockwork implements Clockwork {
     }
 
     @Override
-    public ExecutorService thread(String name) {
-        return Executors.newSingleThreadExecutor(daemon(name));
+    public Executor thread(String name) {
+        var thread =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemon(name));
+        thread.allowCoreThreadTimeOut(true);
+        return thread;
     }
 
     private static ThreadFactory daemon(String name) {

@@ -6,6 +6,7 @@ import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.SqsQueueVisibility;
 import io.exactlyonce.visibility.Subscription;
@@ -42,8 +43,7 @@ class DeadLetterRedriveTests {
                     true,
                     null,
                     Duration.ofDays(18),
-                    Duration.ofSeconds(1),
-                    Duration.ofMinutes(5),
+                    new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
                     null,
                     Optional::empty),
             subscription -> Optional.empty(),

@@ -11,6 +11,7 @@ import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.sighting.Sighting;
 import io.exactlyonce.sighting.Sightings;
@@ -48,8 +49,7 @@ class ExactlyOnceEndpointTests {
                     true,
                     null,
                     Duration.ofDays(14),
-                    Duration.ofSeconds(1),
-                    Duration.ofMinutes(5),
+                    new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
                     null,
                     Optional::empty),
             subscription -> Optional.empty(),

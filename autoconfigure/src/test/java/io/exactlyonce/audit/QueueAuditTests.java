@@ -7,6 +7,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.audit.Finding.Severity;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.SqsQueueVisibility;
@@ -36,7 +37,12 @@ class QueueAuditTests {
     private final List<QueueObserver.Levels> observed = new ArrayList<>();
     private final FakeTimer timer = new FakeTimer();
     private QueueAudit.Terms terms = new QueueAudit.Terms(
-            true, null, DAY.multipliedBy(18), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
+            true,
+            null,
+            DAY.multipliedBy(18),
+            new RetryBackoff(Duration.ofSeconds(16), Duration.ofMinutes(5)),
+            null,
+            Optional::empty);
     private @Nullable Duration timeout;
     private @Nullable Duration p99;
     private int window = 30;
@@ -102,7 +108,12 @@ class QueueAuditTests {
     @Test
     void defaultSettingsAreFineForAnOrdinaryQueue(CapturedOutput output) {
         terms = new QueueAudit.Terms(
-                true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5), null, Optional::empty);
+                true,
+                null,
+                DAY.multipliedBy(18),
+                new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
+                null,
+                Optional::empty);
 
         assertThat(findings()).extracting(Finding::severity).containsOnly(Severity.NOTE);
         assertThat(output).doesNotContain("WARN");
@@ -117,8 +128,7 @@ class QueueAuditTests {
                 false,
                 null,
                 DAY.multipliedBy(18),
-                Duration.ofSeconds(16),
-                Duration.ofMinutes(5),
+                new RetryBackoff(Duration.ofSeconds(16), Duration.ofMinutes(5)),
                 null,
                 Optional::empty);
 
@@ -139,8 +149,7 @@ class QueueAuditTests {
                 false,
                 null,
                 DAY.multipliedBy(18),
-                Duration.ofSeconds(16),
-                Duration.ofMinutes(5),
+                new RetryBackoff(Duration.ofSeconds(16), Duration.ofMinutes(5)),
                 null,
                 Optional::empty);
         return findings().stream()
@@ -195,8 +204,7 @@ class QueueAuditTests {
                 true,
                 null,
                 DAY.multipliedBy(18),
-                Duration.ofSeconds(16),
-                Duration.ofMinutes(5),
+                new RetryBackoff(Duration.ofSeconds(16), Duration.ofMinutes(5)),
                 Duration.ofSeconds(30),
                 Optional::empty);
 
@@ -213,8 +221,7 @@ class QueueAuditTests {
                 true,
                 null,
                 DAY.multipliedBy(18),
-                Duration.ofSeconds(16),
-                Duration.ofMinutes(5),
+                new RetryBackoff(Duration.ofSeconds(16), Duration.ofMinutes(5)),
                 null,
                 () -> Optional.of(Duration.ofMillis(4_500)));
         window = 13;
@@ -302,7 +309,12 @@ class QueueAuditTests {
     @Test
     void attemptsThatEndBeforeAnOutageDoesAreNoted() {
         terms = new QueueAudit.Terms(
-                true, null, DAY.multipliedBy(18), Duration.ofSeconds(1), Duration.ofMinutes(5), null, Optional::empty);
+                true,
+                null,
+                DAY.multipliedBy(18),
+                new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
+                null,
+                Optional::empty);
 
         // 1 + 2 + 4 + 8 s, of which chance may take a half.
         assertThat(only("receive-budget").found()).contains("5 receives").contains("7500ms");
@@ -312,7 +324,12 @@ class QueueAuditTests {
     @Test
     void keysThatAreForgottenBeforeTheirMessagesAre() {
         terms = new QueueAudit.Terms(
-                true, null, DAY.multipliedBy(14), Duration.ofSeconds(16), Duration.ofMinutes(5), null, Optional::empty);
+                true,
+                null,
+                DAY.multipliedBy(14),
+                new RetryBackoff(Duration.ofSeconds(16), Duration.ofMinutes(5)),
+                null,
+                Optional::empty);
 
         assertThat(only("claim-retention").found()).contains("14d").contains("18d");
         assertThat(only("claim-retention").remedy()).isEqualTo("set exactly-once.claim.retention to 18d");
@@ -326,8 +343,7 @@ class QueueAuditTests {
                 true,
                 Duration.ofSeconds(29),
                 DAY.multipliedBy(18),
-                Duration.ofSeconds(16),
-                Duration.ofMinutes(5),
+                new RetryBackoff(Duration.ofSeconds(16), Duration.ofMinutes(5)),
                 null,
                 Optional::empty);
 

@@ -14,8 +14,8 @@ import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.delivery.CompositeDeliveryObserver;
-import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
@@ -51,7 +51,7 @@ class ExactlyOnceAutoConfigurationTests {
 
     @Test
     void startsWithoutMeters() {
-        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryPipeline.class));
+        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(ListenerEngine.class));
     }
 
     @Test
@@ -139,7 +139,7 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void backsOffWithoutSqs() {
         runner.withPropertyValues("spring.cloud.aws.sqs.enabled=false")
-                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryPipeline.class));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ListenerEngine.class));
     }
 
     private static SqsEndpoint endpoint() {

@@ -43,13 +43,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.mock.env.MockEnvironment;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -76,19 +74,17 @@ class ExactlyOnceContainerFactoryTests {
         public void close() {}
     }
 
-    private final ExactlyOnceContainerFactory factory = new ExactlyOnceContainerFactoryConfigurer(
-                    new StandardEnvironment(),
-                    () -> {
-                        throw new IllegalStateException("the database was asked");
-                    },
-                    observing())
-            .prepareDefault(new DefaultListableBeanFactory());
     private final MockEnvironment environment = new MockEnvironment();
+    private Runnable check = () -> {};
     private Runnable readiness = () -> {};
 
     @Test
-    void databaseIsAskedBeforeTheContainerIsMade() {
-        assertThatThrownBy(() -> factory.createContainer(endpoint("orders"))).hasMessage("the database was asked");
+    void databaseIsAskedWithTheFirstContainer() {
+        check = () -> {
+            throw new IllegalStateException("the database was asked");
+        };
+
+        assertThatThrownBy(() -> options(configured -> {})).hasMessage("the database was asked");
     }
 
     @Test
@@ -112,7 +108,7 @@ class ExactlyOnceContainerFactoryTests {
 
     @Test
     void containerWithoutAListenerMethodIsRefused() {
-        assertThatThrownBy(() -> factory.createContainer("orders"))
+        assertThatThrownBy(() -> prepare(original -> {}).createContainer("orders"))
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("@ExactlyOnceListener");
     }
@@ -296,7 +292,7 @@ class ExactlyOnceContainerFactoryTests {
         Deliveries deliveries = new Deliveries(supervisor, noObserver, backoff, clock, () -> 0, 10);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
-                        () -> new ListenerEngine(
+                        new ListenerEngine(
                                 ListenerRig.engine(deliveries).pipeline(),
                                 deliveries,
                                 new StoreCircuitBreakers(noObserver),
@@ -305,7 +301,8 @@ class ExactlyOnceContainerFactoryTests {
                                 Timer.SYSTEM,
                                 queue -> {},
                                 ListenerRig.START_LINE,
-                                readiness::run),
+                                check,
+                                readiness),
                         observing())
                 .prepare(original.build());
     }

@@ -20,6 +20,7 @@ import java.util.function.Consumer;
  * @param timer runs what is due later
  * @param audit throws if a subscription's queue is not to be received from
  * @param line tells what a listener that starts will do
+ * @param check begins to find out whether claims are kept, and does not wait
  * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
  */
 public record ListenerEngine(
@@ -31,13 +32,5 @@ public record ListenerEngine(
         Timer timer,
         Consumer<Subscription> audit,
         StartLine line,
-        Readiness readiness) {
-
-    /** Whether claims are known to be kept: running it returns then, however long that takes, or throws why they cannot be. */
-    @FunctionalInterface
-    public interface Readiness extends Runnable {
-
-        /** Begins to find out, and does not wait. */
-        default void begin() {}
-    }
-}
+        Runnable check,
+        Runnable readiness) {}

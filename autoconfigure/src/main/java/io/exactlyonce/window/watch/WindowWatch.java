@@ -4,6 +4,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowAdvice;
+import io.exactlyonce.window.foresight.Latencies;
 import io.exactlyonce.window.foresight.Outlook;
 import io.exactlyonce.window.foresight.WindowForesight;
 import io.exactlyonce.window.foresight.WindowWarning;
@@ -26,6 +27,9 @@ import org.slf4j.LoggerFactory;
 public final class WindowWatch implements DeliveryObserver {
 
     private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
+
+    /** Deliveries from which on a 99th percentile is more than the longest of them. */
+    private static final int ENOUGH = 100;
 
     private final boolean isRenewed;
     private final List<WindowObserver> observers;
@@ -94,6 +98,14 @@ public final class WindowWatch implements DeliveryObserver {
     /** Returns what is known of one listener's window on a queue, once it has begun to receive from it. */
     public Optional<ListenerWindow> window(String listener, String queue) {
         return Optional.ofNullable(watched.get(new Key(listener, queue))).map(this::window);
+    }
+
+    /** Returns the 99th percentile of a listener's deliveries, from receive to confirmed delete; empty if too few were measured. */
+    public Optional<Duration> p99(Subscription subscription) {
+        return window(subscription.listener(), subscription.queue())
+                .map(window -> window.outlook().latencies())
+                .filter(latencies -> latencies.count() >= ENOUGH)
+                .map(Latencies::p99);
     }
 
     private ListenerWindow window(Watched its) {

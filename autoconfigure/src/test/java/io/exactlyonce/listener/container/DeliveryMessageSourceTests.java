@@ -114,6 +114,7 @@ class DeliveryMessageSourceTests {
                         Timer.SYSTEM,
                         audited -> {},
                         ListenerRig.START_LINE,
+                        () -> {},
                         () -> {}),
                 "listener",
                 new ContainerSettings());

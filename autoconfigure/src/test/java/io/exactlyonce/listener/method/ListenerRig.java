@@ -191,6 +191,7 @@ public final class ListenerRig {
                 new FakeTimer(),
                 audited -> {},
                 START_LINE,
+                () -> {},
                 () -> {});
     }
 

@@ -20,7 +20,6 @@ class Unobserved implements BeanDefinitionRegistryPostProcessor {
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
         RootBeanDefinition none =
                 new RootBeanDefinition(CompositeDeliveryObserver.class, () -> new CompositeDeliveryObserver(List.of()));
-        none.setDefaultCandidate(false);
         // Fails, as it should, if the starter has no such bean any more.
         registry.removeBeanDefinition(OBSERVERS);
         registry.registerBeanDefinition(OBSERVERS, none);

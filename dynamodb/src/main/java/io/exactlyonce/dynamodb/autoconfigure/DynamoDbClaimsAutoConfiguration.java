@@ -7,7 +7,6 @@ import io.awspring.cloud.autoconfigure.core.AwsConnectionDetails;
 import io.awspring.cloud.autoconfigure.dynamodb.DynamoDbProperties;
 import io.exactlyonce.Mode;
 import io.exactlyonce.actuate.ClaimHealthIndicator;
-import io.exactlyonce.autoconfigure.ClaimHealthGroups;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
 import io.exactlyonce.claim.ClaimStore;
@@ -52,7 +51,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -196,20 +194,10 @@ public final class DynamoDbClaimsAutoConfiguration {
 
     /** Tells where Actuator is used whether claims can be kept, and by what it is known that leases are over. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({
-        HealthEndpointGroupsPostProcessor.class,
-        ConditionalOnEnabledHealthIndicator.class,
-        SecurityContext.class
-    })
+    @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     @ConditionalOnBean(DynamoDbClaims.class)
     @ConditionalOnEnabledHealthIndicator("exactly-once")
     static class HealthOfClaims {
-
-        /** In the groups that ask for it: while DynamoDB is away, listeners pause and lose nothing. */
-        @Bean
-        static ClaimHealthGroups exactlyOnceHealthGroups() {
-            return new ClaimHealthGroups();
-        }
 
         /**
          * Without a measured time claims go on, and only takeovers of keys whose holder vanished are later: a detail, and no reason

@@ -2,14 +2,10 @@ package io.exactlyonce.test.kit;
 
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
-import java.util.concurrent.AbstractExecutorService;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -84,9 +80,10 @@ final class TestClock implements Clockwork {
         return new Repeated(interval, task);
     }
 
+    /** Everything at once, on the caller's thread. */
     @Override
-    public ExecutorService thread(String name) {
-        return new CallersThread();
+    public Executor thread(String name) {
+        return Runnable::run;
     }
 
     private final class Repeated implements Ticks {
@@ -118,43 +115,6 @@ final class TestClock implements Clockwork {
         @Override
         public void close() {
             closed = true;
-        }
-    }
-
-    /** Does everything at once. */
-    private static final class CallersThread extends AbstractExecutorService {
-
-        private volatile boolean shutdown;
-
-        @Override
-        public void execute(Runnable task) {
-            task.run();
-        }
-
-        @Override
-        public void shutdown() {
-            shutdown = true;
-        }
-
-        @Override
-        public List<Runnable> shutdownNow() {
-            shutdown = true;
-            return new ArrayList<>();
-        }
-
-        @Override
-        public boolean isShutdown() {
-            return shutdown;
-        }
-
-        @Override
-        public boolean isTerminated() {
-            return shutdown;
-        }
-
-        @Override
-        public boolean awaitTermination(long timeout, TimeUnit unit) {
-            return shutdown;
         }
     }
 }

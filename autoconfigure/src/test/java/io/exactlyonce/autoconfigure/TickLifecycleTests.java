@@ -8,6 +8,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.Renewal;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -20,12 +22,19 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
-class RenewalLifecycleTests {
+class TickLifecycleTests {
 
     private final ScriptedStore store = new ScriptedStore();
     private final ScriptedQueue queue = new ScriptedQueue();
-    private final RenewalLifecycle lifecycle = new RenewalLifecycle(
-            store, new RenewalSchedule(0.05, 0, 3), new RenewalObserver() {}, new SystemClockwork());
+    private final SystemClockwork clockwork = new SystemClockwork();
+    private final RenewalSupervisor renewals = new RenewalSupervisor(
+            store,
+            new RenewalSchedule(0.05, 0, 3),
+            new RenewalObserver() {},
+            clockwork.thread("leases"),
+            clockwork,
+            Jitter.RANDOM);
+    private final TickLifecycle lifecycle = new TickLifecycle(() -> renewals.begin(clockwork, "renewal"));
 
     @AfterEach
     void stop() {
@@ -58,7 +67,7 @@ class RenewalLifecycleTests {
     private Renewal dueDelivery() {
         long begun = System.nanoTime() - Duration.ofSeconds(2).toNanos();
         Subscription subscription = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(10), queue);
-        Renewal renewal = lifecycle.supervisor().start(subscription, "handle", begun);
+        Renewal renewal = renewals.start(subscription, "handle", begun);
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
         renewal.hold(claim, Duration.ofSeconds(10), begun, () -> {});
         return renewal;
