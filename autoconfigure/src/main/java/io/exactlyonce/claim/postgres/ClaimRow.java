@@ -69,14 +69,12 @@ public record ClaimRow(
      * @return the rows that are there
      */
     public static Map<ClaimKey, ClaimRow> read(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
-        Statements.texts(statement, 1, keys, ClaimKey::scope);
-        Statements.texts(statement, 2, keys, ClaimKey::key);
+        new Parameters(statement).keys(keys, key -> key);
         Map<ClaimKey, ClaimRow> rows = new HashMap<>();
-        try (ResultSet row = Statements.answer(statement)) {
-            while (row.next()) {
-                ClaimKey key = keys.get(row.getInt("n") - 1);
-                rows.put(key, read(row, key));
-            }
+        ResultSet row = Statements.answer(statement);
+        while (row.next()) {
+            ClaimKey key = keys.get(row.getInt("n") - 1);
+            rows.put(key, read(row, key));
         }
         return rows;
     }

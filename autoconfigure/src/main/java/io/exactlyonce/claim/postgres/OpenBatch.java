@@ -18,12 +18,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What is left to do of a batch, in key order, and what has become of the rest. Used by one thread. */
@@ -55,8 +53,8 @@ final class OpenBatch {
         return claims;
     }
 
-    Set<ClaimKey> keys() {
-        Set<ClaimKey> keys = new LinkedHashSet<>();
+    List<ClaimKey> keys() {
+        List<ClaimKey> keys = new ArrayList<>();
         ends.forEach(end -> keys.add(end.claim().key()));
         claims.forEach(claim -> keys.add(claim.key()));
         return keys;
@@ -84,29 +82,29 @@ final class OpenBatch {
      * Decides what the rows decide, and finds out what can be written.
      *
      * @param rows of the open keys; one that is missing was deleted meanwhile, and can be claimed for the first time again
-     * @param own takes requests whose claims hold their keys
-     * @param free takes one request for each key that is free
-     * @param inDoubt takes one request for each key that is to be parked
+     * @return what can be written, one request for each key that is free
      */
-    void decide(Map<ClaimKey, ClaimRow> rows, List<FreeKey> own, List<FreeKey> free, List<FreeKey> inDoubt) {
+    List<FreeKey> decide(Map<ClaimKey, ClaimRow> rows) {
         ends.removeIf(end -> isDecided(end, rows.get(end.claim().key())));
-        Set<ClaimKey> tried = new HashSet<>();
+        List<FreeKey> writable = new ArrayList<>();
+        Set<ClaimKey> free = new HashSet<>();
         for (ClaimRequest request : claims) {
             ClaimRow row = rows.get(request.key());
             if (row == null) {
                 continue;
             }
             if (row.isHeldBy(request.claimId())) {
-                own.add(new FreeKey(request, row));
+                writable.add(new FreeKey(request, row));
             } else if (!row.isFree()) {
                 outcomes.put(request.claimId(), row.refusal(request));
             } else if (row.wasReleasedBy(request.claimId())) {
                 outcomes.put(request.claimId(), new HeldElsewhere(Duration.ZERO));
-            } else if (tried.add(request.key())) {
-                (row.mustBeParked(request) ? inDoubt : free).add(new FreeKey(request, row));
+            } else if (free.add(request.key())) {
+                writable.add(new FreeKey(request, row));
             }
         }
         forgetDecided();
+        return writable;
     }
 
     /** Returns whether a row tells what became of an end: it is recorded, or its claim is lost; not if it could be written now. */
@@ -120,12 +118,11 @@ final class OpenBatch {
         return row.status() != Status.HELD;
     }
 
-    /** Notes an outcome of those that were written. */
-    void answer(List<FreeKey> keys, Set<UUID> written, Function<FreeKey, ClaimOutcome> outcome) {
+    /** Notes the outcomes of those that were written. */
+    void answer(List<FreeKey> keys, Set<UUID> written) {
         for (FreeKey key : keys) {
-            UUID claim = key.request().claimId();
-            if (written.contains(claim)) {
-                outcomes.put(claim, outcome.apply(key));
+            if (written.contains(key.request().claimId())) {
+                outcomes.put(key.request().claimId(), key.outcome());
             }
         }
         forgetDecided();

@@ -22,8 +22,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class SameDatabase {
 
-    private static final String LOCK = "SELECT pg_try_advisory_xact_lock(?)";
-
     /** The search path, and maybe the user, decide which table the name means. */
     private static final String TABLE = "SELECT coalesce(to_regclass('exactly_once_claim')::oid::bigint, 0)";
 
@@ -70,9 +68,9 @@ public final class SameDatabase {
 
     /** Returns whether the transaction that this template works in is one of the claims' database. */
     public boolean isSame(JdbcTemplate transaction) {
-        long number = ThreadLocalRandom.current().nextLong();
-        return Boolean.TRUE.equals(transaction.queryForObject(LOCK, Boolean.class, number))
-                && !ask(LOCK, Boolean.class, number);
+        String lock = "SELECT pg_try_advisory_xact_lock("
+                + ThreadLocalRandom.current().nextLong() + ")";
+        return Boolean.TRUE.equals(transaction.queryForObject(lock, Boolean.class)) && !ask(lock, Boolean.class);
     }
 
     /** Returns whether the claim table's name means the same table in both. */
@@ -90,16 +88,12 @@ public final class SameDatabase {
     }
 
     /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
-    private <T> T ask(String sql, Class<T> type, Object... parameters) {
+    private <T> T ask(String sql, Class<T> type) {
         return claims.run(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                for (int i = 0; i < parameters.length; i++) {
-                    statement.setObject(i + 1, parameters[i]);
-                }
-                try (ResultSet answer = statement.executeQuery()) {
-                    answer.next();
-                    return answer.getObject(1, type);
-                }
+            try (PreparedStatement statement = connection.prepareStatement(sql);
+                    ResultSet answer = statement.executeQuery()) {
+                answer.next();
+                return answer.getObject(1, type);
             }
         });
     }
