@@ -142,7 +142,7 @@ public final class PostgresClaimStore implements ClaimStore {
     private final long retentionMicros;
     private final String claim;
     private final String end;
-    private final String endAndClaim;
+    private final String claimAndEnd;
     private final String renew;
     private final String rows;
     private final String look;
@@ -164,7 +164,7 @@ public final class PostgresClaimStore implements ClaimStore {
         this.retentionMicros = Statements.micros(retention);
         this.claim = CLAIM.formatted(synchronousCommit.setting());
         this.end = settings + END;
-        this.endAndClaim = end + ";\n" + claim;
+        this.claimAndEnd = claim + ";\n" + end;
         this.renew = settings + RENEW;
         this.rows = settings + ClaimRow.OF_KEYS;
         this.look = settings + LOOK;
@@ -195,26 +195,29 @@ public final class PostgresClaimStore implements ClaimStore {
         });
     }
 
-    /** Ends claims and makes first claims, in one round trip. */
+    /**
+     * Makes first claims and ends others, in one round trip. A claim waits for whatever is just being written of its key, an end
+     * waits for nothing: the other way round, two batches that each end what the other claims would wait for each other.
+     */
     private void write(Connection connection, OpenBatch open) throws SQLException {
-        boolean ends = !open.ends().isEmpty();
         boolean claims = !open.claims().isEmpty();
-        try (PreparedStatement statement = connection.prepareStatement(ends ? claims ? endAndClaim : end : claim)) {
+        boolean ends = !open.ends().isEmpty();
+        try (PreparedStatement statement = connection.prepareStatement(claims ? ends ? claimAndEnd : claim : end)) {
             Parameters parameters = new Parameters(statement);
-            if (ends) {
-                bindEnds(parameters, open.ends());
-            }
             if (claims) {
                 bindClaims(parameters, open.claims());
             }
+            if (ends) {
+                bindEnds(parameters, open.ends());
+            }
             statement.execute();
+            if (claims) {
+                open.claimed(statement.getResultSet());
+                statement.getMoreResults();
+            }
             if (ends) {
                 statement.getMoreResults();
                 open.ended(Statements.ids(statement.getResultSet()));
-                statement.getMoreResults();
-            }
-            if (claims) {
-                open.claimed(statement.getResultSet());
             }
         }
     }
