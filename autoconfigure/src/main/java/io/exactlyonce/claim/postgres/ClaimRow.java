@@ -103,6 +103,11 @@ public record ClaimRow(
         return status == Status.RELEASED && this.claimId.equals(claimId);
     }
 
+    /** Returns whether no claim has begun or ended since the key's row was read before. */
+    boolean isAsIn(@Nullable ClaimRow before) {
+        return before != null && claimId.equals(before.claimId) && status == before.status;
+    }
+
     /** Returns whether a request may claim the key that has not held it before: it was given up, or its holder's lease is over. */
     public boolean isFree() {
         return status == Status.RELEASED || (status == Status.HELD && remainingMicros <= 0);

@@ -33,6 +33,9 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
+    /** Of the round before: what was free then was tried. */
+    private Map<ClaimKey, ClaimRow> before = Map.of();
+
     OpenBatch(ClaimBatch batch) {
         this.batch = batch;
         this.ends = new ArrayList<>(batch.ends());
@@ -79,7 +82,8 @@ final class OpenBatch {
     }
 
     /**
-     * Decides what the rows decide, and finds out what can be written.
+     * Decides what the rows decide, and finds out what can be written. A free row that is as it was when it was tried before is
+     * locked, by a transaction that its former holder has fenced: it stays so for longer than a batch waits.
      *
      * @param rows of the open keys; one that is missing was deleted meanwhile, and can be claimed for the first time again
      * @return what can be written, one request for each key that is free
@@ -97,12 +101,13 @@ final class OpenBatch {
                 writable.add(new FreeKey(request, row));
             } else if (!row.isFree()) {
                 outcomes.put(request.claimId(), row.refusal(request));
-            } else if (row.wasReleasedBy(request.claimId())) {
+            } else if (row.wasReleasedBy(request.claimId()) || row.isAsIn(before.get(request.key()))) {
                 outcomes.put(request.claimId(), new HeldElsewhere(Duration.ZERO));
             } else if (free.add(request.key())) {
                 writable.add(new FreeKey(request, row));
             }
         }
+        before = rows;
         forgetDecided();
         return writable;
     }
