@@ -256,7 +256,7 @@ class InterferenceIT {
         assertThat(other.claim(List.of(claim))).hasOnlyElementsOfType(Acquired.class);
     }
 
-    /** One of them waits for an uncommitted row meanwhile. */
+    /** One of them waits for an uncommitted row meanwhile, and has locked nothing that it is to end: no cycle of waits can begin. */
     @Test
     void batchesThatEachEndWhatTheOtherClaimsAreBothAnswered() throws Exception {
         String prefix = UUID.randomUUID().toString();
@@ -282,6 +282,12 @@ class InterferenceIT {
                                             + " AND datname = current_database())",
                                     Boolean.class));
 
+            assertThat(DATABASE.jdbc()
+                            .queryForList(
+                                    "SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR UPDATE SKIP LOCKED",
+                                    ours.claimId()))
+                    .as("rows to be ended that the batch that waits has left alone")
+                    .hasSize(1);
             ClaimBatch.Result crossed = other.apply(crosses);
 
             assertThat(crossed.recorded()).containsExactly(theirs.id());
