@@ -67,8 +67,7 @@ public record ClaimRow(
      * @param statement {@link #OF_KEYS} behind settings
      */
     static Map<ClaimKey, ClaimRow> read(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
-        Statements.texts(statement, 1, keys, ClaimKey::scope);
-        Statements.texts(statement, 2, keys, ClaimKey::key);
+        new Parameters(statement).keys(keys, key -> key);
         return read(Statements.answer(statement), keys);
     }
 
@@ -104,6 +103,11 @@ public record ClaimRow(
     /** Returns whether this claim was the last one to hold the key, and was given up. */
     public boolean wasReleasedBy(UUID claimId) {
         return status == Status.RELEASED && this.claimId.equals(claimId);
+    }
+
+    /** Returns whether no claim has begun or ended since the key's row was read before. */
+    boolean isAsIn(@Nullable ClaimRow before) {
+        return before != null && claimId.equals(before.claimId) && status == before.status;
     }
 
     /** Returns whether a request may claim the key that has not held it before: it was given up, or its holder's lease is over. */

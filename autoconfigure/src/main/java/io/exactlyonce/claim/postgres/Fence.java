@@ -40,10 +40,8 @@ final class Fence {
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());
         return Boolean.TRUE.equals(transaction.execute(LOCK, (PreparedStatement statement) -> {
-            statement.setString(1, claim.key().scope());
-            statement.setString(2, claim.key().key());
-            statement.setObject(3, claim.value());
-            return !Statements.ids(statement).isEmpty();
+            new Parameters(statement).values(claim.key().scope(), claim.key().key(), claim.value());
+            return Statements.answer(statement).next();
         }));
     }
 

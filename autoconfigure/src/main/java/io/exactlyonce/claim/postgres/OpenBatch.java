@@ -18,12 +18,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What is left to do of a batch, in key order, and what has become of the rest. Used by one thread. */
@@ -34,6 +32,9 @@ final class OpenBatch {
     private final List<ClaimRequest> claims;
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
+
+    /** Of the round before: what was free then was tried. */
+    private Map<ClaimKey, ClaimRow> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
         this.batch = batch;
@@ -55,8 +56,8 @@ final class OpenBatch {
         return claims;
     }
 
-    Set<ClaimKey> keys() {
-        Set<ClaimKey> keys = new LinkedHashSet<>();
+    List<ClaimKey> keys() {
+        List<ClaimKey> keys = new ArrayList<>();
         ends.forEach(end -> keys.add(end.claim().key()));
         claims.forEach(claim -> keys.add(claim.key()));
         return keys;
@@ -81,32 +82,34 @@ final class OpenBatch {
     }
 
     /**
-     * Decides what the rows decide, and finds out what can be written.
+     * Decides what the rows decide, and finds out what can be written. A free row that is as it was when it was tried before is
+     * locked, by a transaction that its former holder has fenced: it stays so for longer than a batch waits.
      *
      * @param rows of the open keys; one that is missing was deleted meanwhile, and can be claimed for the first time again
-     * @param own takes requests whose claims hold their keys
-     * @param free takes one request for each key that is free
-     * @param inDoubt takes one request for each key that is to be parked
+     * @return what can be written, one request for each key that is free
      */
-    void decide(Map<ClaimKey, ClaimRow> rows, List<FreeKey> own, List<FreeKey> free, List<FreeKey> inDoubt) {
+    List<FreeKey> decide(Map<ClaimKey, ClaimRow> rows) {
         ends.removeIf(end -> isDecided(end, rows.get(end.claim().key())));
-        Set<ClaimKey> tried = new HashSet<>();
+        List<FreeKey> writable = new ArrayList<>();
+        Set<ClaimKey> free = new HashSet<>();
         for (ClaimRequest request : claims) {
             ClaimRow row = rows.get(request.key());
             if (row == null) {
                 continue;
             }
             if (row.isHeldBy(request.claimId())) {
-                own.add(new FreeKey(request, row));
+                writable.add(new FreeKey(request, row));
             } else if (!row.isFree()) {
                 outcomes.put(request.claimId(), row.refusal(request));
-            } else if (row.wasReleasedBy(request.claimId())) {
+            } else if (row.wasReleasedBy(request.claimId()) || row.isAsIn(before.get(request.key()))) {
                 outcomes.put(request.claimId(), new HeldElsewhere(Duration.ZERO));
-            } else if (tried.add(request.key())) {
-                (row.mustBeParked(request) ? inDoubt : free).add(new FreeKey(request, row));
+            } else if (free.add(request.key())) {
+                writable.add(new FreeKey(request, row));
             }
         }
+        before = rows;
         forgetDecided();
+        return writable;
     }
 
     /** Returns whether a row tells what became of an end: it is recorded, or its claim is lost; not if it could be written now. */
@@ -120,12 +123,11 @@ final class OpenBatch {
         return row.status() != Status.HELD;
     }
 
-    /** Notes an outcome of those that were written. */
-    void answer(List<FreeKey> keys, Set<UUID> written, Function<FreeKey, ClaimOutcome> outcome) {
+    /** Notes the outcomes of those that were written. */
+    void answer(List<FreeKey> keys, Set<UUID> written) {
         for (FreeKey key : keys) {
-            UUID claim = key.request().claimId();
-            if (written.contains(claim)) {
-                outcomes.put(claim, outcome.apply(key));
+            if (written.contains(key.request().claimId())) {
+                outcomes.put(key.request().claimId(), key.outcome());
             }
         }
         forgetDecided();

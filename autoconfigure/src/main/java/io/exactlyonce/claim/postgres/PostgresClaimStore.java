@@ -26,7 +26,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -52,11 +51,6 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /** Each key may take an advisory lock; the server has some thousands for all of its applications. */
     private static final int LOOKED_AT_ONCE = 500;
-
-    private static final int PARAMETERS_OF_ENDS = 7;
-
-    private static final Comparator<LeaseRenewal> RENEWALS_BY_KEY =
-            Comparator.comparing(renewal -> renewal.claim().key());
 
     /**
      * {@code clock} is read once: all have the same fencing token, which is the time in microseconds, so that a key whose row was
@@ -148,7 +142,7 @@ public final class PostgresClaimStore implements ClaimStore {
     private final long retentionMicros;
     private final String claim;
     private final String end;
-    private final String endAndClaim;
+    private final String claimAndEnd;
     private final String renew;
     private final String rows;
     private final String look;
@@ -170,7 +164,7 @@ public final class PostgresClaimStore implements ClaimStore {
         this.retentionMicros = Statements.micros(retention);
         this.claim = CLAIM.formatted(synchronousCommit.setting());
         this.end = settings + END;
-        this.endAndClaim = settings + END + ";\n" + claim;
+        this.claimAndEnd = claim + ";\n" + end;
         this.renew = settings + RENEW;
         this.rows = settings + ClaimRow.OF_KEYS;
         this.look = settings + LOOK;
@@ -201,94 +195,90 @@ public final class PostgresClaimStore implements ClaimStore {
         });
     }
 
-    /** Ends claims and makes first claims, in one round trip. */
+    /**
+     * Makes first claims and ends others, in one round trip. A claim waits for whatever is just being written of its key, an end
+     * waits for nothing: the other way round, two batches that each end what the other claims would wait for each other.
+     */
     private void write(Connection connection, OpenBatch open) throws SQLException {
-        boolean ends = !open.ends().isEmpty();
         boolean claims = !open.claims().isEmpty();
-        try (PreparedStatement statement = connection.prepareStatement(ends ? claims ? endAndClaim : end : claim)) {
-            if (ends) {
-                bindEnds(statement, open.ends());
-            }
+        boolean ends = !open.ends().isEmpty();
+        try (PreparedStatement statement = connection.prepareStatement(claims ? ends ? claimAndEnd : claim : end)) {
+            Parameters parameters = new Parameters(statement);
             if (claims) {
-                bindClaims(statement, ends ? 1 + PARAMETERS_OF_ENDS : 1, open.claims());
+                bindClaims(parameters, open.claims());
+            }
+            if (ends) {
+                bindEnds(parameters, open.ends());
             }
             statement.execute();
+            if (claims) {
+                open.claimed(statement.getResultSet());
+                statement.getMoreResults();
+            }
             if (ends) {
                 statement.getMoreResults();
                 open.ended(Statements.ids(statement.getResultSet()));
-                statement.getMoreResults();
-            }
-            if (claims) {
-                open.claimed(statement.getResultSet());
             }
         }
     }
 
-    private static void bindEnds(PreparedStatement statement, List<ClaimEnd> ends) throws SQLException {
-        Statements.texts(statement, 1, ends, each -> each.claim().key().scope());
-        Statements.texts(statement, 2, ends, each -> each.claim().key().key());
-        Statements.uuids(statement, 3, ends, each -> each.claim().value());
-        Statements.texts(statement, 4, ends, each -> status(each).name());
-        Statements.texts(statement, 5, ends, each -> each instanceof Completed completed ? completed.result() : null);
-        Statements.texts(statement, 6, ends, PostgresClaimStore::error);
-        Statements.booleans(statement, 7, ends, ClaimEnd::ambiguous);
+    private void bindClaims(Parameters parameters, List<ClaimRequest> claims) throws SQLException {
+        parameters.values(retentionMicros);
+        parameters.keys(claims, ClaimRequest::key);
+        parameters.uuids(claims, ClaimRequest::claimId);
+        parameters.texts(claims, ClaimRequest::owner);
+        parameters.longs(claims, each -> Statements.micros(each.lease()));
+        parameters.texts(claims, ClaimRequest::fingerprint);
+    }
+
+    private static void bindEnds(Parameters parameters, List<ClaimEnd> ends) throws SQLException {
+        parameters.keys(ends, each -> each.claim().key());
+        parameters.uuids(ends, each -> each.claim().value());
+        parameters.texts(ends, each -> status(each).name());
+        parameters.texts(ends, each -> each instanceof Completed completed ? completed.result() : null);
+        parameters.texts(ends, PostgresClaimStore::error);
+        parameters.booleans(ends, ClaimEnd::ambiguous);
     }
 
     private static Status status(ClaimEnd end) {
-        if (end instanceof Completed) {
-            return Status.COMPLETED;
-        }
-        return end instanceof Released ? Status.RELEASED : Status.PARKED;
+        return end instanceof Completed ? Status.COMPLETED : end instanceof Released ? Status.RELEASED : Status.PARKED;
     }
 
     /** Returns what the end leaves for people, or {@code null} if it is a good one. */
     private static @Nullable String error(ClaimEnd end) {
-        if (end instanceof Released released) {
-            return released.error();
-        }
-        return end instanceof Parked parked ? parked.reason() : null;
-    }
-
-    private void bindClaims(PreparedStatement statement, int first, List<ClaimRequest> claims) throws SQLException {
-        statement.setLong(first, retentionMicros);
-        Statements.texts(statement, first + 1, claims, each -> each.key().scope());
-        Statements.texts(statement, first + 2, claims, each -> each.key().key());
-        Statements.uuids(statement, first + 3, claims, ClaimRequest::claimId);
-        Statements.texts(statement, first + 4, claims, ClaimRequest::owner);
-        Statements.longs(statement, first + 5, claims, each -> Statements.micros(each.lease()));
-        Statements.texts(statement, first + 6, claims, ClaimRequest::fingerprint);
+        return end instanceof Released released
+                ? released.error()
+                : end instanceof Parked parked ? parked.reason() : null;
     }
 
     /** Looks up what was not written, and writes what its row allows. What has changed since stays open. */
     private void decide(Connection connection, OpenBatch open) throws SQLException {
-        List<FreeKey> own = new ArrayList<>();
+        List<FreeKey> writable = open.decide(rows(connection, open.keys()));
+        List<LeaseRenewal> own = new ArrayList<>();
         List<FreeKey> free = new ArrayList<>();
         List<FreeKey> inDoubt = new ArrayList<>();
-        open.decide(rows(connection, open.keys()), own, free, inDoubt);
-        if (!own.isEmpty()) {
-            // The caller counts its lease from this try on, so the row has to as well.
-            List<LeaseRenewal> leases = new ArrayList<>();
-            own.forEach(key -> leases.add(
-                    new LeaseRenewal(key.request().id(), key.request().lease())));
-            open.answer(own, renewOnce(connection, leases), key -> key.row().current());
+        for (FreeKey key : writable) {
+            if (key.isOwn()) {
+                // The caller counts its lease from this try on, so the row has to as well.
+                own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
+            } else {
+                (key.isInDoubt() ? inDoubt : free).add(key);
+            }
         }
-        if (!free.isEmpty()) {
-            open.answer(
-                    free, takeovers.takeOver(connection, free), key -> key.row().next());
-        }
-        if (!inDoubt.isEmpty()) {
-            open.answer(inDoubt, takeovers.parkInDoubt(connection, inDoubt), key -> new ClaimOutcome.Parked());
-        }
+        Set<UUID> written = new HashSet<>(renewOnce(connection, own));
+        written.addAll(takeovers.takeOver(connection, free));
+        written.addAll(takeovers.parkInDoubt(connection, inDoubt));
+        open.answer(writable, written);
     }
 
     /** Reads the rows of keys that are there. */
-    public Map<ClaimKey, ClaimRow> rows(Set<ClaimKey> keys) {
+    public Map<ClaimKey, ClaimRow> rows(List<ClaimKey> keys) {
         return statements.run(connection -> rows(connection, keys));
     }
 
-    private Map<ClaimKey, ClaimRow> rows(Connection connection, Set<ClaimKey> keys) throws SQLException {
+    private Map<ClaimKey, ClaimRow> rows(Connection connection, List<ClaimKey> keys) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(rows)) {
-            return ClaimRow.read(statement, List.copyOf(keys));
+            return ClaimRow.read(statement, keys);
         }
     }
 
@@ -297,7 +287,7 @@ public final class PostgresClaimStore implements ClaimStore {
         return statements.run(connection -> {
             Set<ClaimId> held = new HashSet<>();
             List<LeaseRenewal> open = new ArrayList<>(leases);
-            open.sort(RENEWALS_BY_KEY);
+            open.sort(Comparator.comparing(renewal -> renewal.claim().key()));
             for (int round = 0; round < ROUNDS && !open.isEmpty(); round++) {
                 Set<UUID> renewed = renewOnce(connection, open);
                 for (LeaseRenewal renewal : open) {
@@ -315,13 +305,11 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     private Set<UUID> renewOnce(Connection connection, List<LeaseRenewal> leases) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(renew)) {
-            Statements.texts(statement, 1, leases, each -> each.claim().key().scope());
-            Statements.texts(statement, 2, leases, each -> each.claim().key().key());
-            Statements.uuids(statement, 3, leases, each -> each.claim().value());
-            Statements.longs(statement, 4, leases, each -> Statements.micros(each.lease()));
-            return Statements.ids(statement);
-        }
+        return Statements.write(connection, renew, leases, parameters -> {
+            parameters.keys(leases, each -> each.claim().key());
+            parameters.uuids(leases, each -> each.claim().value());
+            parameters.longs(leases, each -> Statements.micros(each.lease()));
+        });
     }
 
     /** Of leases that were not renewed, keeps those whose claim holds its key: its row was locked, or changed meanwhile. */
@@ -329,8 +317,8 @@ public final class PostgresClaimStore implements ClaimStore {
         if (open.isEmpty()) {
             return;
         }
-        Set<ClaimKey> keys = new LinkedHashSet<>();
-        open.forEach(renewal -> keys.add(renewal.claim().key()));
+        List<ClaimKey> keys =
+                open.stream().map(renewal -> renewal.claim().key()).toList();
         Map<ClaimKey, ClaimRow> found = rows(connection, keys);
         open.removeIf(renewal -> {
             ClaimRow row = found.get(renewal.claim().key());
@@ -354,13 +342,12 @@ public final class PostgresClaimStore implements ClaimStore {
     private Map<ClaimKey, KeyState> look(Connection connection, List<ClaimKey> keys) throws SQLException {
         Map<ClaimKey, KeyState> states = new HashMap<>();
         try (PreparedStatement statement = connection.prepareStatement(look)) {
-            Statements.texts(statement, 1, keys, ClaimKey::scope);
-            Statements.texts(statement, 2, keys, ClaimKey::key);
-            Statements.longs(statement, 3, keys, SameDatabase::number);
-            try (ResultSet row = Statements.answer(statement)) {
-                while (row.next()) {
-                    states.put(keys.get(row.getInt("n") - 1), KeyState.valueOf(row.getString("state")));
-                }
+            Parameters parameters = new Parameters(statement);
+            parameters.keys(keys, key -> key);
+            parameters.longs(keys, SameDatabase::number);
+            ResultSet row = Statements.answer(statement);
+            while (row.next()) {
+                states.put(keys.get(row.getInt("n") - 1), KeyState.valueOf(row.getString("state")));
             }
         }
         return states;

@@ -8,14 +8,12 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.primary.SynchronousCommit;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -43,20 +41,19 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String FIND = COLUMNS + "WHERE scope = ? AND key = ? AND status = 'PARKED'";
 
-    /** {@code cleared} stays until the next claim: it tells that a person has decided on the doubt. */
-    private static final String RELEASE = """
-            UPDATE exactly_once_claim
-            SET status = 'RELEASED', parked_at = NULL, cleared = true,
-                expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
+    /** A parked row has no result yet. */
+    private static final String DECIDE = """
+            parked_at = NULL, expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
             """;
 
-    private static final String COMPLETE = """
-            UPDATE exactly_once_claim
-            SET status = 'COMPLETED', result = ?, completed_at = clock_timestamp(), parked_at = NULL,
-                expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
-            """;
+    /** {@code cleared} stays until the next claim: it tells that a person has decided on the doubt. */
+    private static final String RELEASE =
+            "UPDATE exactly_once_claim SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
+
+    private static final String COMPLETE =
+            "UPDATE exactly_once_claim SET status = 'COMPLETED', completed_at = clock_timestamp(), result = ?, "
+                    + DECIDE;
 
     private static final String LIFE = """
             SELECT status, attempt, fencing_token, ambiguous, owner, first_claimed_at, claimed_at, lease_until,
@@ -66,12 +63,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private final Statements statements;
     private final String settings;
-    private final Duration retention;
-
-    /** Makes something of a row. */
-    private interface Mapper<T> {
-        T map(ResultSet row) throws SQLException;
-    }
+    private final long retentionMicros;
 
     /**
      * @param dataSource the claim store's
@@ -89,15 +81,14 @@ public final class PostgresParkedClaims implements ParkedClaims {
     public PostgresParkedClaims(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         this.statements = new Statements(dataSource);
         this.settings = Statements.settings(synchronousCommit);
-        this.retention = retention;
+        this.retentionMicros = Statements.micros(retention);
     }
 
     @Override
     public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
-        long micros = after == null ? 0 : after.parkedAtMicros();
-        String scope = after == null ? "" : after.scope();
-        String key = after == null ? "" : after.key();
-        return query(LIST, PostgresParkedClaims::parked, micros, scope, key, limit);
+        return after == null
+                ? query(LIST, PostgresParkedClaims::parked, 0L, "", "", limit)
+                : query(LIST, PostgresParkedClaims::parked, after.parkedAtMicros(), after.scope(), after.key(), limit);
     }
 
     @Override
@@ -112,49 +103,30 @@ public final class PostgresParkedClaims implements ParkedClaims {
                 .findFirst();
     }
 
-    private <T> List<T> query(String sql, Mapper<T> mapper, Object... parameters) {
-        return statements.run(connection -> {
-            List<T> found = new ArrayList<>();
-            try (PreparedStatement statement = prepare(connection, sql, parameters);
-                    ResultSet row = Statements.answer(statement)) {
-                while (row.next()) {
-                    found.add(mapper.map(row));
-                }
-            }
-            return found;
-        });
+    private <T> List<T> query(String sql, Statements.Mapper<T> mapper, Object... parameters) {
+        return statements.query(settings + sql, mapper, parameters);
     }
 
     @Override
     public boolean release(ClaimId claim) {
-        return update(
-                RELEASE,
-                Statements.micros(retention),
-                claim.key().scope(),
-                claim.key().key(),
-                claim.value());
+        return decide(RELEASE, claim, null);
     }
 
     @Override
     public boolean complete(ClaimEnd.Completed completion) {
-        ClaimId claim = completion.claim();
         try {
-            return update(
-                    COMPLETE,
-                    completion.result(),
-                    Statements.micros(retention),
-                    claim.key().scope(),
-                    claim.key().key(),
-                    claim.value());
+            return decide(COMPLETE, completion.claim(), completion.result());
         } catch (IllegalArgumentException unstorable) {
             throw new IllegalArgumentException("PostgreSQL cannot store this result", unstorable);
         }
     }
 
-    private boolean update(String sql, @Nullable Object... parameters) {
+    private boolean decide(String sql, ClaimId claim, @Nullable String result) {
+        ClaimKey key = claim.key();
         AtomicBoolean doubtful = new AtomicBoolean();
         return statements.run(connection -> {
-            try (PreparedStatement statement = prepare(connection, sql, parameters)) {
+            try (PreparedStatement statement = connection.prepareStatement(settings + sql)) {
+                new Parameters(statement).values(result, retentionMicros, key.scope(), key.key(), claim.value());
                 statement.execute();
                 statement.getMoreResults();
                 boolean updated = statement.getUpdateCount() > 0;
@@ -171,15 +143,6 @@ public final class PostgresParkedClaims implements ParkedClaims {
                 throw failure;
             }
         });
-    }
-
-    private PreparedStatement prepare(Connection connection, String sql, @Nullable Object... parameters)
-            throws SQLException {
-        PreparedStatement statement = connection.prepareStatement(settings + sql);
-        for (int i = 0; i < parameters.length; i++) {
-            statement.setObject(i + 1, parameters[i]);
-        }
-        return statement;
     }
 
     private static ParkedClaim parked(ResultSet row) throws SQLException {

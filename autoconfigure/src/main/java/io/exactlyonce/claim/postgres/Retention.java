@@ -3,8 +3,8 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.time.NanoClock;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
@@ -41,8 +41,7 @@ public final class Retention {
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
     /** A deletion that a crash forgets is made again, so no commit waits for the disk. */
-    private static final String SETTINGS =
-            "SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', 'off', true);\n";
+    private static final String SETTINGS = Statements.settings("off");
 
     /**
      * {@code turn}: one instance deletes at a time. For this transaction only, and distinguished from other tables of this name by
@@ -73,7 +72,7 @@ public final class Retention {
             )
             SELECT (SELECT mine FROM turn) AS mine, count(*) AS rows, max(expires_at) AS last FROM deleted""";
 
-    /** The oldest is the one that expires first. The two differ while rows of an earlier retention are there. */
+    /** Looks at the table as a whole, by its indexes alone. The oldest is the one that expires first. The two differ while rows of an earlier retention are there. */
     private static final String SURVEY = SETTINGS + """
             SELECT (SELECT extract(epoch FROM greatest(now() - claimed_at, interval '0')) * 1000000
                     FROM exactly_once_claim WHERE parked_at IS NULL
@@ -86,10 +85,20 @@ public final class Retention {
      * @param mine whether it had the turn
      * @param last the latest time at which one of the rows had expired, or {@code null} if there was none
      */
-    private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
+    private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {
+        static Batch of(ResultSet row) throws SQLException {
+            OffsetDateTime last = row.getObject("last", OffsetDateTime.class);
+            return new Batch(row.getBoolean("mine"), row.getInt("rows"), last);
+        }
+    }
 
     /** What was found: the time since the oldest claim that will expire, or {@code null} if there is none, and the parked ones. */
-    private record Survey(@Nullable Duration oldest, long parked) {}
+    private record Survey(@Nullable Duration oldest, long parked) {
+        static Survey of(ResultSet row) throws SQLException {
+            Long micros = row.getObject("oldest_micros", Long.class);
+            return new Survey(micros == null ? null : Duration.of(micros, ChronoUnit.MICROS), row.getLong("parked"));
+        }
+    }
 
     /** Waits between two batches. */
     public interface Pause {
@@ -118,9 +127,6 @@ public final class Retention {
      */
     public Retention(
             DataSource dataSource, int batchSize, List<RetentionObserver> observers, NanoClock nanoClock, Pause pause) {
-        if (batchSize < 1) {
-            throw new IllegalArgumentException("batchSize (%d) must be at least 1".formatted(batchSize));
-        }
         this.statements = new Statements(dataSource);
         this.batchSize = batchSize;
         this.observers = List.copyOf(observers);
@@ -146,8 +152,12 @@ public final class Retention {
     public void sweep() throws InterruptedException {
         try {
             deleteAll();
-            survey();
-            recovered();
+            Survey survey = statements.query(SURVEY, Survey::of).get(0);
+            tell(observer -> observer.surveyed(survey.oldest(), survey.parked()));
+            if (failing) {
+                failing = false;
+                log.info("Expired claims are deleted again");
+            }
         } catch (ClaimStoreUnavailableException failure) {
             if (Thread.interrupted()) {
                 // The pool had no connection for a thread that has to stop.
@@ -162,7 +172,7 @@ public final class Retention {
         OffsetDateTime from = START;
         while (true) {
             long batchStartNanos = nanoClock.nanoTime();
-            Batch batch = delete(from);
+            Batch batch = statements.query(DELETE, Batch::of, from, batchSize).get(0);
             if (!batch.mine()) {
                 return;
             }
@@ -176,35 +186,6 @@ public final class Retention {
         }
         Duration elapsed = since(startNanos);
         tell(observer -> observer.swept(elapsed));
-    }
-
-    /** Deletes a batch, those that expired first, from where the batch before ended. */
-    private Batch delete(OffsetDateTime from) {
-        return statements.run(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(DELETE)) {
-                statement.setObject(1, from);
-                statement.setInt(2, batchSize);
-                try (ResultSet row = Statements.answer(statement)) {
-                    row.next();
-                    OffsetDateTime last = row.getObject("last", OffsetDateTime.class);
-                    return new Batch(row.getBoolean("mine"), row.getInt("rows"), last);
-                }
-            }
-        });
-    }
-
-    /** Looks at the table as a whole, by its indexes alone. */
-    private void survey() {
-        Survey survey = statements.run(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(SURVEY);
-                    ResultSet row = Statements.answer(statement)) {
-                row.next();
-                long parked = row.getLong("parked");
-                long micros = row.getLong("oldest_micros");
-                return new Survey(row.wasNull() ? null : Duration.of(micros, ChronoUnit.MICROS), parked);
-            }
-        });
-        tell(observer -> observer.surveyed(survey.oldest(), survey.parked()));
     }
 
     private Duration since(long nanos) {
@@ -223,13 +204,6 @@ public final class Retention {
                         + " reported again only after a success.{}",
                 Statements.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? REMEDY : "",
                 failure);
-    }
-
-    private void recovered() {
-        if (failing) {
-            failing = false;
-            log.info("Expired claims are deleted again");
-        }
     }
 
     private void tell(Consumer<RetentionObserver> event) {

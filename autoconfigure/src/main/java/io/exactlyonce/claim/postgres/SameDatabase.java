@@ -20,8 +20,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class SameDatabase {
 
-    private static final String LOCK = "SELECT pg_try_advisory_xact_lock(?)";
-
     /** The search path, and maybe the user, decide which table the name means. */
     private static final String TABLE = "SELECT coalesce(to_regclass('exactly_once_claim')::oid::bigint, 0)";
 
@@ -70,8 +68,9 @@ public final class SameDatabase {
     /** Returns whether the transaction that this template works in is one of the claims' database. */
     public boolean isSame(JdbcTemplate transaction) {
         long number = ThreadLocalRandom.current().nextLong();
-        return Boolean.TRUE.equals(transaction.queryForObject(LOCK, Boolean.class, number))
-                && !claims.ask(LOCK, Boolean.class, number);
+        String lock = "SELECT pg_try_advisory_xact_lock(?)";
+        return Boolean.TRUE.equals(transaction.queryForObject(lock, Boolean.class, number))
+                && !claims.ask(lock, Boolean.class, number);
     }
 
     /** Returns whether the claim table's name means the same table in both. */

@@ -8,12 +8,12 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +60,15 @@ public final class Statements {
         T on(Connection connection) throws SQLException;
     }
 
+    interface Binder {
+        void bind(Parameters parameters) throws SQLException;
+    }
+
+    /** Makes something of a row. */
+    interface Mapper<T> {
+        T map(ResultSet row) throws SQLException;
+    }
+
     public Statements(DataSource dataSource) {
         this.dataSource = dataSource;
     }
@@ -71,10 +80,23 @@ public final class Statements {
     <T> T run(Work<T> work) {
         for (int attempt = 1; ; attempt++) {
             try (Connection connection = connect()) {
-                return on(connection, work);
+                try {
+                    return work.on(connection);
+                } catch (SQLException failure) {
+                    // A pool that does not know of primaries would hand it out again.
+                    ClaimPool.discard(dataSource, connection, failure);
+                    throw failure;
+                }
             } catch (SQLException failure) {
-                if (attempt >= maxTries(failure)) {
-                    throw told(failure);
+                boolean rolledBack = ROLLED_BACK.contains(sqlState(failure));
+                int tries =
+                        rolledBack ? MAX_TRIES_ROLLED_BACK : ClaimPool.isStale(failure) ? MAX_TRIES_STALE : 1;
+                if (attempt >= tries) {
+                    throw isUnstorable(failure)
+                            ? unstorable(failure)
+                            : new ClaimStoreUnavailableException(
+                                    "PostgreSQL did not do what was asked for claims: " + failure.getMessage(),
+                                    failure);
                 }
             }
         }
@@ -84,9 +106,7 @@ public final class Statements {
     public <T> T ask(String sql, Class<T> type, Object... parameters) {
         return run(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                for (int i = 0; i < parameters.length; i++) {
-                    statement.setObject(i + 1, parameters[i]);
-                }
+                new Parameters(statement).values(parameters);
                 try (ResultSet answer = statement.executeQuery()) {
                     answer.next();
                     return answer.getObject(1, type);
@@ -104,35 +124,25 @@ public final class Statements {
         }
     }
 
-    private <T> T on(Connection connection, Work<T> work) throws SQLException {
-        try {
-            return work.on(connection);
-        } catch (SQLException failure) {
-            // A pool that does not know of primaries would hand it out again.
-            ClaimPool.discard(dataSource, connection, failure);
-            throw failure;
-        }
-    }
-
-    private static int maxTries(SQLException failure) {
-        String state = sqlState(failure);
-        if (ROLLED_BACK.contains(state)) {
-            return MAX_TRIES_ROLLED_BACK;
-        }
-        return ClaimPool.isStale(failure) ? MAX_TRIES_STALE : 1;
+    /** Reads the rows of a statement that has settings in front of it. */
+    <T> List<T> query(String sql, Mapper<T> mapper, Object... parameters) {
+        return run(connection -> {
+            List<T> found = new ArrayList<>();
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                new Parameters(statement).values(parameters);
+                ResultSet row = answer(statement);
+                while (row.next()) {
+                    found.add(mapper.map(row));
+                }
+            }
+            return found;
+        });
     }
 
     /** Returns whether a statement may have been committed, though it has failed: its connection was lost, or it had no reply in time. */
     public static boolean isConnectionLost(Exception failure) {
         String state = sqlState(failure);
         return state.startsWith("08") || state.startsWith("57P");
-    }
-
-    private static RuntimeException told(SQLException failure) {
-        return isUnstorable(failure)
-                ? unstorable(failure)
-                : new ClaimStoreUnavailableException(
-                        "PostgreSQL did not do what was asked for claims: " + failure.getMessage(), failure);
     }
 
     /** Class 22: a value that the column's type does not take. Class 54: as an entry of an index that is too large. */
@@ -156,7 +166,11 @@ public final class Statements {
 
     /** Returns what goes in front of a statement that finds rows by their keys, and has one row as its answer. */
     static String settings(SynchronousCommit synchronousCommit) {
-        return SETTINGS.formatted(synchronousCommit.setting());
+        return settings(synchronousCommit.setting());
+    }
+
+    static String settings(String synchronousCommit) {
+        return SETTINGS.formatted(synchronousCommit);
     }
 
     /**
@@ -175,10 +189,14 @@ public final class Statements {
         return statement.getResultSet();
     }
 
-    /** Reads the ids that a statement behind settings returns. */
-    static Set<UUID> ids(PreparedStatement statement) throws SQLException {
-        try (ResultSet answer = answer(statement)) {
-            return ids(answer);
+    /** Writes entries by a statement behind settings, and returns the ids that it returns; asks nothing where there are none. */
+    static Set<UUID> write(Connection connection, String sql, List<?> entries, Binder binder) throws SQLException {
+        if (entries.isEmpty()) {
+            return Set.of();
+        }
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            binder.bind(new Parameters(statement));
+            return ids(answer(statement));
         }
     }
 
@@ -188,43 +206,6 @@ public final class Statements {
             ids.add(answer.getObject(1, UUID.class));
         }
         return ids;
-    }
-
-    /** Binds one property of all entries as an array. Its own type lets the driver send it in binary, here and below. */
-    public static <E> void texts(
-            PreparedStatement statement, int index, List<E> entries, Function<? super E, @Nullable String> property)
-            throws SQLException {
-        bind(statement, index, "text", fill(new String[entries.size()], entries, property));
-    }
-
-    static <E> void uuids(PreparedStatement statement, int index, List<E> entries, Function<? super E, ?> property)
-            throws SQLException {
-        bind(statement, index, "uuid", fill(new Object[entries.size()], entries, property));
-    }
-
-    public static <E> void longs(
-            PreparedStatement statement, int index, List<E> entries, Function<? super E, Long> property)
-            throws SQLException {
-        bind(statement, index, "int8", fill(new Long[entries.size()], entries, property));
-    }
-
-    static <E> void booleans(
-            PreparedStatement statement, int index, List<E> entries, Function<? super E, Boolean> property)
-            throws SQLException {
-        bind(statement, index, "bool", fill(new Boolean[entries.size()], entries, property));
-    }
-
-    private static <E, V extends @Nullable Object> V[] fill(
-            V[] values, List<E> entries, Function<? super E, ? extends V> property) {
-        for (int i = 0; i < values.length; i++) {
-            values[i] = property.apply(entries.get(i));
-        }
-        return values;
-    }
-
-    private static void bind(PreparedStatement statement, int index, String type, @Nullable Object[] values)
-            throws SQLException {
-        statement.setArray(index, statement.getConnection().createArrayOf(type, values));
     }
 
     /** Returns a length as the table's statements take it: in microseconds, as PostgreSQL counts. */

@@ -1,8 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -15,8 +15,6 @@ import java.util.function.UnaryOperator;
  * and parks keys in doubt.
  */
 public final class Takeovers {
-
-    private static final int KEYS_OF_PLACE = 5;
 
     /**
      * Finds nothing if the row has changed since: another claim, another status, or a renewal. Attempt and fencing token
@@ -65,11 +63,25 @@ public final class Takeovers {
     private final Duration retention;
 
     /**
-     * A key that is free.
+     * A key that is free for a request, or held by its claim already.
      *
      * @param row as it was read
      */
-    public record FreeKey(ClaimRequest request, ClaimRow row) {}
+    public record FreeKey(ClaimRequest request, ClaimRow row) {
+
+        boolean isOwn() {
+            return row.isHeldBy(request.claimId());
+        }
+
+        boolean isInDoubt() {
+            return !isOwn() && row.mustBeParked(request);
+        }
+
+        /** Returns what becomes of the request if the row is written. */
+        ClaimOutcome outcome() {
+            return isOwn() ? row.current() : isInDoubt() ? new ClaimOutcome.Parked() : row.next();
+        }
+    }
 
     /**
      * @param settings puts settings around a statement, one of them in front, with one row as its answer
@@ -84,48 +96,36 @@ public final class Takeovers {
     /**
      * Takes keys over, in one round trip.
      *
-     * @param free each key once, in key order: two batches do not deadlock then
+     * @param free each key once, in key order: two batches do not deadlock then; with none, nothing is asked
      * @return the claims that won their key
      */
     Set<UUID> takeOver(Connection connection, List<FreeKey> free) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(takeOver)) {
-            statement.setLong(1, Statements.micros(retention));
-            bindPlaces(statement, 2, free);
-            int next = 2 + KEYS_OF_PLACE;
-            Statements.texts(statement, next, free, key -> key.request().owner());
-            Statements.longs(
-                    statement, next + 1, free, key -> (long) key.row().next().attempt());
-            Statements.longs(statement, next + 2, free, key -> key.row().next().fencingToken());
-            Statements.booleans(
-                    statement, next + 3, free, key -> key.row().next().ambiguous());
-            Statements.texts(statement, next + 4, free, key -> key.request().fingerprint());
-            Statements.longs(
-                    statement,
-                    next + 5,
-                    free,
-                    key -> Statements.micros(key.request().lease()));
-            return Statements.ids(statement);
-        }
+        return Statements.write(connection, takeOver, free, parameters -> {
+            parameters.values(Statements.micros(retention));
+            bindPlaces(parameters, free);
+            parameters.texts(free, key -> key.request().owner());
+            parameters.longs(free, key -> (long) key.row().next().attempt());
+            parameters.longs(free, key -> key.row().next().fencingToken());
+            parameters.booleans(free, key -> key.row().next().ambiguous());
+            parameters.texts(free, key -> key.request().fingerprint());
+            parameters.longs(free, key -> Statements.micros(key.request().lease()));
+        });
     }
 
     /**
      * Parks keys in doubt, in one round trip.
      *
-     * @param inDoubt each key once, in key order
+     * @param inDoubt each key once, in key order; with none, nothing is asked
      * @return the claims whose key was parked for them
      */
     public Set<UUID> parkInDoubt(Connection connection, List<FreeKey> inDoubt) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(parkInDoubt)) {
-            bindPlaces(statement, 1, inDoubt);
-            return Statements.ids(statement);
-        }
+        return Statements.write(connection, parkInDoubt, inDoubt, parameters -> bindPlaces(parameters, inDoubt));
     }
 
-    private static void bindPlaces(PreparedStatement statement, int first, List<FreeKey> free) throws SQLException {
-        Statements.texts(statement, first, free, key -> key.row().key().scope());
-        Statements.texts(statement, first + 1, free, key -> key.row().key().key());
-        Statements.uuids(statement, first + 2, free, key -> key.row().claimId());
-        Statements.texts(statement, first + 3, free, key -> key.row().status().name());
-        Statements.uuids(statement, first + 4, free, key -> key.request().claimId());
+    private static void bindPlaces(Parameters parameters, List<FreeKey> free) throws SQLException {
+        parameters.keys(free, key -> key.request().key());
+        parameters.uuids(free, key -> key.row().claimId());
+        parameters.texts(free, key -> key.row().status().name());
+        parameters.uuids(free, key -> key.request().claimId());
     }
 }

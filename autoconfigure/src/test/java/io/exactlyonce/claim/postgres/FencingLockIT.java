@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -136,6 +137,24 @@ class FencingLockIT {
                 .isInstanceOfSatisfying(
                         Acquired.class,
                         acquired -> assertThat(acquired.ambiguous()).isTrue());
+    }
+
+    /** Insert, look, takeover, insert, look: the row is as it was, so it is locked. */
+    @Test
+    void takeoverOfAFencedClaimIsTriedOnce() throws Exception {
+        AtomicInteger statements = new AtomicInteger();
+        var counted = new PostgresClaimStore(
+                new InterruptedDataSource(DATABASE.pool(), "", Integer.MAX_VALUE, statements::incrementAndGet),
+                TestDatabase.RETENTION);
+        claim(request);
+        try (PausedWorker zombie = new PausedWorker(true)) {
+            DATABASE.endLease(claim);
+
+            assertThat(counted.claim(List.of(request(request.key()), request(request.key()))))
+                    .containsOnly(new HeldElsewhere(Duration.ZERO));
+            assertThat(statements).hasValue(5);
+            zombie.goOn().get(20, TimeUnit.SECONDS);
+        }
     }
 
     /** The server ends the session of a process that is gone, as here. */

@@ -23,7 +23,10 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -251,6 +254,61 @@ class InterferenceIT {
             connection.rollback();
         }
         assertThat(other.claim(List.of(claim))).hasOnlyElementsOfType(Acquired.class);
+    }
+
+    /** One of them waits for an uncommitted row meanwhile, and has locked nothing that it is to end: no cycle of waits can begin. */
+    @Test
+    void batchesThatEachEndWhatTheOtherClaimsAreBothAnswered() throws Exception {
+        String prefix = UUID.randomUUID().toString();
+        ClaimRequest uncommitted = request(new ClaimKey("orders", prefix + "-1"));
+        ClaimRequest ours = request(new ClaimKey("orders", prefix + "-2"));
+        ClaimRequest theirs = request(new ClaimKey("orders", prefix + "-3"));
+        other.claim(List.of(ours, theirs));
+        ClaimBatch waits = new ClaimBatch(
+                List.of(new ClaimEnd.Completed(ours.id(), "ours")),
+                List.of(request(uncommitted.key()), request(theirs.key())));
+        ClaimBatch crosses =
+                new ClaimBatch(List.of(new ClaimEnd.Completed(theirs.id(), "theirs")), List.of(request(ours.key())));
+        try (Connection connection = DATABASE.newConnection()) {
+            connection.setAutoCommit(false);
+            TestDatabase.insert(new JdbcTemplate(new SingleConnectionDataSource(connection, true)), uncommitted.id());
+            CompletableFuture<ClaimBatch.Result> waiting =
+                    CompletableFuture.supplyAsync(() -> untilAnswered(waits), call -> new Thread(call).start());
+            Awaitility.await()
+                    .pollInterval(Duration.ofMillis(10))
+                    .until(() -> DATABASE.jdbc()
+                            .queryForObject(
+                                    "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                                            + " AND datname = current_database())",
+                                    Boolean.class));
+
+            assertThat(DATABASE.jdbc()
+                            .queryForList(
+                                    "SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR UPDATE SKIP LOCKED",
+                                    ours.claimId()))
+                    .as("rows to be ended that the batch that waits has left alone")
+                    .hasSize(1);
+            ClaimBatch.Result crossed = other.apply(crosses);
+
+            assertThat(crossed.recorded()).containsExactly(theirs.id());
+            assertThat(crossed.claimed()).hasOnlyElementsOfType(HeldElsewhere.class);
+            connection.rollback();
+            ClaimBatch.Result waited = waiting.get(20, TimeUnit.SECONDS);
+            assertThat(waited.recorded()).containsExactly(ours.id());
+            assertThat(waited.claimed().get(0)).isInstanceOf(Acquired.class);
+            assertThat(waited.claimed().get(1)).isEqualTo(new AlreadyCompleted("theirs"));
+        }
+    }
+
+    /** As callers do: on a slow machine it may have waited for too long. */
+    private ClaimBatch.Result untilAnswered(ClaimBatch batch) {
+        while (true) {
+            try {
+                return other.apply(batch);
+            } catch (ClaimStoreUnavailableException late) {
+                assertThat(late).hasMessageContaining("lock timeout");
+            }
+        }
     }
 
     /** Calls before the statement is committed, which tells nothing, and again after that, as callers do. */

@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.postgres.ClaimRow;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.Parameters;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.Statements;
 import io.exactlyonce.claim.postgres.Takeovers;
@@ -250,17 +251,17 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             jdbc.execute(hasOneSnapshot ? LOCKS : LOCKS_AND_ROWS, (PreparedStatement statement) -> {
                 List<ClaimKey> keys =
                         look.requests.stream().map(ClaimRequest::key).toList();
-                Statements.longs(statement, 1, keys, SameDatabase::number);
+                Parameters parameters = new Parameters(statement);
+                parameters.longs(keys, SameDatabase::number);
                 if (!hasOneSnapshot) {
-                    Statements.texts(statement, 2, keys, ClaimKey::scope);
-                    Statements.texts(statement, 3, keys, ClaimKey::key);
+                    parameters.keys(keys, key -> key);
                 }
                 statement.execute();
                 look.locked(statement.getResultSet());
                 if (hasOneSnapshot) {
                     // Its snapshot may be older than the lock, and a row that it reads and misses conflicts with keys
                     // beside it.
-                    look.rows = store.rows(Set.copyOf(keys));
+                    look.rows = store.rows(keys);
                 } else {
                     statement.getMoreResults();
                     look.rows = ClaimRow.read(statement.getResultSet(), keys);
@@ -287,6 +288,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return new HeldElsewhere(request.lease());
         }
         if (row != null && row.mustBeParked(request)) {
+            waitForTheDisk(look);
             boolean parked = jdbc.execute((Connection connection) -> !takeovers
                     .parkInDoubt(connection, List.of(new FreeKey(request, row)))
                     .isEmpty());
@@ -299,22 +301,32 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         return claim;
     }
 
-    /** Writes the rows, in key order, in one round trip; with the commit where that is all there is to commit. */
-    private void complete(Look look, Map<ClaimId, String> results, TransactionStatus status) {
-        String setting = DURABILITIES.indexOf(look.durability) < DURABILITIES.indexOf(durability)
+    /** A decision is as durable as a completion: a message on its last receive would not come again for one that was forgotten. */
+    private void waitForTheDisk(Look look) {
+        String setting = setting(look);
+        if (!setting.isEmpty()) {
+            jdbc.execute(setting);
+        }
+    }
+
+    /** Returns what lets the commit wait as it is configured, where the session would wait for less. */
+    private String setting(Look look) {
+        return DURABILITIES.indexOf(look.durability) < DURABILITIES.indexOf(durability)
                 ? "SET LOCAL synchronous_commit = " + durability + ";\n"
                 : "";
+    }
+
+    /** Writes the rows, in key order, in one round trip; with the commit where that is all there is to commit. */
+    private void complete(Look look, Map<ClaimId, String> results, TransactionStatus status) {
         try {
             if (look.free.size() == 1 && look.free.get(0).row == null && mayCommit(status)) {
-                jdbc.execute(setting + INSERT + ";\nCOMMIT", (PreparedStatement statement) -> {
+                jdbc.execute(setting(look) + INSERT + ";\nCOMMIT", (PreparedStatement statement) -> {
                     bind(statement, look.free.get(0), look, results);
                     return statement.execute();
                 });
                 return;
             }
-            if (!setting.isEmpty()) {
-                jdbc.execute(setting);
-            }
+            waitForTheDisk(look);
             look.free.sort(Comparator.comparing(free -> free.request.key()));
             write(look, results, false);
             write(look, results, true);
@@ -415,7 +427,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             if (!claims.ask(IS_COMMITTED, Boolean.class, look.transaction)) {
                 return false;
             }
-            ClaimRow row = store.rows(Set.of(key)).get(key);
+            ClaimRow row = store.rows(List.of(key)).get(key);
             if (row != null && row.claimId().equals(requests.get(0).claimId())) {
                 log.warn("{} failed after its commit, so its effects and completions stay", look, failure);
                 return true;

@@ -203,6 +203,31 @@ class PostgresClaimTransactionIT {
                 .containsExactly(effective, effective);
     }
 
+    /** Its message may be on its last receive, and would not come again for a decision that a crash has forgotten. */
+    @Test
+    void commitOfAParkingWaitsForAsMuchAsClaimsDo() throws Throwable {
+        external.claim(List.of(request));
+        DATABASE.endLease(request.id());
+        JdbcTemplate setUp = DATABASE.jdbc();
+        setUp.execute("CREATE TABLE parking (setting text)");
+        setUp.execute("CREATE FUNCTION note_parking() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                + " INSERT INTO parking VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$");
+        setUp.execute(
+                "CREATE CONSTRAINT TRIGGER parking AFTER UPDATE ON exactly_once_claim DEFERRABLE INITIALLY DEFERRED"
+                        + " FOR EACH ROW WHEN (NEW.status = 'PARKED') EXECUTE FUNCTION note_parking()");
+        String database = setUp.queryForObject("SELECT current_database()", String.class);
+        setUp.execute("ALTER DATABASE %s SET synchronous_commit = off".formatted(database));
+        var cautious = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+        try {
+            assertThat(transaction.execute(cautious, charging("1"))).isEqualTo(new Parked());
+        } finally {
+            setUp.execute("ALTER DATABASE %s RESET synchronous_commit".formatted(database));
+            setUp.execute("DROP TRIGGER parking ON exactly_once_claim");
+        }
+        assertThat(setUp.queryForList("SELECT setting FROM parking", String.class))
+                .containsExactly("on");
+    }
+
     /** Nothing was acquired, so that nothing is lost: but a message on its last receive must not come again for that. */
     @Test
     void refusalWhoseTransactionLosesItsConnectionIsNoAnswer() {
