@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the statements of claims, each on a connection of its own in autocommit, whatever its caller has open.
@@ -89,8 +88,7 @@ public final class Statements {
                 }
             } catch (SQLException failure) {
                 boolean rolledBack = ROLLED_BACK.contains(sqlState(failure));
-                int tries =
-                        rolledBack ? MAX_TRIES_ROLLED_BACK : ClaimPool.isStale(failure) ? MAX_TRIES_STALE : 1;
+                int tries = rolledBack ? MAX_TRIES_ROLLED_BACK : ClaimPool.isStale(failure) ? MAX_TRIES_STALE : 1;
                 if (attempt >= tries) {
                     throw isUnstorable(failure)
                             ? unstorable(failure)
