@@ -99,6 +99,8 @@ public final class DynamoDbService implements ClaimServer {
     @Override
     public List<ClaimLeft> claims() {
         return items(CLAIMS).stream()
+                // What the start has written to learn its rights is no claim.
+                .filter(item -> item.containsKey("key"))
                 .map(item -> new ClaimLeft(
                         text(item, "key"),
                         text(item, "status"),

@@ -1,6 +1,7 @@
 package io.exactlyonce.dynamodb.table;
 
 import io.exactlyonce.dynamodb.item.ClaimItem;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -232,10 +233,11 @@ public final class ClaimTable {
         }
     }
 
-    /** Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. */
+    /** Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. TTL deletes it. */
     private void requireStatements() {
+        long now = Instant.now().getEpochSecond();
         List<BatchStatementRequest> statements = List.of(
-                statement("INSERT INTO \"%s\" VALUE {'pk':'start-up check'}"),
+                statement("INSERT INTO \"%s\" VALUE {'pk':'start-up check','expires_at':" + now + "}"),
                 statement("UPDATE \"%s\" SET \"w\"='1' WHERE \"pk\"='no item' AND \"w\"='0'"));
         for (BatchStatementResponse each : ask(
                         STATEMENTS, client.batchExecuteStatement(request -> request.statements(statements)))

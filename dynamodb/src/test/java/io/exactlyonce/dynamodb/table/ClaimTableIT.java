@@ -3,8 +3,10 @@ package io.exactlyonce.dynamodb.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
+import java.time.Instant;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
@@ -36,6 +38,21 @@ class ClaimTableIT {
         slower.fail(UpdateTimeToLiveRequest.class, refusal, 1);
 
         assertThatThrownBy(this::make).hasRootCause(refusal);
+    }
+
+    @Test
+    void itemThatTheStartWritesIsLeftToTtl() {
+        make();
+        long now = Instant.now().getEpochSecond();
+
+        new ClaimTable(client, name).require();
+        new ClaimTable(client, name).require();
+
+        assertThat(client.scan(request -> request.tableName(name)).join().items())
+                .singleElement()
+                .extracting(
+                        item -> Long.parseLong(item.get(ClaimItem.EXPIRES_AT).n()))
+                .satisfies(expiry -> assertThat(expiry).isBetween(now, now + 60));
     }
 
     private void make() {
