@@ -86,6 +86,9 @@ class ContainerRestartIT {
 
     @Test
     void containerThatIsRestartedLeavesNeitherThreadsNorDeliveries() {
+        // Those of an application before end when they have been idle for a while.
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(threads()).isEmpty());
         try (TestApplication application = start(SHORT_POLL)) {
             BlockingListener listener = application.bean(BlockingListener.class);
             SqsMessageListenerContainer<?> container = application.container("orders");
