@@ -152,7 +152,7 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     static UnknownProperties exactlyOnceUnknownProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment, ExactlyOnceProperties.class);
+        return new UnknownProperties(environment, "exactly-once", ExactlyOnceProperties.class);
     }
 
     @Bean
