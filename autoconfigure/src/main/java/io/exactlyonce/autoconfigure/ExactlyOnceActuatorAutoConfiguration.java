@@ -1,11 +1,8 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
-import io.exactlyonce.audit.QueueAudit;
-import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
@@ -14,53 +11,47 @@ import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.metrics.SightingMetrics;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.renewal.RenewalSupervisor;
-import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.window.watch.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import org.jspecify.annotations.Nullable;
+import java.lang.reflect.Proxy;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Import;
 
 /** The endpoint {@code exactlyonce}, the health of claims, and meters: each where the application has what it takes. */
 @AutoConfiguration(
         after = ExactlyOnceAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnBean(WindowWatch.class)
 public final class ExactlyOnceActuatorAutoConfiguration {
 
     /** The endpoint, where it is exposed. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-    @ConditionalOnBean(ListenerStates.class)
-    static class Endpoint {
-
-        @Bean
-        @ConditionalOnMissingBean
-        @ConditionalOnAvailableEndpoint
-        ExactlyOnceEndpoint exactlyOnceEndpoint(
-                ListenerStates listeners,
-                WindowWatch windows,
-                QueueAudit audit,
-                Sightings sightings,
-                @Nullable ParkedClaims claims,
-                @Nullable ExactlyOnceOperations operations) {
-            return new ExactlyOnceEndpoint(listeners, windows, audit, sightings, claims, operations);
-        }
-    }
+    @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceEndpoint.class)
+    @Import(ExactlyOnceEndpoint.class)
+    static class Endpoint {}
 
     /** Whether claims can be kept, told in each health group that names it. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     static class Health {
+
+        /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
+        private static final String CONTRIBUTOR = "exactlyOnce";
 
         @Bean
         @ConditionalOnBean(ClaimDatabase.class)
@@ -68,17 +59,33 @@ public final class ExactlyOnceActuatorAutoConfiguration {
             return health -> health.withDetail("primary", database.prove());
         }
 
-        /** Without an indicator, too. */
+        /**
+         * The group of the whole application leaves claims to the groups that ask for them: while their database is away, listeners
+         * pause and lose nothing, so that there is nothing that a restart would mend, and no reason to take HTTP requests from the
+         * application.
+         */
         @Bean
         @ConditionalOnBean(ClaimHealthIndicator.Store.class)
         static HealthEndpointGroupsPostProcessor exactlyOnceHealthGroups() {
-            return HealthWithoutClaims::of;
+            return groups -> HealthEndpointGroups.of(
+                    withoutClaims(groups.getPrimary()),
+                    groups.getNames().stream()
+                            .collect(Collectors.toMap(name -> name, name -> Objects.requireNonNull(groups.get(name)))));
+        }
+
+        private static HealthEndpointGroup withoutClaims(HealthEndpointGroup all) {
+            return (HealthEndpointGroup) Proxy.newProxyInstance(
+                    HealthEndpointGroup.class.getClassLoader(),
+                    new Class<?>[] {HealthEndpointGroup.class},
+                    (proxy, method, arguments) ->
+                            method.getName().equals("isMember") && CONTRIBUTOR.equals(arguments[0])
+                                    ? false
+                                    : AopUtils.invokeJoinpointUsingReflection(all, method, arguments));
         }
 
         @Bean
         @ConditionalOnBean(ClaimHealthIndicator.Store.class)
         @ConditionalOnEnabledHealthIndicator("exactly-once")
-        @ConditionalOnMissingBean(name = "exactlyOnceHealthIndicator")
         ClaimHealthIndicator exactlyOnceHealthIndicator(
                 ClaimHealthIndicator.Store store, RenewalSupervisor renewals, ListenerStates listeners) {
             return new ClaimHealthIndicator(store, renewals, listeners);
@@ -89,26 +96,8 @@ public final class ExactlyOnceActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
+    @Import({DeliveryMetrics.class, QueueMetrics.class, ReplicaLagMetrics.class, SightingMetrics.class})
     static class Meters {
-
-        @Bean
-        @ConditionalOnMissingBean
-        @ConditionalOnBean(WindowWatch.class)
-        DeliveryMetrics exactlyOnceMetrics(MeterRegistry registry, WindowWatch watch) {
-            return new DeliveryMetrics(registry, watch);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        QueueMetrics exactlyOnceQueueMetrics(MeterRegistry registry) {
-            return new QueueMetrics(registry);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        ReplicaLagMetrics exactlyOnceReplicaLagMeters(MeterRegistry registry) {
-            return new ReplicaLagMetrics(registry);
-        }
 
         /** HikariCP's own meters. Boot binds those of the application's DataSources, of which the claims' pool is none. */
         @Bean
@@ -120,17 +109,9 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
 
         @Bean
-        @ConditionalOnMissingBean
         @ConditionalOnBean(name = PostgresClaimsConfiguration.RETENTION)
         RetentionMetrics exactlyOnceRetentionMetrics(MeterRegistry registry) {
             return new RetentionMetrics(registry);
-        }
-
-        @Bean
-        @Lazy
-        @ConditionalOnMissingBean
-        SightingMetrics exactlyOnceSightingMetrics(MeterRegistry registry) {
-            return new SightingMetrics(registry);
         }
     }
 }

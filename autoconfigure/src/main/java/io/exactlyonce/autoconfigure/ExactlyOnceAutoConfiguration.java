@@ -64,10 +64,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.beans.factory.BeanFactory;
@@ -106,7 +106,14 @@ import tools.jackson.databind.json.JsonMapper;
         })
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({PostgresClaimsConfiguration.class, ExactlyOnceAutoConfiguration.AutoProxyCreator.class})
+@Import({
+    PostgresClaimsConfiguration.class,
+    ExactlyOnceAutoConfiguration.AutoProxyCreator.class,
+    ListenerStates.class,
+    PlainListenerWarning.class,
+    SightingLog.class,
+    Sightings.class
+})
 public final class ExactlyOnceAutoConfiguration {
 
     private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";
@@ -152,7 +159,7 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     static UnknownProperties exactlyOnceUnknownProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment, ExactlyOnceProperties.class);
+        return new UnknownProperties(environment, "exactly-once", ExactlyOnceProperties.class);
     }
 
     @Bean
@@ -198,7 +205,7 @@ public final class ExactlyOnceAutoConfiguration {
         Deliveries deliveries = new Deliveries(renewals, observers, backoff, clockwork, Jitter.RANDOM, mostWaiting);
         StoreCircuitBreakers breakers = new StoreCircuitBreakers(observers);
         ClaimWriter guarded = new ClaimWriter(store, breakers.claims().guard(async), clockwork);
-        Executor cancellations = daemons("exactly-once-cancellation-");
+        Executor cancellations = new SimpleAsyncTaskExecutor(daemons("exactly-once-cancellation-"));
         DeliveryPipeline pipeline = new DeliveryPipeline(
                 guarded, terms, backoff, results, observers, clockwork, Jitter.RANDOM, cancellations);
         StartLine line = new StartLine(
@@ -222,9 +229,9 @@ public final class ExactlyOnceAutoConfiguration {
     @Bean
     TickLifecycle exactlyOnceKeyWatch(ListenerEngine engine) {
         WaitingDeliveries waiting = engine.deliveries().waiters();
-        Executor probes = daemons("exactly-once-probe-");
+        Executor probes = new SimpleAsyncTaskExecutor(daemons("exactly-once-probe-"));
         KeyWatcher watch = new KeyWatcher(writer, waiting, engine.breakers(), terms, probes, clockwork);
-        return new TickLifecycle(clockwork, "exactly-once-watch-1", watch::tick, KeyWatcher.INTERVAL);
+        return new TickLifecycle(() -> clockwork.every(KeyWatcher.INTERVAL, "exactly-once-watch-1", watch::tick));
     }
 
     /** A store of the application's own may have no parked claims to show, and needs no database. */
@@ -254,14 +261,17 @@ public final class ExactlyOnceAutoConfiguration {
             ListableBeanFactory beans,
             Environment environment,
             ObjectProvider<ListenerEngine> engine,
-            Optional<ClaimPool> claims) {
+            Optional<TransactionCheck> database) {
         ListenerModes modes = new ListenerModes(environment, properties.mode());
         return new ExactlyOnceListenerConfigurer(beans, modes, serializer, (manager, named) -> {
             ListenerEngine its = engine.getObject();
             // A transaction proves itself on the table, which may have to be created first.
             its.readiness().run();
-            var transaction = transactions(beans, claims).of(manager, named);
-            return its.breakers().guard(transaction, nameOf(manager, beans));
+            TransactionCheck check = database.orElseThrow(() -> new UnsupportedTransactionException(
+                    "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
+                    "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
+                    null));
+            return its.breakers().guard(check.of(manager, named), nameOf(manager, beans));
         });
     }
 
@@ -271,21 +281,6 @@ public final class ExactlyOnceAutoConfiguration {
                 .map(Map.Entry::getKey)
                 .findFirst()
                 .orElseGet(manager::toString);
-    }
-
-    private TransactionCheck transactions(BeanFactory beans, Optional<ClaimPool> claims) {
-        DataSource kept = claims.map(ClaimPool::dataSource)
-                .orElseThrow(() -> new UnsupportedTransactionException(
-                        "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
-                        "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
-                        null));
-        ExactlyOnceProperties.Claim claim = properties.claim();
-        return new TransactionCheck(kept, beans, claim.retention(), claim.synchronousCommit());
-    }
-
-    @Bean
-    static PlainListenerWarning exactlyOncePlainListenerWarning(ListableBeanFactory beans) {
-        return new PlainListenerWarning(beans);
     }
 
     /** With lazy initialisation nothing else would make a listener's bean, and nothing would say that its queue is not read. */
@@ -308,7 +303,6 @@ public final class ExactlyOnceAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
     QueueAudit exactlyOnceQueueAudit(
             WindowWatch windows, ObjectProvider<QueueObserver> observers, Optional<ClaimPool> claims) {
         Executor thread = threads("exactly-once-audit-start-", 1, Integer.MAX_VALUE);
@@ -332,12 +326,7 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     TickLifecycle exactlyOnceAuditLifecycle(QueueAudit audit) {
-        return new TickLifecycle(clockwork, "exactly-once-audit-1", audit::tick, AUDIT_INTERVAL);
-    }
-
-    @Bean
-    ListenerStates exactlyOnceListenerStates() {
-        return new ListenerStates();
+        return new TickLifecycle(() -> clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", audit::tick));
     }
 
     /** Spring Boot has every registry go by it. */
@@ -359,19 +348,7 @@ public final class ExactlyOnceAutoConfiguration {
         return new WindowWatch(isRenewed, told.toList(), clockwork);
     }
 
-    @Bean
-    Sightings exactlyOnceSightings() {
-        return new Sightings(clockwork);
-    }
-
-    /** Lazy, as everything that only observed listeners need. */
-    @Bean
-    @Lazy
-    SightingLog exactlyOnceSightingLog() {
-        return new SightingLog(clockwork);
-    }
-
-    /** What its thread is given is bounded by the observations that may be under way. */
+    /** Only for observed listeners. What its thread is given is bounded by the observations that may be under way. */
     @Bean
     @Lazy
     ObservedClaims exactlyOnceObservedClaims(List<SightingObserver> observers) {
@@ -385,34 +362,31 @@ public final class ExactlyOnceAutoConfiguration {
      */
     @Bean
     @ConditionalOnBean(ClaimDatabase.class)
-    TickLifecycle exactlyOnceObservedDatabase(
-            ClaimDatabase database, Sightings sightings, ObjectProvider<SightingLog> log) {
+    TickLifecycle exactlyOnceObservedDatabase(ClaimDatabase database, Sightings sightings, SightingLog log) {
         Runnable check = () -> {
             try {
                 database.requireReady();
             } catch (RuntimeException away) {
-                log.getObject().unanswered(away);
+                log.unanswered(away);
             }
         };
         return new TickLifecycle(() -> sightings.isObserving()
                 ? clockwork.every(CHECK_INTERVAL, "exactly-once-observed-check-1", check)
-                : null);
+                : () -> {});
     }
 
     /** Returns daemon threads that end by themselves when there is nothing to do, so that there is nothing to stop. */
     private static ThreadPoolExecutor threads(String prefix, int most, int mostWaiting) {
-        CustomizableThreadFactory daemons = new CustomizableThreadFactory(prefix);
-        daemons.setDaemon(true);
         ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemons);
+                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemons(prefix));
         threads.allowCoreThreadTimeOut(true);
         return threads;
     }
 
-    private static SimpleAsyncTaskExecutor daemons(String prefix) {
-        SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(prefix);
-        threads.setDaemon(true);
-        return threads;
+    private static ThreadFactory daemons(String prefix) {
+        CustomizableThreadFactory daemons = new CustomizableThreadFactory(prefix);
+        daemons.setDaemon(true);
+        return daemons;
     }
 
     /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */

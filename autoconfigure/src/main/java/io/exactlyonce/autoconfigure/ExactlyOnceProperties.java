@@ -1,12 +1,12 @@
 package io.exactlyonce.autoconfigure;
 
+import static io.exactlyonce.claim.coalescing.CoalescingSettings.LARGEST_BATCH;
 import static io.exactlyonce.property.Bounds.require;
 import static io.exactlyonce.property.Bounds.requireOrder;
 
 import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditRules;
-import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -56,13 +56,44 @@ public record ExactlyOnceProperties(
 
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final DataSize LARGEST_RESULT = DataSize.ofMegabytes(16);
 
+    /** All bounds of single values, and then of pairs. */
     public ExactlyOnceProperties {
         Duration kept = claim.retention();
-        Duration cleanup = claim.cleanup().enabled() ? claim.cleanup().interval() : null;
+        require(LEASE, claim.lease(), SECOND, VisibilityWindow.CEILING);
+        require(RETENTION, kept, MINUTE, Duration.ofDays(3650));
+        require("exactly-once.claim.max-result-size", claim.maxResultSize(), DataSize.ofBytes(0), LARGEST_RESULT);
+
+        Cleanup cleanup = claim.cleanup();
+        require(CLEANUP_INTERVAL, cleanup.interval(), SECOND, Duration.ofDays(1));
+        require("exactly-once.claim.cleanup.batch-size", cleanup.batchSize(), 1, 10_000);
+
+        Coalescing shared = claim.coalescing();
+        require("exactly-once.claim.coalescing.flushers", shared.flushers(), 1, 2);
+        require("exactly-once.claim.coalescing.max-batch", shared.maxBatch(), 1, LARGEST_BATCH);
+        require("exactly-once.claim.coalescing.patience", shared.patience(), Duration.ofMillis(100), MINUTE);
+
+        // One for renewals, which must never wait for claims.
+        require("exactly-once.datasource.maximum-pool-size", datasource.maximumPoolSize(), 2, 1000);
+        require(ClaimPool.TIMEOUT_PROPERTY, datasource.connectionTimeout(), SECOND, MINUTE);
+        Duration lag = datasource.replicaLagInterval();
+        require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
+
+        require("exactly-once.renewal.at", renewal.at(), 0.1, 0.8);
+        require("exactly-once.renewal.jitter", renewal.jitter(), 0.0, 0.5);
+        require("exactly-once.renewal.retries", renewal.retries(), 1, 10);
+
+        require(INITIAL_DELAY, retry.initialDelay(), SECOND, VisibilityWindow.CEILING);
+        require(MAX_DELAY, retry.maxDelay(), SECOND, VisibilityWindow.CEILING);
+        // All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks.
+        require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
+
+        Duration swept = cleanup.enabled() ? cleanup.interval() : null;
+        requireOrder(MAX_DELAY, retry.maxDelay(), INITIAL_DELAY, retry.initialDelay(), "the delay could not grow");
         requireOrder(RETENTION, kept, LEASE, claim.lease(), "a worker could find its key forgotten during its lease");
         requireOrder(RETENTION, kept, MAX_DELAY, retry.maxDelay(), "a duplicate returned for so long is handled again");
-        requireOrder(RETENTION, kept, CLEANUP_INTERVAL, cleanup, "most rows would be of forgotten keys");
+        requireOrder(RETENTION, kept, CLEANUP_INTERVAL, swept, "most rows would be of forgotten keys");
     }
 
     /**
@@ -92,14 +123,7 @@ public record ExactlyOnceProperties(
             @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
             @DefaultValue Cleanup cleanup,
-            @DefaultValue Coalescing coalescing) {
-
-        public Claim {
-            require(LEASE, lease, SECOND, VisibilityWindow.CEILING);
-            require(RETENTION, retention, MINUTE, Duration.ofDays(3650));
-            require("exactly-once.claim.max-result-size", maxResultSize, DataSize.ofBytes(0), DataSize.ofMegabytes(16));
-        }
-    }
+            @DefaultValue Coalescing coalescing) {}
 
     /** Where claims are kept. */
     public enum Store {
@@ -117,13 +141,7 @@ public record ExactlyOnceProperties(
     public record Cleanup(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("1m") Duration interval,
-            @DefaultValue("500") int batchSize) {
-
-        public Cleanup {
-            require(CLEANUP_INTERVAL, interval, SECOND, Duration.ofDays(1));
-            require("exactly-once.claim.cleanup.batch-size", batchSize, 1, 10_000);
-        }
-    }
+            @DefaultValue("500") int batchSize) {}
 
     /**
      * Sharing of transactions by claims that come at the same time. No claim waits for another one to come.
@@ -136,14 +154,7 @@ public record ExactlyOnceProperties(
     public record Coalescing(
             @DefaultValue("2") int flushers,
             @DefaultValue("256") int maxBatch,
-            @DefaultValue("3s") Duration patience) {
-
-        public Coalescing {
-            require("exactly-once.claim.coalescing.flushers", flushers, 1, 2);
-            require("exactly-once.claim.coalescing.max-batch", maxBatch, 1, CoalescingSettings.LARGEST_BATCH);
-            require("exactly-once.claim.coalescing.patience", patience, Duration.ofMillis(100), MINUTE);
-        }
-    }
+            @DefaultValue("3s") Duration patience) {}
 
     /**
      * Connection pool for claims.
@@ -183,21 +194,14 @@ public record ExactlyOnceProperties(
                 throw new InvalidPropertyException(
                         URL,
                         "%s (%s) must begin with jdbc:postgresql:: claims need PostgreSQL".formatted(URL, shown),
-                        "set it to jdbc:postgresql://host:port/database of the primary, or remove it to use the"
-                                + " application's database");
+                        "set it to jdbc:postgresql://host:port/database, or remove it to use the application's database");
             }
-            // One for renewals, which must never wait for claims.
-            require("exactly-once.datasource.maximum-pool-size", maximumPoolSize, 2, 1000);
-            require(ClaimPool.TIMEOUT_PROPERTY, connectionTimeout, SECOND, MINUTE);
-            Duration lagInterval = replicaLagInterval.isZero() ? null : replicaLagInterval;
-            require("exactly-once.datasource.replica-lag-interval", lagInterval, SECOND, Duration.ofHours(1));
         }
 
         /** Without URL and password. */
         @Override
         public String toString() {
-            return "Datasource[maximumPoolSize=%d, connectionTimeout=%s, replicaLagInterval=%s]"
-                    .formatted(maximumPoolSize, connectionTimeout, replicaLagInterval);
+            return "Datasource[maximumPoolSize=%d]".formatted(maximumPoolSize);
         }
     }
 
@@ -215,12 +219,6 @@ public record ExactlyOnceProperties(
             @DefaultValue("0.1") double jitter,
             @DefaultValue("3") int retries) {
 
-        public Renewal {
-            require("exactly-once.renewal.at", at, 0.1, 0.8);
-            require("exactly-once.renewal.jitter", jitter, 0.0, 0.5);
-            require("exactly-once.renewal.retries", retries, 1, 10);
-        }
-
         RenewalSchedule schedule() {
             return new RenewalSchedule(enabled, at, jitter, retries);
         }
@@ -237,16 +235,7 @@ public record ExactlyOnceProperties(
     public record Retry(
             @DefaultValue("1s") Duration initialDelay,
             @DefaultValue("5m") Duration maxDelay,
-            @DefaultValue("1000") int maxWaiting) {
-
-        public Retry {
-            require(INITIAL_DELAY, initialDelay, SECOND, VisibilityWindow.CEILING);
-            require(MAX_DELAY, maxDelay, SECOND, VisibilityWindow.CEILING);
-            requireOrder(MAX_DELAY, maxDelay, INITIAL_DELAY, initialDelay, "the delay could not grow");
-            // All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks.
-            require("exactly-once.retry.max-waiting", maxWaiting, 0, 5_000);
-        }
-    }
+            @DefaultValue("1000") int maxWaiting) {}
 
     /**
      * Audit of the listeners' queues, when a listener starts and each minute.
@@ -268,7 +257,6 @@ public record ExactlyOnceProperties(
                             "choose among " + String.join(", ", AuditRules.ids()));
                 }
             }
-            silence = Set.copyOf(silence);
         }
     }
 

@@ -10,6 +10,7 @@ import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.Retention;
+import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
@@ -19,11 +20,11 @@ import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -64,7 +65,12 @@ class PostgresClaimsConfiguration {
             ObjectProvider<JdbcConnectionDetails> connectionDetails,
             ObjectProvider<DataSourceProperties> applicationProperties,
             Environment environment) {
-        requirePostgres(properties.store());
+        if (properties.store() == Store.DYNAMODB) {
+            throw new InvalidPropertyException(
+                    "exactly-once.claim.store",
+                    "exactly-once.claim.store is dynamodb, and its module is not on the class path",
+                    "add io.exactlyonce:exactly-once-dynamodb, or remove the property to keep claims in PostgreSQL");
+        }
         DataSource bean = marked.getIfAvailable();
         if (bean != null) {
             return requireShorterWait(ClaimPool.around(bean, datasource.maximumPoolSize()));
@@ -78,27 +84,15 @@ class PostgresClaimsConfiguration {
         return requireShorterWait(new ClaimPool(target, size, datasource.connectionTimeout()));
     }
 
-    private static void requirePostgres(Store store) {
-        String name = store.name().toLowerCase(Locale.ROOT);
-        if (store != Store.POSTGRESQL) {
-            throw new InvalidPropertyException(
-                    "exactly-once.claim.store",
-                    "exactly-once.claim.store is %s, and its module is not on the class path".formatted(name),
-                    "add io.exactlyonce:exactly-once-%s, or remove the property to keep claims in PostgreSQL"
-                            .formatted(name));
-        }
-    }
-
     /** Where the window is the lease, the audit looks at it. */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration lease = properties.lease();
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
         if (lease != null && timeout.compareTo(lease) >= 0) {
-            String property = "exactly-once.claim.lease";
             throw new InvalidPropertyException(
-                    property,
-                    "%s (%ds) must be longer than %s (%ds): a renewal that waits for a connection for as long has lost its lease"
-                            .formatted(property, lease.toSeconds(), pool.timeoutSetting(), timeout.toSeconds()),
+                    "exactly-once.claim.lease",
+                    "exactly-once.claim.lease (%ds) must be longer than %s (%ds), for which a renewal may wait"
+                            .formatted(lease.toSeconds(), pool.timeoutSetting(), timeout.toSeconds()),
                     "set %s to about 3s, or raise the lease".formatted(pool.timeoutSetting()));
         }
         return pool;
@@ -121,7 +115,6 @@ class PostgresClaimsConfiguration {
                     "set exactly-once.datasource.url, .username and .password for claims");
         });
         DataSourceProperties named = properties.getIfAvailable(DataSourceProperties::new);
-        Bindable<String> text = Bindable.of(String.class);
         return new ClaimPool.Target(
                 "spring.datasource.url",
                 details == null ? named.determineUrl() : details.getJdbcUrl(),
@@ -129,8 +122,14 @@ class PostgresClaimsConfiguration {
                 details == null ? named.determinePassword() : details.getPassword(),
                 binder.bind(APPLICATIONS_POOL + "data-source-properties", Bindable.mapOf(String.class, String.class))
                         .orElse(Map.of()),
-                binder.bind(APPLICATIONS_POOL + "schema", text).orElse(null),
-                binder.bind(APPLICATIONS_POOL + "connection-init-sql", text).orElse(null));
+                binder.bind(APPLICATIONS_POOL + "schema", String.class).orElse(null),
+                binder.bind(APPLICATIONS_POOL + "connection-init-sql", String.class)
+                        .orElse(null));
+    }
+
+    @Bean
+    TransactionCheck exactlyOnceTransactionCheck(ClaimPool pool, BeanFactory beans) {
+        return new TransactionCheck(pool.dataSource(), beans, properties.retention(), properties.synchronousCommit());
     }
 
     /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */
@@ -178,13 +177,9 @@ class PostgresClaimsConfiguration {
     @Bean
     TickLifecycle exactlyOnceReplicas(Clockwork clockwork, ReplicaMonitor replicas, ClaimDatabase database) {
         Duration interval = datasource.replicaLagInterval();
-        return new TickLifecycle(clockwork, "exactly-once-replicas-1", whenReady(database, replicas::tick), interval) {
-
-            @Override
-            public boolean isAutoStartup() {
-                return !interval.isZero();
-            }
-        };
+        Runnable look = whenReady(database, replicas::tick);
+        return new TickLifecycle(
+                () -> interval.isZero() ? () -> {} : clockwork.every(interval, "exactly-once-replicas-1", look));
     }
 
     /** An application that claims nothing does not connect for other things either. */
@@ -208,7 +203,7 @@ class PostgresClaimsConfiguration {
                 observers.orderedStream().toList(),
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
-        return new TickLifecycle(
-                clockwork, "exactly-once-retention-1", whenReady(database, retention::tick), cleanup.interval());
+        Runnable sweep = whenReady(database, retention::tick);
+        return new TickLifecycle(() -> clockwork.every(cleanup.interval(), "exactly-once-retention-1", sweep));
     }
 }

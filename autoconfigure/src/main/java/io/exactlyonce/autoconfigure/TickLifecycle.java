@@ -1,30 +1,19 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.time.Clockwork;
-import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /** Does something again and again, from before the first container starts until after the last has stopped. */
-class TickLifecycle implements SmartLifecycle {
+final class TickLifecycle implements SmartLifecycle {
 
-    /**
-     * Containers start last and stop first of all, in the highest phase. Next a web server waits for its requests, which may
-     * run under claims, too; Boot keeps the 2048 phases below the highest for that.
-     */
-    static final int PHASE = DEFAULT_PHASE - 4096;
-
-    private final Supplier<Clockwork.@Nullable Ticks> begin;
+    private final Supplier<Clockwork.Ticks> begin;
     private volatile Clockwork.@Nullable Ticks ticks;
 
-    /** @param begin returns what goes on until it is closed; {@code null} if there is nothing to do */
-    TickLifecycle(Supplier<Clockwork.@Nullable Ticks> begin) {
+    /** @param begin returns what goes on until it is closed */
+    TickLifecycle(Supplier<Clockwork.Ticks> begin) {
         this.begin = begin;
-    }
-
-    TickLifecycle(Clockwork clockwork, String thread, Runnable tick, Duration interval) {
-        this(() -> clockwork.every(interval, thread, tick));
     }
 
     @Override
@@ -46,8 +35,12 @@ class TickLifecycle implements SmartLifecycle {
         return ticks != null;
     }
 
+    /**
+     * Containers start last and stop first of all, in the highest phase. Next a web server waits for its requests, which may
+     * run under claims, too; Boot keeps the 2048 phases below the highest for that.
+     */
     @Override
     public int getPhase() {
-        return PHASE;
+        return DEFAULT_PHASE - 4096;
     }
 }

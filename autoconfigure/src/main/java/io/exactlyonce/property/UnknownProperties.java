@@ -1,8 +1,5 @@
 package io.exactlyonce.property;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,7 +12,6 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
-import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -28,9 +24,10 @@ import org.springframework.core.env.ConfigurableEnvironment;
  * <p>Spring Boot's filter leaves out variables of the environment and system properties, which other programs set, too.
  *
  * @param environment has the properties
- * @param type what the properties are bound to
+ * @param group the name that they begin with, {@code exactly-once} or one within
+ * @param type what they are bound to
  */
-public record UnknownProperties(ConfigurableEnvironment environment, Class<?> type)
+public record UnknownProperties(ConfigurableEnvironment environment, String group, Class<?> type)
         implements BeanFactoryPostProcessor {
 
     /** What becomes of the start. */
@@ -41,62 +38,55 @@ public record UnknownProperties(ConfigurableEnvironment environment, Class<?> ty
         WARN
     }
 
-    private static final String ROOT = "exactly-once";
     private static final String REACTION = "exactly-once.unknown-properties";
 
     private static final Logger log = LoggerFactory.getLogger(UnknownProperties.class);
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-        List<ConfigurationProperty> unknown = new ArrayList<>(unbound(ROOT, type));
-        if (!unknown.isEmpty()) {
-            beans.getBeanNamesIterator().forEachRemaining(bean -> leaveToGroup(bean, beans, unknown));
-        }
-        if (!unknown.isEmpty()) {
-            report(unknown.stream().map(this::describe).collect(Collectors.joining(", ")));
-        }
-    }
-
-    /** A group within ours has its own names. Which of them it knows is asked of those that we have made, and no others. */
-    private void leaveToGroup(String bean, ConfigurableListableBeanFactory beans, List<ConfigurationProperty> unknown) {
-        // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
-        ConfigurationProperties group = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
-        if (group != null && group.prefix().startsWith(ROOT + ".")) {
-            ConfigurationPropertyName name = ConfigurationPropertyName.of(group.prefix());
-            unknown.removeIf(property -> name.equals(property.getName()) || name.isAncestorOf(property.getName()));
-            Class<?> its = beans.getType(bean, false);
-            if (its != null && its.getName().startsWith("io.exactlyonce.")) {
-                unknown.addAll(unbound(group.prefix(), its));
+        try {
+            var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
+            Binder.get(environment).bind(group, Bindable.of(type), handler);
+        } catch (BindException failure) {
+            // Of wrong values the bean's own binding tells.
+            if (failure.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
+                report(unbound.getUnboundProperties().stream()
+                        .filter(property -> !isOfAnotherGroup(property.getName(), beans))
+                        .map(property -> "%s (set by %s)".formatted(property.getName(), property.getOrigin()))
+                        .collect(Collectors.joining(", ")));
             }
         }
     }
 
-    private Set<ConfigurationProperty> unbound(String name, Class<?> group) {
-        try {
-            var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
-            Binder.get(environment).bind(name, Bindable.of(group), handler);
-            return Set.of();
-        } catch (BindException failure) {
-            // Of wrong values the bean's own binding tells.
-            return failure.getCause() instanceof UnboundConfigurationPropertiesException unbound
-                    ? unbound.getUnboundProperties()
-                    : Set.of();
+    /** A group within this one has its own names, which are left to its own check. */
+    private boolean isOfAnotherGroup(ConfigurationPropertyName property, ConfigurableListableBeanFactory beans) {
+        for (String bean : beans.getBeanDefinitionNames()) {
+            // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
+            var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
+            if (other != null && other.prefix().startsWith(group + ".") && isWithin(other.prefix(), property)) {
+                return true;
+            }
         }
+        return false;
     }
 
-    /** Of an empty value a known name has nothing to read, either: a template that comes out empty is a mistake, too. */
-    private String describe(ConfigurationProperty property) {
-        String value = environment.resolvePlaceholders(String.valueOf(property.getValue()));
-        return "%s (%sset by %s)".formatted(property.getName(), value.isBlank() ? "empty, " : "", property.getOrigin());
+    private static boolean isWithin(String prefix, ConfigurationPropertyName property) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.of(prefix);
+        return name.equals(property) || name.isAncestorOf(property);
     }
 
     private void report(String unknown) {
+        if (unknown.isEmpty()) {
+            return;
+        }
         if (Binder.get(environment).bind(REACTION, Reaction.class).orElse(Reaction.FAIL) == Reaction.WARN) {
             log.warn("Nothing reads {}", unknown);
             return;
         }
-        String versions = " (of a configuration that several versions share: %s=warn)".formatted(REACTION);
         throw new InvalidPropertyException(
-                ROOT, "Nothing reads " + unknown, "correct the name, or remove it" + versions);
+                group,
+                "Nothing reads " + unknown,
+                "correct the name, give it a value if it has none, or remove it (of a configuration that several versions"
+                        + " share: %s=warn)".formatted(REACTION));
     }
 }

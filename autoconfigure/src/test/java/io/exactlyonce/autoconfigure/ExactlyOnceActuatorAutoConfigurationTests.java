@@ -39,15 +39,4 @@ class ExactlyOnceActuatorAutoConfigurationTests {
                 .withClassLoader(new FilteredClassLoader(MeterRegistry.class))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(DeliveryMetrics.class));
     }
-
-    @Test
-    void backsOffForTheApplicationsOwn() {
-        DeliveryMetrics own = new DeliveryMetrics(new SimpleMeterRegistry(), new WindowWatch(true, List.of(), () -> 0));
-
-        application
-                .withBean(SimpleMeterRegistry.class)
-                .withBean("own", DeliveryMetrics.class, () -> own)
-                .run(context ->
-                        assertThat(context.getBean(DeliveryMetrics.class)).isSameAs(own));
-    }
 }

@@ -113,8 +113,9 @@ class WrongPropertyTests {
                         "Nothing reads exactly-once.%1$s (set by \"exactly-once.%1$s\" from property source \"test\")"
                                 .formatted(property.substring(0, property.indexOf('='))));
         assertThat(analysis.getAction())
-                .isEqualTo("correct the name, or remove it (of a configuration that several versions share:"
-                        + " exactly-once.unknown-properties=warn)");
+                .isEqualTo(
+                        "correct the name, give it a value if it has none, or remove it (of a configuration that several"
+                                + " versions share: exactly-once.unknown-properties=warn)");
     }
 
     /** A rollback must not fail for what the newer version is told. */
@@ -180,12 +181,14 @@ class WrongPropertyTests {
                 .run(context -> assertThat(context).hasNotFailed());
     }
 
-    /** A template that comes out empty: its name is right, so that it must not be called a misspelt one. */
+    /** A template that comes out empty: a known name has nothing to read then, either. */
     @ParameterizedTest
     @ValueSource(strings = {"claim.lease", "claim.retention", "mode"})
-    void emptyValueStopsTheStartAndIsToldToBeEmpty(String property) {
-        assertThat(startWith(property + "=${nothing:}").getDescription())
-                .startsWith("Nothing reads exactly-once.%s (empty, set by ".formatted(property));
+    void emptyValueStopsTheStart(String property) {
+        FailureAnalysis analysis = startWith(property + "=${nothing:}");
+
+        assertThat(analysis.getDescription()).startsWith("Nothing reads exactly-once.%s (set by ".formatted(property));
+        assertThat(analysis.getAction()).contains("give it a value if it has none");
     }
 
     @Test

@@ -39,7 +39,12 @@ class WrongValueTests {
     static class Settings {
         @Bean
         static UnknownProperties names(ConfigurableEnvironment environment) {
-            return new UnknownProperties(environment, ExactlyOnceProperties.class);
+            return new UnknownProperties(environment, "exactly-once", ExactlyOnceProperties.class);
+        }
+
+        @Bean
+        static UnknownProperties namesOfTheTable(ConfigurableEnvironment environment) {
+            return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class);
         }
     }
 

@@ -25,6 +25,7 @@ import io.exactlyonce.dynamodb.request.ThrottledRequests.Reason;
 import io.exactlyonce.dynamodb.table.ClaimTable;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.time.Jitter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -56,6 +57,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.ConfigurableEnvironment;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
 /**
@@ -78,6 +80,11 @@ public final class DynamoDbClaimsAutoConfiguration {
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 
     private static final Duration CALL = Duration.ofSeconds(10);
+
+    @Bean
+    static UnknownProperties exactlyOnceUnknownTableProperties(ConfigurableEnvironment environment) {
+        return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class);
+    }
 
     /** Before what asks whether there is such a store. */
     @Order(0)
