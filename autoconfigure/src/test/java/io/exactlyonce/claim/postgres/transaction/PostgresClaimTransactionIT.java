@@ -80,7 +80,7 @@ class PostgresClaimTransactionIT {
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-            .of(manager, null);
+            .of(manager, true);
     private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
