@@ -17,8 +17,11 @@ public final class StoredResults {
 
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
 
-    /** Half a surrogate pair, which a sender's JSON may bring in. No store takes it as it is; JSON has a way to write it in ASCII. */
-    private static final Pattern HALF = Pattern.compile("\\p{Cs}");
+    /**
+     * Half a surrogate pair, which a sender's JSON may bring in, and NUL, which raw values may. No store takes them as they are; JSON
+     * has a way to write them in ASCII.
+     */
+    private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 
     private final ResultSerializer serializer;
     private final long maxBytes;
@@ -40,8 +43,9 @@ public final class StoredResults {
      * @throws RuntimeException if it cannot be written, or is too large
      */
     public String write(Object result) {
-        String json = HALF.matcher(serializer.toJson(result))
-                .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)));
+        String json = UNSTORABLE
+                .matcher(serializer.toJson(result))
+                .replaceAll(found -> "\\\\u%04x".formatted((int) found.group().charAt(0)));
         int bytes = json.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > maxBytes) {
             throw new IllegalArgumentException(

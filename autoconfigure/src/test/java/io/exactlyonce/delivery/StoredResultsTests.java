@@ -36,4 +36,12 @@ class StoredResultsTests {
 
         assertThat(large.write("\"a\uD83Db\uDCE6\uD83D\uDCE6\"")).isEqualTo("\"a\\ud83db\\udce6\uD83D\uDCE6\"");
     }
+
+    /** PostgreSQL stores none, and an effect that has happened must not wait for its result. */
+    @Test
+    void nulIsWrittenInAscii() {
+        StoredResults large = new StoredResults(TestResults.NONE, 100);
+
+        assertThat(large.write("\"a\0b\"")).isEqualTo("\"a\\u0000b\"");
+    }
 }

@@ -136,7 +136,8 @@ class DatabaseEffectsStartUpIT {
                 explaining(
                         "transactions of JdbcTransactionManager are of database "
                                 + elsewhere.substring(elsewhere.lastIndexOf('/') + 1),
-                        "but claims are kept in database " + database.substring(database.lastIndexOf('/') + 1)),
+                        "but claims are kept in table exactly_once_claim of database "
+                                + database.substring(database.lastIndexOf('/') + 1)),
                 Map.of("test.manager", "elsewhere"),
                 Named.class,
                 TwoManagers.class);

@@ -106,8 +106,8 @@ enum SqlCheck {
             "AS now, set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.SynchronousCommitIT#commitsOfClaimsWaitForWhatIsConfigured"),
     DURABLE_TRANSACTION(
-            "SET LOCAL synchronous_commit",
-            "SET LOCAL exactly_once.none",
+            "THEN set_config('synchronous_commit',",
+            "THEN set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
     /** A takeover finds the status that was read: a holder that was late may have completed. */

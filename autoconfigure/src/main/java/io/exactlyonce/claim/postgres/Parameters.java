@@ -18,7 +18,7 @@ public final class Parameters {
         this.statement = statement;
     }
 
-    void values(@Nullable Object... values) throws SQLException {
+    public void values(@Nullable Object... values) throws SQLException {
         for (Object value : values) {
             statement.setObject(++bound, value);
         }

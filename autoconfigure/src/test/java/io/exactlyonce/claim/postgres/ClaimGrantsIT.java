@@ -175,7 +175,7 @@ class ClaimGrantsIT {
                         new StaticListableBeanFactory(),
                         TestDatabase.RETENTION,
                         SynchronousCommit.ON)
-                .of(new JdbcTransactionManager(application()), null);
+                .of(new JdbcTransactionManager(application()), true);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);
     }

@@ -40,11 +40,11 @@ public final class CommitLosingDataSource extends DelegatingDataSource {
     private PreparedStatement losing(PreparedStatement statement, Connection connection) {
         return (PreparedStatement) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {PreparedStatement.class}, (proxy, method, arguments) -> {
-                    if (!method.getName().equals("execute")) {
+                    if (!method.getName().equals("executeUpdate")) {
                         return invoke(method, statement, arguments);
                     }
                     if (committed) {
-                        statement.execute();
+                        statement.executeUpdate();
                     }
                     throw lost(connection);
                 });

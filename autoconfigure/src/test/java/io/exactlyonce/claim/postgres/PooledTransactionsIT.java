@@ -121,7 +121,7 @@ class PooledTransactionsIT {
                         new StaticListableBeanFactory(),
                         TestDatabase.RETENTION,
                         SynchronousCommit.ON)
-                .of(new JdbcTransactionManager(application), null);
+                .of(new JdbcTransactionManager(application), true);
         List<ClaimKey> keys = IntStream.range(0, KEYS)
                 .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
                 .toList();

@@ -63,11 +63,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresClaimTransaction.class);
 
-    private static final String UNIQUE_VIOLATION = "23505";
-    private static final String DIVISION_BY_ZERO = "22012";
     private static final String PRIMARY_KEY = "exactly_once_claim_pkey";
 
-    /** PostgreSQL's names, the weakest first. */
+    /** What commits may wait for, by PostgreSQL's names, the weakest first. */
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
 
     /** Managers whose commit is their connection's and nothing else, unless something listens. */
@@ -78,15 +76,17 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 
     /**
-     * Never waits. The clock is read after the lock was taken, or a transaction that rolled back meanwhile might have had a higher
-     * fencing token. A replica numbers no transaction, and fails. The array comes from a subquery, so that the planner does not
-     * count its entries: it would plan each run anew.
+     * Never waits. The commit waits for as much as commits of claims do, or for more if the session asks for it. The clock is read
+     * after the lock was taken, or a transaction that rolled back meanwhile might have had a higher fencing token. A replica
+     * numbers no transaction, and fails. The array comes from a subquery, so that the planner does not count its entries: it
+     * would plan each run anew.
      */
     private static final String LOCKS = """
             SELECT wanted.position, pg_try_advisory_xact_lock(wanted.number) AS taken,
                    pg_current_xact_id()::text AS transaction,
                    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS token,
-                   current_setting('synchronous_commit') AS durability,
+                   CASE WHEN current_setting('synchronous_commit') IN ('%s')
+                       THEN set_config('synchronous_commit', '%s', true) END AS durability,
                    current_setting('transaction_read_only') AS read_only
             FROM unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)""";
 
@@ -134,7 +134,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final Takeovers takeovers;
     private final boolean hasOneSnapshot;
     private final long retentionMicros;
-    private final String durability;
+    private final String look;
 
     /** The numbers of the transactions that are open. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
@@ -161,35 +161,53 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.takeovers = new Takeovers(Statements::within, retention);
         this.hasOneSnapshot = hasOneSnapshot;
         this.retentionMicros = Statements.micros(retention);
-        this.durability = synchronousCommit.setting();
+        String durability = synchronousCommit.setting();
+        List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
+        this.look = (hasOneSnapshot ? LOCKS : LOCKS_AND_ROWS).formatted(String.join("', '", weaker), durability);
     }
 
     @Override
     public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
-        Look look = new Look(requests);
-        try {
-            execute(look, work, begin(look));
-        } catch (Exception failure) {
-            if (look.free.isEmpty() || !isCompleted(look, failure)) {
-                throw failure;
-            }
-        }
-        return look.outcomes;
+        return execute(requests, work, false);
     }
 
     /** Does all but commit, and so meets whatever claims and completions meet. */
     @Override
     public void probe(ClaimRequest request) throws Exception {
-        Look look = new Look(List.of(request));
-        TransactionStatus status = begin(look);
-        status.setRollbackOnly();
-        execute(look, outcomes -> Map.of(), status);
+        execute(List.of(request), outcomes -> Map.of(), true);
     }
 
     @Override
     public boolean isWithin(ClaimId claim) {
         return Boolean.TRUE.equals(jdbc.queryForObject(
                 "SELECT pg_current_xact_id_if_assigned() = ?::xid8", Boolean.class, working.get(claim)));
+    }
+
+    private List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work, boolean isProbe) throws Exception {
+        Look look = new Look(requests);
+        TransactionStatus status = begin(look);
+        try {
+            if (isProbe) {
+                status.setRollbackOnly();
+            }
+            read(look);
+            if (!look.free.isEmpty()) {
+                complete(look, work.run(List.copyOf(look.outcomes)), status);
+            }
+            transactions.commit(status);
+        } catch (Exception failure) {
+            Exception thrown = isLost(status, failure) ? look.unavailable("lost its connection", failure) : failure;
+            if (look.free.isEmpty() || !isCompleted(look, thrown)) {
+                throw thrown;
+            }
+        } finally {
+            look.free.forEach(free -> working.remove(free.request.id()));
+            // A crash keeps no connection from its pool.
+            if (!status.isCompleted()) {
+                transactions.rollback(status);
+            }
+        }
+        return look.outcomes;
     }
 
     private TransactionStatus begin(Look look) {
@@ -200,35 +218,13 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    private void execute(Look look, BatchWork work, TransactionStatus status) throws Exception {
-        try {
-            read(look);
-            if (!look.free.isEmpty()) {
-                complete(look, work.run(List.copyOf(look.outcomes)), status);
-            }
-            if (look.isCommitted()) {
-                transactions.commit(status);
-            } else {
-                transactions.rollback(status);
-            }
-        } catch (Exception failure) {
-            throw isLost(look, status, failure) ? look.unavailable("lost its connection", failure) : failure;
-        } finally {
-            look.free.forEach(free -> working.remove(free.request.id()));
-            // A crash keeps no connection from its pool.
-            if (!status.isCompleted()) {
-                transactions.rollback(status);
-            }
-        }
-    }
-
     /**
      * Rolls back what has not ended, and returns whether there was no connection for it, or for the end: work that breaks its
      * connection may throw anything. What could not be rolled back counts as no answer: a message on its last receive waits for one.
      */
-    private boolean isLost(Look look, TransactionStatus status, Exception failure) {
+    private boolean isLost(TransactionStatus status, Exception failure) {
         if (status.isCompleted()) {
-            return !look.isCommitted() || Statements.isConnectionLost(failure);
+            return Statements.isConnectionLost(failure);
         }
         try {
             transactions.rollback(status);
@@ -248,23 +244,21 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                             .formatted(transactions));
         }
         try {
-            jdbc.execute(hasOneSnapshot ? LOCKS : LOCKS_AND_ROWS, (PreparedStatement statement) -> {
-                List<ClaimKey> keys =
-                        look.requests.stream().map(ClaimRequest::key).toList();
+            jdbc.execute(this.look, (PreparedStatement statement) -> {
                 Parameters parameters = new Parameters(statement);
-                parameters.longs(keys, SameDatabase::number);
+                parameters.longs(look.keys, SameDatabase::number);
                 if (!hasOneSnapshot) {
-                    parameters.keys(keys, key -> key);
+                    parameters.keys(look.keys, key -> key);
                 }
                 statement.execute();
                 look.locked(statement.getResultSet());
                 if (hasOneSnapshot) {
                     // Its snapshot may be older than the lock, and a row that it reads and misses conflicts with keys
                     // beside it.
-                    look.rows = store.rows(keys);
+                    look.rows = store.rows(look.keys);
                 } else {
                     statement.getMoreResults();
-                    look.rows = ClaimRow.read(statement.getResultSet(), keys);
+                    look.rows = ClaimRow.read(statement.getResultSet(), look.keys);
                 }
                 return true;
             });
@@ -272,9 +266,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 look.outcomes.add(decide(look, request));
             }
         } catch (DataAccessException failure) {
-            throw Statements.isUnstorable(failure)
-                    ? Statements.unstorable(failure)
-                    : look.unavailable("got no answer", failure);
+            throw look.unavailable("got no answer", failure);
         }
     }
 
@@ -288,11 +280,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return new HeldElsewhere(request.lease());
         }
         if (row != null && row.mustBeParked(request)) {
-            waitForTheDisk(look);
             boolean parked = jdbc.execute((Connection connection) -> !takeovers
                     .parkInDoubt(connection, List.of(new FreeKey(request, row)))
                     .isEmpty());
-            look.hasParked |= parked;
             return parked ? new Parked() : new HeldElsewhere(Duration.ZERO);
         }
         Acquired claim = row == null ? new Acquired(1, look.token, false) : row.next();
@@ -301,32 +291,13 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         return claim;
     }
 
-    /** A decision is as durable as a completion: a message on its last receive would not come again for one that was forgotten. */
-    private void waitForTheDisk(Look look) {
-        String setting = setting(look);
-        if (!setting.isEmpty()) {
-            jdbc.execute(setting);
-        }
-    }
-
-    /** Returns what lets the commit wait as it is configured, where the session would wait for less. */
-    private String setting(Look look) {
-        return DURABILITIES.indexOf(look.durability) < DURABILITIES.indexOf(durability)
-                ? "SET LOCAL synchronous_commit = " + durability + ";\n"
-                : "";
-    }
-
     /** Writes the rows, in key order, in one round trip; with the commit where that is all there is to commit. */
     private void complete(Look look, Map<ClaimId, String> results, TransactionStatus status) {
         try {
             if (look.free.size() == 1 && look.free.get(0).row == null && mayCommit(status)) {
-                jdbc.execute(setting(look) + INSERT + ";\nCOMMIT", (PreparedStatement statement) -> {
-                    bind(statement, look.free.get(0), look, results);
-                    return statement.execute();
-                });
+                jdbc.update(INSERT + ";\nCOMMIT", statement -> bind(statement, look.free.get(0), look, results));
                 return;
             }
-            waitForTheDisk(look);
             look.free.sort(Comparator.comparing(free -> free.request.key()));
             write(look, results, false);
             write(look, results, true);
@@ -359,47 +330,29 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private void bind(PreparedStatement statement, Free free, Look look, Map<ClaimId, String> results)
             throws SQLException {
         ClaimRequest request = free.request;
-        statement.setObject(1, request.claimId());
-        statement.setString(2, request.owner());
-        statement.setInt(3, free.claim.attempt());
-        statement.setString(4, look.transaction);
-        statement.setLong(5, free.claim.fencingToken());
-        statement.setBoolean(6, free.claim.ambiguous());
-        statement.setString(7, request.fingerprint());
-        statement.setLong(8, retentionMicros);
-        statement.setString(9, storable(request.key(), results.get(request.id())));
-        statement.setString(10, request.key().scope());
-        statement.setString(11, request.key().key());
+        Parameters parameters = new Parameters(statement);
+        parameters.values(request.claimId(), request.owner(), free.claim.attempt(), look.transaction);
+        parameters.values(free.claim.fencingToken(), free.claim.ambiguous(), request.fingerprint(), retentionMicros);
+        parameters.values(
+                results.get(request.id()), request.key().scope(), request.key().key());
         if (free.row != null) {
-            statement.setObject(12, free.row.claimId());
-            statement.setString(13, free.row.status().name());
+            parameters.values(free.row.claimId(), free.row.status().name());
         }
-    }
-
-    /**
-     * The effect is worth more than its result. With NUL, a driver that sends values within the statement
-     * ({@code preferQueryMode=simple}) breaks the protocol, and pools take the connection for broken.
-     */
-    private static @Nullable String storable(ClaimKey key, @Nullable String result) {
-        if (result == null || result.indexOf('\0') < 0) {
-            return result;
-        }
-        var unstorable = new IllegalArgumentException("It contains a NUL character, which PostgreSQL cannot store");
-        log.warn("The result for {} cannot be stored; completing without it", key, unstorable);
-        return null;
     }
 
     /** PostgreSQL's own words would quote the key. */
     private static RuntimeException refused(Look look, DataAccessException failure) {
-        String state = Statements.sqlState(failure);
         boolean isOfKey = String.valueOf(failure.getMessage()).contains(PRIMARY_KEY);
-        if (state.equals(DIVISION_BY_ZERO)) {
-            return look.ended();
-        }
-        if (isOfKey && state.equals(UNIQUE_VIOLATION)) {
-            return look.forestalled();
-        }
-        return isOfKey && Statements.isUnstorable(failure) ? Statements.unstorable(failure) : failure;
+        return switch (Statements.sqlState(failure)) {
+            // The division by zero.
+            case "22012" ->
+                new IllegalStateException(look
+                        + " ended before its handler did, so the handler's writes are not one with the claim: a handler with"
+                        + " effects = DATABASE must neither commit nor roll back by itself");
+            // A violation of a unique key.
+            case "23505" -> isOfKey ? look.forestalled() : failure;
+            default -> isOfKey && Statements.isUnstorable(failure) ? Statements.unstorable(failure) : failure;
+        };
     }
 
     /**
@@ -457,6 +410,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final class Look {
 
         private final List<ClaimRequest> requests;
+        private final List<ClaimKey> keys;
         private final List<ClaimOutcome> outcomes = new ArrayList<>();
         private final List<Free> free = new ArrayList<>();
 
@@ -465,12 +419,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
         private Map<ClaimKey, ClaimRow> rows = Map.of();
         private String transaction = "";
-        private String durability = "";
         private long token;
-        private boolean hasParked;
 
         Look(List<ClaimRequest> requests) {
             this.requests = requests;
+            this.keys = requests.stream().map(ClaimRequest::key).toList();
         }
 
         /** Reads who has the locks. */
@@ -480,27 +433,15 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     throw new TransientDataAccessResourceException("Claims need more than a read-only transaction");
                 }
                 transaction = row.getString("transaction");
-                durability = row.getString("durability");
                 token = Math.max(token, row.getLong("token"));
                 if (row.getBoolean("taken")) {
-                    locks.add(requests.get(row.getInt("position") - 1).key());
+                    locks.add(keys.get(row.getInt("position") - 1));
                 }
             }
         }
 
-        /** Returns whether there is something to commit. */
-        boolean isCommitted() {
-            return hasParked || !free.isEmpty();
-        }
-
         ClaimStoreUnavailableException unavailable(String why, Exception failure) {
             return new ClaimStoreUnavailableException(this + " " + why, failure);
-        }
-
-        IllegalStateException ended() {
-            return new IllegalStateException(this
-                    + " ended before its handler did, so the handler's writes are not one with the claim: a handler with"
-                    + " effects = DATABASE must neither commit nor roll back by itself");
         }
 
         ConcurrencyFailureException forestalled() {
@@ -511,8 +452,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
         @Override
         public String toString() {
-            String others = requests.size() == 1 ? "" : " and %d more".formatted(requests.size() - 1);
-            return "The transaction of " + requests.get(0).key() + others;
+            return "The transaction of " + keys;
         }
     }
 }

@@ -22,8 +22,14 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Makes claim transactions, of transaction managers that have proved to be fit: a transaction of theirs is one of the
  * database that keeps the claims, and sees its table. Proved by a transaction that changes nothing, since names and types
  * of beans tell little.
+ *
+ * @param claims reaches the database that keeps the claims, with its table
+ * @param beans where the application's own DataSource is
+ * @param retention how long a key's row is kept
+ * @param synchronousCommit what commits of claims wait for
  */
-public final class TransactionCheck {
+public record TransactionCheck(
+        DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
     private static final String HAS_ONE_SNAPSHOT =
@@ -31,31 +37,10 @@ public final class TransactionCheck {
 
     private static final String REMEDY =
             "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
-                    + " if there are several, whose DataSource leads to the primary, and whose user has GRANT SELECT, INSERT, UPDATE ON "
+                    + " if there are several, whose DataSource leads to the primary with the search_path of claims, and whose user has GRANT SELECT, INSERT, UPDATE ON "
                     + ClaimTable.NAME
                     + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
-
-    private final DataSource claims;
-    private final SameDatabase database;
-    private final BeanFactory beans;
-    private final Duration retention;
-    private final SynchronousCommit synchronousCommit;
-
-    /**
-     * @param claims reaches the database that keeps the claims, with its table
-     * @param beans where the application's own DataSource is
-     * @param retention how long a key's row is kept
-     * @param synchronousCommit what commits of claims wait for
-     */
-    public TransactionCheck(
-            DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
-        this.claims = claims;
-        this.database = new SameDatabase(claims);
-        this.beans = beans;
-        this.retention = retention;
-        this.synchronousCommit = synchronousCommit;
-    }
 
     /**
      * Makes a claim transaction.
@@ -66,12 +51,8 @@ public final class TransactionCheck {
      * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
      */
     public ClaimTransaction of(PlatformTransactionManager transactions, boolean named) {
-        return of(
-                transactions,
-                named ? null : beans.getBeanProvider(DataSource.class).getIfUnique());
-    }
-
-    public ClaimTransaction of(PlatformTransactionManager transactions, @Nullable DataSource application) {
+        DataSource application =
+                named ? null : beans.getBeanProvider(DataSource.class).getIfUnique();
         TransactionTemplate template = new TransactionTemplate(transactions);
         template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         String manager = transactions.getClass().getSimpleName();
@@ -101,17 +82,12 @@ public final class TransactionCheck {
         }
         DataSource dataSource = bound.get(0);
         JdbcTemplate transaction = new JdbcTemplate(dataSource);
-        if (!database.isSame(transaction)) {
+        SameDatabase database = new SameDatabase(claims);
+        if (!database.isSame(transaction) || !database.isSameTable(transaction)) {
             throw refused(
-                    "transactions of %s are of %s, but claims are kept in %s"
+                    "transactions of %s are of %s, but claims are kept in table exactly_once_claim of %s"
                             .formatted(manager, SameDatabase.describe(transaction), database.describeClaims()),
                     REMEDY);
-        }
-        if (!database.isSameTable(transaction)) {
-            throw refused(
-                    "transactions of %s, of %s, see another table exactly_once_claim, or none, than claims are kept in: %s"
-                            .formatted(manager, SameDatabase.describe(transaction), database.describeClaims()),
-                    "give both the same search_path");
         }
         new ClaimTable(dataSource).verify();
         // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.

@@ -81,7 +81,7 @@ class OneSnapshotIT {
     private static ClaimTransaction transaction(Manager manager) {
         return new TransactionCheck(
                         DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .of(manager, null);
+                .of(manager, true);
     }
 
     private static void sell(Manager manager, ClaimKey sold) {
@@ -102,7 +102,7 @@ class OneSnapshotIT {
                 new JdbcTransactionManager(manager(isolation).getDataSource());
         ClaimTransaction transaction = new TransactionCheck(
                         DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .of(manager, null);
+                .of(manager, true);
         String scope = UUID.randomUUID().toString();
         CyclicBarrier together = new CyclicBarrier(HANDLERS);
         List<FutureTask<Boolean>> handlers = IntStream.range(0, HANDLERS)

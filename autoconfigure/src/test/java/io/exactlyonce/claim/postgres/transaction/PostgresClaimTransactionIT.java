@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -81,7 +80,7 @@ class PostgresClaimTransactionIT {
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-            .of(manager, null);
+            .of(manager, true);
     private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
@@ -234,9 +233,9 @@ class PostgresClaimTransactionIT {
         external.claim(List.of(request));
         var losing = new JdbcTransactionManager(DATABASE.application()) {
             @Override
-            protected void doRollback(DefaultTransactionStatus status) {
-                super.doRollback(status);
-                throw new TransactionSystemException("JDBC rollback", new SQLException("connection reset", "08006"));
+            protected void doCommit(DefaultTransactionStatus status) {
+                super.doCommit(status);
+                throw new TransactionSystemException("JDBC commit", new SQLException("connection reset", "08006"));
             }
         };
         var refused = over(losing, DATABASE.application());
@@ -675,31 +674,6 @@ class PostgresClaimTransactionIT {
                 .isInstanceOf(IllegalStateException.class);
 
         assertThat(within).containsExactly(true, true, false);
-    }
-
-    @Test
-    void resultThatCannotBeStoredIsLeftOutAndTheEffectStays() throws Throwable {
-        assertThat(again(charging("\0"))).isInstanceOf(Acquired.class);
-
-        assertThat(charges()).isEqualTo(1);
-        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", null);
-    }
-
-    /** Trap: the server takes NUL within a statement for a broken protocol, and the pool then its connection for a broken one. */
-    @ParameterizedTest
-    @EnumSource
-    void resultThatCannotBeStoredIsLeftOutHoweverTheApplicationsDriverSendsIt(PreferQueryMode mode) throws Throwable {
-        PGSimpleDataSource driver = new PGSimpleDataSource();
-        driver.setUrl(DATABASE.url());
-        driver.setUser("postgres");
-        driver.setPreferQueryMode(mode);
-        try (var application = new HikariDataSource()) {
-            application.setDataSource(driver);
-            var pooled = over(new JdbcTransactionManager(application), application);
-
-            assertThat(pooled.execute(request, claim -> "\0")).isInstanceOf(Acquired.class);
-        }
-        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", null);
     }
 
     @Test

@@ -49,8 +49,9 @@ class TransactionCheckIT {
         protected void doRollback(DefaultTransactionStatus status) {}
     }
 
-    private final TransactionCheck transactions = new TransactionCheck(
-            DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
+    private final TransactionCheck transactions =
+            new TransactionCheck(DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterAll
     static void close() {
@@ -58,16 +59,16 @@ class TransactionCheckIT {
     }
 
     private ClaimTransaction of(DataSource dataSource) {
-        return transactions.of(new JdbcTransactionManager(dataSource), dataSource);
+        beans.addBean("dataSource", dataSource);
+        return transactions.of(new JdbcTransactionManager(dataSource), false);
     }
 
     private void assertRefused(DataSource dataSource, String problem, String remedy) {
-        assertRefused(new JdbcTransactionManager(dataSource), null, problem, remedy);
+        assertRefused(new JdbcTransactionManager(dataSource), problem, remedy);
     }
 
-    private void assertRefused(
-            PlatformTransactionManager manager, DataSource application, String problem, String remedy) {
-        assertThatThrownBy(() -> transactions.of(manager, application))
+    private void assertRefused(PlatformTransactionManager manager, String problem, String remedy) {
+        assertThatThrownBy(() -> transactions.of(manager, false))
                 .isInstanceOfSatisfying(UnsupportedTransactionException.class, refused -> {
                     assertThat(refused.problem()).contains(problem);
                     assertThat(refused.remedy()).contains(remedy);
@@ -104,7 +105,10 @@ class TransactionCheckIT {
     @Test
     void anotherDatabaseOfTheSameServerIsRefusedAlsoIfItHasATable() {
         try (TestDatabase other = new TestDatabase(2)) {
-            assertRefused(other.application(), "but claims are kept in database", "exactly-once.datasource.url");
+            assertRefused(
+                    other.application(),
+                    "but claims are kept in table exactly_once_claim of database",
+                    "exactly-once.datasource.url");
         }
     }
 
@@ -162,7 +166,7 @@ class TransactionCheckIT {
         PGSimpleDataSource elsewhere = dataSource();
         elsewhere.setCurrentSchema("pg_catalog");
 
-        assertRefused(elsewhere, "see another table exactly_once_claim, or none", "search_path");
+        assertRefused(elsewhere, "but claims are kept in table exactly_once_claim", "search_path");
     }
 
     @Test
@@ -172,7 +176,7 @@ class TransactionCheckIT {
         PGSimpleDataSource elsewhere = dataSource();
         elsewhere.setCurrentSchema("other");
 
-        assertRefused(elsewhere, "see another table exactly_once_claim, or none", "search_path");
+        assertRefused(elsewhere, "but claims are kept in table exactly_once_claim", "search_path");
     }
 
     @Test
@@ -191,30 +195,24 @@ class TransactionCheckIT {
 
     @Test
     void managerOfAnotherResourceIsRefused() {
-        assertRefused(
-                new OfAnotherResource(), null, "OfAnotherResource bind 0 JDBC connections", "JpaTransactionManager");
+        assertRefused(new OfAnotherResource(), "OfAnotherResource bind 0 JDBC connections", "JpaTransactionManager");
     }
 
     @Test
     void managerWhoseTransactionsTheApplicationsDataSourceDoesNotJoinIsRefused() {
         DataSource target = dataSource();
-        assertRefused(
-                new JdbcTransactionManager(target),
-                new DelegatingDataSource(target),
-                "takes no part in the transactions",
-                "same DataSource bean");
+        beans.addBean("dataSource", new DelegatingDataSource(target));
+        assertRefused(new JdbcTransactionManager(target), "takes no part in the transactions", "same DataSource bean");
     }
 
     @Test
     void applicationsDataSourceIsTheOnlyOneUnlessTheManagerIsNamed() throws Throwable {
         DataSource target = dataSource();
-        var beans = new StaticListableBeanFactory();
         beans.addBean("dataSource", new DelegatingDataSource(target));
-        var ofApplication = new TransactionCheck(DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
         var manager = new JdbcTransactionManager(target);
 
-        assertThatThrownBy(() -> ofApplication.of(manager, false)).hasMessageContaining("takes no part");
-        assertThat(ofApplication.of(manager, true).execute(TestDatabase.request(), claim -> null))
+        assertThatThrownBy(() -> transactions.of(manager, false)).hasMessageContaining("takes no part");
+        assertThat(transactions.of(manager, true).execute(TestDatabase.request(), claim -> null))
                 .isInstanceOf(Acquired.class);
     }
 
