@@ -103,23 +103,17 @@ public final class ClaimPool implements AutoCloseable {
         this(target, new Driver(target, timeout), maximumPoolSize, timeout);
     }
 
-    ClaimPool(Target target, DataSource driver, int maximumPoolSize, Duration timeout) {
-        this(
-                target.setting(),
-                withoutSecrets(target.url()),
-                pool(driver, target, maximumPoolSize, timeout),
-                driver,
-                maximumPoolSize);
+    ClaimPool(Target target, DataSource driver, int size, Duration timeout) {
+        this(target.setting(), withoutSecrets(target.url()), pool(driver, target, size, timeout), driver, size);
     }
 
-    private ClaimPool(
-            String setting, String target, DataSource dataSource, @Nullable DataSource driver, int maximumPoolSize) {
+    private ClaimPool(String setting, String target, DataSource dataSource, @Nullable DataSource driver, int size) {
         this.setting = setting;
         this.target = target;
         this.dataSource = dataSource;
         this.hikari = hikari(dataSource);
         this.driver = driver;
-        this.maximumPoolSize = hikari == null ? maximumPoolSize : hikari.getMaximumPoolSize();
+        this.maximumPoolSize = hikari == null ? size : hikari.getMaximumPoolSize();
     }
 
     /**
@@ -187,11 +181,9 @@ public final class ClaimPool implements AutoCloseable {
      * if it did not, or if its pool does not tell.
      */
     public Optional<Duration> chosenTimeout() {
-        return timeout().filter(timeout -> isMarked() || !timeout.equals(TIMEOUT));
-    }
-
-    private Optional<Duration> timeout() {
-        return Optional.ofNullable(hikari).map(pool -> Duration.ofMillis(pool.getConnectionTimeout()));
+        return Optional.ofNullable(hikari)
+                .map(pool -> Duration.ofMillis(pool.getConnectionTimeout()))
+                .filter(timeout -> isMarked() || !timeout.equals(TIMEOUT));
     }
 
     /** Returns what sets how long a connection is waited for. */
@@ -214,7 +206,7 @@ public final class ClaimPool implements AutoCloseable {
         if (isMarked()) {
             return "the settings of %s are right".formatted(setting);
         }
-        long seconds = timeout().orElse(TIMEOUT).toSeconds();
+        long seconds = chosenTimeout().orElse(TIMEOUT).toSeconds();
         return "%s, .username and .password are right; of one that is far away, that a connection opens within %s (%ds)"
                 .formatted(setting, TIMEOUT_PROPERTY, seconds);
     }

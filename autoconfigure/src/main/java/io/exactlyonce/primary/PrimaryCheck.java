@@ -10,6 +10,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -44,7 +45,7 @@ public final class PrimaryCheck {
      * that claims to be the primary, such as a cache's. A replica answers it as well, and so can be named.
      */
     private static final String WRITE = """
-            SELECT CASE current_setting('transaction_read_only') WHEN 'off' THEN pg_current_xact_id()::text::bigint END
+            SELECT CASE current_setting('transaction_read_only') WHEN 'off' THEN pg_current_xact_id()::text::bigint ELSE 0 END
                        AS transaction, clock_timestamp(),
             """ + SERVER;
 
@@ -87,13 +88,7 @@ public final class PrimaryCheck {
             try (Statement statement = connection.createStatement();
                     ResultSet row = statement.executeQuery(question)) {
                 row.next();
-                return new Server(
-                        row.getString("address"),
-                        row.getString("name"),
-                        row.getString("started_at"),
-                        row.getLong("transaction"),
-                        row.getBoolean("read_only"),
-                        row.getBoolean("has_table"));
+                return DataClassRowMapper.newInstance(Server.class).mapRow(row, 0);
             }
         }
 
@@ -123,11 +118,7 @@ public final class PrimaryCheck {
             if (pool.isMarked()) {
                 requireNoReadOnlyRouting(server);
             }
-            log.info(
-                    "Claims are kept on {} ({}), a primary; connections come from {}",
-                    server.address(),
-                    server.name(),
-                    pool.setting());
+            log.info("Claims are kept on {} ({}), a primary, by {}", server.address(), server.name(), pool.setting());
             return server;
         } catch (SQLException failure) {
             throw refused(failure);
@@ -280,7 +271,8 @@ public final class PrimaryCheck {
     }
 
     private ClaimDatabaseException unreachable(SQLException failure) {
-        String told = String.valueOf(deepest(failure).getMessage());
+        // The pool says only that it timed out; what the driver said is the cause that helps.
+        String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
         // The driver's words for servers that are none of the wanted type.
         if (told.contains("targetServerType")) {
             return astray("leads to no primary: what answers plain reads there is a replica or read-only", failure);
@@ -295,9 +287,8 @@ public final class PrimaryCheck {
         if (ClaimPool.isStale(failure)) {
             return unreachable(failure);
         }
-        SQLException deepest = deepest(failure);
-        String answer = " (SQLSTATE %s, %s)".formatted(deepest.getSQLState(), deepest.getMessage());
-        if (MIXED_UP.contains(String.valueOf(deepest.getSQLState()))) {
+        String answer = " (SQLSTATE %s, %s)".formatted(failure.getSQLState(), failure.getMessage());
+        if (MIXED_UP.contains(ClaimPool.sqlState(failure))) {
             return unfit(
                     "leads through a pooler that gives each transaction another session and mixes up prepared statements"
                             + answer,
@@ -309,17 +300,6 @@ public final class PrimaryCheck {
                 "is connected, but refused what claims ask it at the start" + answer,
                 "claims need PostgreSQL 14 or later itself, not a database that only speaks its protocol, and a user that may connect to it and call its functions; where the application's own database is another one, set exactly-once.datasource.url",
                 failure);
-    }
-
-    /** The pool says only that it timed out; what the driver said is the cause that helps. */
-    private static SQLException deepest(SQLException failure) {
-        SQLException deepest = failure;
-        for (@Nullable Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException deeper) {
-                deepest = deeper;
-            }
-        }
-        return deepest;
     }
 
     private ClaimDatabaseException unfit(String problem, String remedy, @Nullable SQLException cause) {

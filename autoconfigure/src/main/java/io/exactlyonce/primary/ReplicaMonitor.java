@@ -1,7 +1,5 @@
 package io.exactlyonce.primary;
 
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -9,6 +7,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -51,16 +50,11 @@ public final class ReplicaMonitor {
      * @param visible whether this user may see more than that it exists
      * @param synchronous whether commits may wait for it
      */
-    record Status(ReplicaLag lag, boolean visible, boolean synchronous) {
+    record Status(String replica, boolean visible, boolean synchronous, long lagMillis, long bytes) {
 
         /** A replica that has replayed all is not behind, however long its last commit took to get there. */
-        static Status of(ResultSet row) throws SQLException {
-            long bytes = row.getLong("bytes");
-            Duration lag = bytes == 0 ? Duration.ZERO : Duration.ofMillis(row.getLong("lag_millis"));
-            return new Status(
-                    new ReplicaLag(row.getString("replica"), lag, bytes),
-                    row.getBoolean("visible"),
-                    row.getBoolean("synchronous"));
+        ReplicaLag lag() {
+            return new ReplicaLag(replica, Duration.ofMillis(bytes == 0 ? 0 : lagMillis), bytes);
         }
     }
 
@@ -88,7 +82,7 @@ public final class ReplicaMonitor {
     private List<ReplicaLag> look() {
         List<Status> all;
         try {
-            all = primary.query(SELECT, (row, number) -> Status.of(row));
+            all = primary.query(SELECT, DataClassRowMapper.newInstance(Status.class));
         } catch (RuntimeException failure) {
             unreadable(failure);
             return List.of();
@@ -96,7 +90,7 @@ public final class ReplicaMonitor {
         warn(all);
         Map<String, ReplicaLag> slowest = all.stream()
                 .filter(Status::visible)
-                .collect(Collectors.toMap(status -> status.lag().replica(), Status::lag, ReplicaLag::or));
+                .collect(Collectors.toMap(Status::replica, Status::lag, ReplicaLag::or));
         return slowest.values().stream()
                 .sorted(Comparator.comparing(ReplicaLag::lag).reversed())
                 .limit(MAX_REPLICAS)
@@ -136,7 +130,7 @@ public final class ReplicaMonitor {
                         + " for none of the replicas {} (exactly-once.claim.synchronous-commit is {}). Name synchronous"
                         + " ones in the primary's synchronous_standby_names, such as 'ANY 1 (*)', and set"
                         + " synchronous-commit to on or remote_apply",
-                all.stream().map(status -> status.lag().replica()).distinct().collect(Collectors.joining(", ")),
+                all.stream().map(Status::replica).distinct().collect(Collectors.joining(", ")),
                 synchronousCommit.setting());
     }
 }

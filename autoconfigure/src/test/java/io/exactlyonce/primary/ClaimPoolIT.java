@@ -150,7 +150,7 @@ class ClaimPoolIT {
 
             assertThat(output)
                     .contains("Claims are kept on 127.0.0.1:%d (%s), a primary".formatted(SERVER.port(), server.name()))
-                    .contains("connections come from exactly-once.datasource")
+                    .contains("a primary, by exactly-once.datasource")
                     .doesNotContain("secret");
         }
     }

@@ -2,7 +2,6 @@ package io.exactlyonce.primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -53,7 +52,7 @@ class ReplicaMonitorTests {
 
     @Test
     void missingGrantIsToldOnceAndNothingIsConcludedFromWhatCannotBeSeen(CapturedOutput output) {
-        var hidden = new ReplicaMonitor.Status(lag("unnamed@local"), false, false);
+        var hidden = new ReplicaMonitor.Status("unnamed@local", false, false, 0, 0);
         warnings.warn(List.of(hidden));
         warnings.warn(List.of(hidden));
 
@@ -76,10 +75,6 @@ class ReplicaMonitorTests {
     }
 
     private static ReplicaMonitor.Status replica(String name, boolean synchronous) {
-        return new ReplicaMonitor.Status(lag(name), true, synchronous);
-    }
-
-    private static ReplicaLag lag(String name) {
-        return new ReplicaLag(name, Duration.ZERO, 0);
+        return new ReplicaMonitor.Status(name, true, synchronous, 0, 0);
     }
 }

@@ -3,13 +3,14 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
 import java.time.Duration;
-import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -23,8 +24,6 @@ import org.springframework.util.ReflectionUtils;
  */
 public final class ClaimDatabase implements AutoCloseable {
 
-    static final String THREAD = "exactly-once-start";
-
     /** The database's replies come within this time, or never. */
     private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
 
@@ -34,12 +33,10 @@ public final class ClaimDatabase implements AutoCloseable {
     private final ClaimTable table;
     private final DatabaseInitializationMode mode;
     private final Runnable whenReady;
-    private volatile @Nullable Attempt latest;
+    private final SimpleAsyncTaskExecutor thread = new SimpleAsyncTaskExecutor("exactly-once-start-");
+    private @Nullable Future<?> latest;
     private volatile boolean ready;
     private volatile boolean awaited;
-    private volatile boolean closed;
-
-    private record Attempt(FutureTask<@Nullable Void> check, Thread thread) {}
 
     /**
      * @param pool leads to where claims live
@@ -51,6 +48,10 @@ public final class ClaimDatabase implements AutoCloseable {
         this.table = new ClaimTable(pool.dataSource());
         this.mode = mode;
         this.whenReady = whenReady;
+        // An application that gives up its start does not wait for a database.
+        thread.setDaemon(true);
+        thread.setCancelRemainingTasksOnClose(true);
+        thread.setTaskTerminationTimeout(LONGEST_STOP.toMillis());
     }
 
     /** Begins a check unless one is under way or has passed, and does not wait. */
@@ -65,32 +66,24 @@ public final class ClaimDatabase implements AutoCloseable {
         }
         awaited = true;
         try {
-            begin().check().get();
+            begin().get();
         } catch (ExecutionException failed) {
             ReflectionUtils.rethrowRuntimeException(failed.getCause());
-        } catch (CancellationException stopped) {
-            throw new IllegalStateException(
-                    "The application was closed before the check of the claims' database had ended", stopped);
         } catch (InterruptedException hurry) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted before the check of the claims' database had ended", hurry);
         }
     }
 
-    private synchronized Attempt begin() {
-        Attempt last = latest;
-        if (last != null && (!last.check().isDone() || ready)) {
+    private synchronized Future<?> begin() {
+        Future<?> last = latest;
+        if (last != null && (!last.isDone() || ready)) {
             return last;
         }
-        FutureTask<@Nullable Void> check = new FutureTask<>(this::check, null);
-        Attempt next = new Attempt(check, new Thread(check, THREAD));
-        // An application that gives up its start does not wait for a database.
-        next.thread().setDaemon(true);
+        Future<?> next = thread.isActive()
+                ? thread.submit(this::check)
+                : CompletableFuture.failedFuture(new IllegalStateException("The application is closed"));
         latest = next;
-        if (closed) {
-            check.cancel(false);
-        }
-        next.thread().start();
         return next;
     }
 
@@ -105,7 +98,7 @@ public final class ClaimDatabase implements AutoCloseable {
             ready = true;
         } catch (RuntimeException failure) {
             // Containers that start by hand may be hours away.
-            if (!awaited && !closed) {
+            if (!awaited && thread.isActive()) {
                 log.error("No listener can start: {}", failure.getMessage());
             }
             throw failure;
@@ -137,15 +130,6 @@ public final class ClaimDatabase implements AutoCloseable {
      */
     @Override
     public void close() {
-        closed = true;
-        Attempt last = latest;
-        if (last != null) {
-            last.check().cancel(true);
-            try {
-                last.thread().join(LONGEST_STOP.toMillis());
-            } catch (InterruptedException hurry) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        thread.close();
     }
 }
