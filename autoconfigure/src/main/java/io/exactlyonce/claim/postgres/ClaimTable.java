@@ -4,6 +4,7 @@ import io.exactlyonce.primary.ClaimDatabaseException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,12 +38,10 @@ public final class ClaimTable {
             UPDATE exactly_once_claim SET status = status WHERE false
             """;
 
-    /** The database, its server and the search path, for people. */
-    private static final String DATABASE = """
-            SELECT format('database %s on %s (search_path %s)', current_database(),
-                          coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket'),
-                          current_setting('search_path'))
-            """;
+    private static final String MISSING = "42P01";
+
+    /** A column, or the primary key, is not there. */
+    private static final Set<String> OF_ANOTHER_VERSION = Set.of("42703", "42P10");
 
     private static final Logger log = LoggerFactory.getLogger(ClaimTable.class);
 
@@ -82,26 +81,19 @@ public final class ClaimTable {
         try {
             jdbc.execute(WRITE_NOTHING);
         } catch (DataAccessException failure) {
-            switch (Statements.sqlState(failure)) {
-                case "42P01" ->
-                    throw unfit(
-                            "is missing from",
-                            "set exactly-once.claim.initialize-schema=always, or apply with Flyway or Liquibase: ",
-                            failure);
-                // A column, or the primary key, is not there.
-                case "42703", "42P10" ->
-                    throw unfit(
-                            "is of another version in",
-                            "nothing changes a table that is there: drop it if its claims do not count, or alter it to what this creates: ",
-                            failure);
-                default -> throw failure;
+            String state = Statements.sqlState(failure);
+            boolean isMissing = state.equals(MISSING);
+            if (!isMissing && !OF_ANOTHER_VERSION.contains(state)) {
+                throw failure;
             }
+            String remedy = isMissing
+                    ? "set exactly-once.claim.initialize-schema=always, or apply with Flyway or Liquibase: "
+                    : "nothing changes a table that is there: drop it if its claims do not count, or alter it to what this creates: ";
+            String problem = isMissing ? "missing from" : "of another version in";
+            throw new ClaimDatabaseException(
+                    "Table %s is %s %s".formatted(NAME, problem, SameDatabase.describe(jdbc)),
+                    remedy + "classpath:" + SCRIPT,
+                    failure);
         }
-    }
-
-    private ClaimDatabaseException unfit(String what, String remedy, DataAccessException cause) {
-        String database = jdbc.queryForObject(DATABASE, String.class);
-        return new ClaimDatabaseException(
-                "Table %s %s %s".formatted(NAME, what, database), remedy + "classpath:" + SCRIPT, cause);
     }
 }

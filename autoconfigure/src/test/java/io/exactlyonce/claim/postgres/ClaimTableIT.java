@@ -64,7 +64,7 @@ class ClaimTableIT {
         assertThatThrownBy(table::verify)
                 .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageStartingWith("Table exactly_once_claim is missing from database "
-                        + url.substring(url.lastIndexOf('/') + 1) + " on 127.0.0.1:" + server.port() + " (search_path ")
+                        + url.substring(url.lastIndexOf('/') + 1) + " on 127.0.0.1:" + server.port() + " (user ")
                 .hasMessageContaining("exactly-once.claim.initialize-schema=always")
                 .hasMessageEndingWith("classpath:io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql");
     }
