@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -34,7 +33,7 @@ public final class ClaimDatabase implements AutoCloseable {
     private final DatabaseInitializationMode mode;
     private final Runnable whenReady;
     private final SimpleAsyncTaskExecutor thread = new SimpleAsyncTaskExecutor("exactly-once-start-");
-    private @Nullable Future<?> latest;
+    private volatile Future<?> latest = CompletableFuture.completedFuture(null);
     private volatile boolean ready;
     private volatile boolean awaited;
 
@@ -55,8 +54,13 @@ public final class ClaimDatabase implements AutoCloseable {
     }
 
     /** Begins a check unless one is under way or has passed, and does not wait. */
-    public void beginCheck() {
-        begin();
+    public synchronized void beginCheck() {
+        if (!latest.isDone() || ready) {
+            return;
+        }
+        latest = thread.isActive()
+                ? thread.submit(this::check)
+                : CompletableFuture.failedFuture(new IllegalStateException("The application is closed"));
     }
 
     /** Returns when claims can be kept, or throws why they cannot. */
@@ -66,25 +70,14 @@ public final class ClaimDatabase implements AutoCloseable {
         }
         awaited = true;
         try {
-            begin().get();
+            beginCheck();
+            latest.get();
         } catch (ExecutionException failed) {
             ReflectionUtils.rethrowRuntimeException(failed.getCause());
         } catch (InterruptedException hurry) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted before the check of the claims' database had ended", hurry);
         }
-    }
-
-    private synchronized Future<?> begin() {
-        Future<?> last = latest;
-        if (last != null && (!last.isDone() || ready)) {
-            return last;
-        }
-        Future<?> next = thread.isActive()
-                ? thread.submit(this::check)
-                : CompletableFuture.failedFuture(new IllegalStateException("The application is closed"));
-        latest = next;
-        return next;
     }
 
     private void check() {

@@ -69,19 +69,25 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
     static long claimAndComplete(ClaimStore store, int keys, long end) {
         long pairs = 0;
         for (; end - System.nanoTime() > 0; pairs += keys) {
-            List<ClaimRequest> requests =
-                    Stream.generate(ClaimThreads::newKey).limit(keys).toList();
+            List<ClaimRequest> requests = newKeys(keys);
             if (!store.claim(requests).stream().allMatch(Acquired.class::isInstance)) {
                 throw new IllegalStateException("A new key was not acquired");
             }
-            List<ClaimEnd> ends = requests.stream()
-                    .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), null))
-                    .toList();
-            if (store.end(ends).size() != keys) {
+            if (store.end(ends(requests)).size() != keys) {
                 throw new IllegalStateException("A held claim was not completed");
             }
         }
         return pairs;
+    }
+
+    static List<ClaimRequest> newKeys(int keys) {
+        return Stream.generate(ClaimThreads::newKey).limit(keys).toList();
+    }
+
+    static List<ClaimEnd> ends(List<ClaimRequest> requests) {
+        return requests.stream()
+                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), null))
+                .toList();
     }
 
     private static ClaimRequest newKey() {

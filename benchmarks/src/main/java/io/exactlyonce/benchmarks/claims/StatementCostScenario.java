@@ -8,17 +8,25 @@ import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Scenario;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.report.Findings;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * (l): what PostgreSQL does for a claim and its completion, in processor time of all of its processes. One thread, so that each
- * call of the store is a statement of its own; a server that waits for no disk.
+ * call of the store is a statement of its own; a server that waits for no disk. Then each kind of call by itself.
  */
 public final class StatementCostScenario implements Scenario {
 
+    private static final int CALLS = 12_000;
+    private static final List<Integer> KEYS = List.of(1, 4, 10);
     private static final String SERVER = "PostgreSQL's CPU, us a key";
 
     @Override
@@ -31,12 +39,72 @@ public final class StatementCostScenario implements Scenario {
             Contestant driverTen = new Timed(database, driver.batch(1, 10));
             Measurements measured = Measurements.of(List.of(one, ten, driverOne, driverTen), plan);
             findings.table("Claim and complete, one thread; PostgreSQL not durable", measured.table("keys/s"));
+            findings.table("Each call alone, the same server", costs(database, plan));
             findings.figures(Map.of(
                     "l_server_micros_alone", measured.median(one, SERVER),
                     "l_server_micros_of_ten", measured.median(ten, SERVER),
                     "l_alone_vs_driver", measured.ratio(one, driverOne, SERVER),
                     "l_of_ten_vs_driver", measured.ratio(ten, driverTen, SERVER)));
         }
+    }
+
+    private interface Call {
+        void run(int number) throws Exception;
+    }
+
+    private static String costs(BenchmarkDatabase database, Plan plan) throws Exception {
+        int calls = plan.isShort() ? 100 : CALLS;
+        database.reset();
+        StringBuilder table = new StringBuilder("""
+                | A call | PostgreSQL's CPU, us | client's thread, us |
+                |---|---|---|
+                """);
+        try (Connection connection = database.pool().dataSource().getConnection();
+                PreparedStatement nothing = connection.prepareStatement("SELECT 1")) {
+            table.append(row(
+                    database,
+                    calls,
+                    "`SELECT 1`",
+                    number -> nothing.executeQuery().close()));
+        }
+        PostgresClaimStore store = new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION);
+        for (int keys : KEYS) {
+            List<List<ClaimRequest>> requests = Stream.generate(() -> ClaimThreads.newKeys(keys))
+                    .limit(calls)
+                    .toList();
+            table.append(row(database, calls, "claims of " + keys, number -> store.claim(requests.get(number))));
+            table.append(row(
+                    database,
+                    calls,
+                    "completions of " + keys,
+                    number -> store.end(ClaimThreads.ends(requests.get(number)))));
+            table.append(row(
+                    database,
+                    calls,
+                    "claims of %d that are completed".formatted(keys),
+                    number -> store.claim(requests.get(number))));
+        }
+        return table.toString();
+    }
+
+    /** The first quarter warms up. */
+    private static String row(BenchmarkDatabase database, int calls, String name, Call call) throws Exception {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        int warm = calls / 4;
+        for (int number = 0; number < warm; number++) {
+            call.run(number);
+        }
+        Duration before = database.processorTime();
+        long beforeNanos = threads.getCurrentThreadCpuTime();
+        for (int number = warm; number < calls; number++) {
+            call.run(number);
+        }
+        double measured = (calls - warm) * 1e3;
+        return "| %s | %.0f | %.0f |%n"
+                .formatted(
+                        name,
+                        database.processorTime().minus(before).toNanos() / measured,
+                        (threads.getCurrentThreadCpuTime() - beforeNanos) / measured);
     }
 
     /** The store without anything in front of it. */
