@@ -53,7 +53,7 @@ final class Fence {
         }
         List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
         for (DataSource dataSource : bound) {
-            if (isClaims(dataSource)) {
+            if (known.computeIfAbsent(dataSource, its -> database.isSame(new JdbcTemplate(its)))) {
                 return dataSource;
             }
         }
@@ -64,15 +64,5 @@ final class Fence {
                 ("Claim.fence() was called in a transaction %s; claims are kept in %s, and only its transactions can be fenced:"
                                 + " write there, or make the writes conditional on Claim.fencingToken()")
                         .formatted(problem, database.describeClaims()));
-    }
-
-    /** Two threads may both ask: no lock is held meanwhile. */
-    private boolean isClaims(DataSource dataSource) {
-        Boolean answer = known.get(dataSource);
-        if (answer == null) {
-            answer = database.isSame(new JdbcTemplate(dataSource));
-            known.put(dataSource, answer);
-        }
-        return answer;
     }
 }

@@ -284,23 +284,16 @@ public final class PostgresClaimStore implements ClaimStore {
 
     @Override
     public Set<ClaimId> renew(List<LeaseRenewal> leases) {
+        List<LeaseRenewal> inOrder = new ArrayList<>(leases);
+        inOrder.sort(Comparator.comparing(renewal -> renewal.claim().key()));
         return statements.run(connection -> {
+            Set<UUID> renewed = renewOnce(connection, inOrder);
             Set<ClaimId> held = new HashSet<>();
-            List<LeaseRenewal> open = new ArrayList<>(leases);
-            open.sort(Comparator.comparing(renewal -> renewal.claim().key()));
-            for (int round = 0; round < ROUNDS && !open.isEmpty(); round++) {
-                Set<UUID> renewed = renewOnce(connection, open);
-                for (LeaseRenewal renewal : open) {
-                    if (renewed.contains(renewal.claim().value())) {
-                        held.add(renewal.claim());
-                    }
-                }
-                open.removeIf(renewal -> held.contains(renewal.claim()));
-                keepHeld(connection, open);
+            Set<ClaimId> others = new HashSet<>();
+            for (LeaseRenewal renewal : inOrder) {
+                (renewed.contains(renewal.claim().value()) ? held : others).add(renewal.claim());
             }
-            Set<ClaimId> unanswered = new HashSet<>();
-            open.forEach(renewal -> unanswered.add(renewal.claim()));
-            return ClaimsPartlyAnsweredException.requireAll(unanswered, held);
+            return ClaimsPartlyAnsweredException.requireAll(stillHeld(connection, others), held);
         });
     }
 
@@ -312,18 +305,16 @@ public final class PostgresClaimStore implements ClaimStore {
         });
     }
 
-    /** Of leases that were not renewed, keeps those whose claim holds its key: its row was locked, or changed meanwhile. */
-    private void keepHeld(Connection connection, List<LeaseRenewal> open) throws SQLException {
-        if (open.isEmpty()) {
-            return;
-        }
-        List<ClaimKey> keys =
-                open.stream().map(renewal -> renewal.claim().key()).toList();
-        Map<ClaimKey, ClaimRow> found = rows(connection, keys);
-        open.removeIf(renewal -> {
-            ClaimRow row = found.get(renewal.claim().key());
-            return row == null || !row.isHeldBy(renewal.claim().value());
+    /** Of claims that were not renewed, keeps those that hold their key: its row was locked, and the next renewal may succeed. */
+    private Set<ClaimId> stillHeld(Connection connection, Set<ClaimId> claims) throws SQLException {
+        Map<ClaimKey, ClaimRow> found = claims.isEmpty()
+                ? Map.of()
+                : rows(connection, claims.stream().map(ClaimId::key).toList());
+        claims.removeIf(claim -> {
+            ClaimRow row = found.get(claim.key());
+            return row == null || !row.isHeldBy(claim.value());
         });
+        return claims;
     }
 
     @Override

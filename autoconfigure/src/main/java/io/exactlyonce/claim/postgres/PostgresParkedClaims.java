@@ -9,15 +9,10 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String COLUMNS = """
-            SELECT scope, key, claim_id, attempt, ambiguous, coalesce(error, 'unknown') AS reason,
+            SELECT scope, key, claim_id, attempt, ambiguous AS is_ambiguous, coalesce(error, 'unknown') AS reason,
                    (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
             FROM exactly_once_claim
             """;
@@ -56,8 +51,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
                     + DECIDE;
 
     private static final String LIFE = """
-            SELECT status, attempt, fencing_token, ambiguous, owner, first_claimed_at, claimed_at, lease_until,
-                   lease_until <= clock_timestamp() AS lease_over, completed_at, parked_at, expires_at, error
+            SELECT status, attempt, fencing_token, ambiguous AS is_ambiguous, owner, first_claimed_at, claimed_at, lease_until,
+                   lease_until <= clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
             FROM exactly_once_claim WHERE scope = ? AND key = ?
             """;
 
@@ -87,24 +82,22 @@ public final class PostgresParkedClaims implements ParkedClaims {
     @Override
     public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
         return after == null
-                ? query(LIST, PostgresParkedClaims::parked, 0L, "", "", limit)
-                : query(LIST, PostgresParkedClaims::parked, after.parkedAtMicros(), after.scope(), after.key(), limit);
+                ? query(LIST, ParkedClaim.class, 0L, "", "", limit)
+                : query(LIST, ParkedClaim.class, after.parkedAtMicros(), after.scope(), after.key(), limit);
     }
 
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
-        return query(FIND, PostgresParkedClaims::parked, key.scope(), key.key()).stream()
-                .findFirst();
+        return query(FIND, ParkedClaim.class, key.scope(), key.key()).stream().findFirst();
     }
 
     @Override
     public Optional<ClaimLife> life(ClaimKey key) {
-        return query(LIFE, PostgresParkedClaims::life, key.scope(), key.key()).stream()
-                .findFirst();
+        return query(LIFE, ClaimLife.class, key.scope(), key.key()).stream().findFirst();
     }
 
-    private <T> List<T> query(String sql, Statements.Mapper<T> mapper, Object... parameters) {
-        return statements.query(settings + sql, mapper, parameters);
+    private <T> List<T> query(String sql, Class<T> type, Object... parameters) {
+        return statements.query(settings + sql, type, parameters);
     }
 
     @Override
@@ -143,42 +136,5 @@ public final class PostgresParkedClaims implements ParkedClaims {
                 throw failure;
             }
         });
-    }
-
-    private static ParkedClaim parked(ResultSet row) throws SQLException {
-        return new ParkedClaim(
-                row.getString("scope"),
-                row.getString("key"),
-                row.getObject("claim_id", UUID.class),
-                row.getInt("attempt"),
-                row.getBoolean("ambiguous"),
-                row.getString("reason"),
-                row.getLong("parked_at_micros"));
-    }
-
-    private static ClaimLife life(ResultSet row) throws SQLException {
-        return new ClaimLife(
-                row.getString("status"),
-                row.getInt("attempt"),
-                row.getLong("fencing_token"),
-                row.getBoolean("ambiguous"),
-                row.getString("owner"),
-                required(row, "first_claimed_at"),
-                required(row, "claimed_at"),
-                required(row, "lease_until"),
-                row.getBoolean("lease_over"),
-                instant(row, "completed_at"),
-                instant(row, "parked_at"),
-                required(row, "expires_at"),
-                row.getString("error"));
-    }
-
-    private static Instant required(ResultSet row, String column) throws SQLException {
-        return Objects.requireNonNull(instant(row, column));
-    }
-
-    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 }

@@ -3,8 +3,6 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.RetentionObserver;
 import io.exactlyonce.time.NanoClock;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
@@ -85,18 +83,13 @@ public final class Retention {
      * @param mine whether it had the turn
      * @param last the latest time at which one of the rows had expired, or {@code null} if there was none
      */
-    private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {
-        static Batch of(ResultSet row) throws SQLException {
-            OffsetDateTime last = row.getObject("last", OffsetDateTime.class);
-            return new Batch(row.getBoolean("mine"), row.getInt("rows"), last);
-        }
-    }
+    private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
 
     /** What was found: the time since the oldest claim that will expire, or {@code null} if there is none, and the parked ones. */
-    private record Survey(@Nullable Duration oldest, long parked) {
-        static Survey of(ResultSet row) throws SQLException {
-            Long micros = row.getObject("oldest_micros", Long.class);
-            return new Survey(micros == null ? null : Duration.of(micros, ChronoUnit.MICROS), row.getLong("parked"));
+    private record Survey(@Nullable Long oldestMicros, long parked) {
+
+        @Nullable Duration oldest() {
+            return oldestMicros == null ? null : Duration.of(oldestMicros, ChronoUnit.MICROS);
         }
     }
 
@@ -152,7 +145,7 @@ public final class Retention {
     public void sweep() throws InterruptedException {
         try {
             deleteAll();
-            Survey survey = statements.query(SURVEY, Survey::of).get(0);
+            Survey survey = statements.query(SURVEY, Survey.class).get(0);
             tell(observer -> observer.surveyed(survey.oldest(), survey.parked()));
             if (failing) {
                 failing = false;
@@ -172,7 +165,7 @@ public final class Retention {
         OffsetDateTime from = START;
         while (true) {
             long batchStartNanos = nanoClock.nanoTime();
-            Batch batch = statements.query(DELETE, Batch::of, from, batchSize).get(0);
+            Batch batch = statements.query(DELETE, Batch.class, from, batchSize).get(0);
             if (!batch.mine()) {
                 return;
             }

@@ -15,6 +15,8 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.springframework.jdbc.core.DataClassRowMapper;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
  * Runs the statements of claims, each on a connection of its own in autocommit, whatever its caller has open.
@@ -64,7 +66,7 @@ public final class Statements {
     }
 
     /** Makes something of a row. */
-    interface Mapper<T> {
+    private interface Mapper<T> {
         T map(ResultSet row) throws SQLException;
     }
 
@@ -102,15 +104,8 @@ public final class Statements {
 
     /** Asks for one value, which is not null. */
     public <T> T ask(String sql, Class<T> type, Object... parameters) {
-        return run(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                new Parameters(statement).values(parameters);
-                try (ResultSet answer = statement.executeQuery()) {
-                    answer.next();
-                    return answer.getObject(1, type);
-                }
-            }
-        });
+        return query(settings(SynchronousCommit.ON) + sql, row -> row.getObject(1, type), parameters)
+                .get(0);
     }
 
     /** What fails here is not repeated: the pool has tried for as long as it may. */
@@ -122,8 +117,14 @@ public final class Statements {
         }
     }
 
+    /** Reads rows into records, by the names of their components. */
+    <T> List<T> query(String sql, Class<T> type, Object... parameters) {
+        RowMapper<T> mapper = DataClassRowMapper.newInstance(type);
+        return query(sql, row -> mapper.mapRow(row, 0), parameters);
+    }
+
     /** Reads the rows of a statement that has settings in front of it. */
-    <T> List<T> query(String sql, Mapper<T> mapper, Object... parameters) {
+    private <T> List<T> query(String sql, Mapper<T> mapper, Object... parameters) {
         return run(connection -> {
             List<T> found = new ArrayList<>();
             try (PreparedStatement statement = connection.prepareStatement(sql)) {
