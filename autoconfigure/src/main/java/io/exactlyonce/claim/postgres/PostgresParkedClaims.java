@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.DataClassRowMapper;
 
 /** The parked rows of the table {@code exactly_once_claim}, and the life of any row, without its result. */
 public final class PostgresParkedClaims implements ParkedClaims {
@@ -97,7 +98,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     private <T> List<T> query(String sql, Class<T> type, Object... parameters) {
-        return statements.query(settings + sql, type, parameters);
+        return statements.query(settings + sql, DataClassRowMapper.newInstance(type), parameters);
     }
 
     @Override

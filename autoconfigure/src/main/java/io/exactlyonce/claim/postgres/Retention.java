@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.DataClassRowMapper;
 
 /**
  * Deletes claims whose retention is over: completed ones, counted from their completion; released ones, counted from
@@ -145,7 +146,9 @@ public final class Retention {
     public void sweep() throws InterruptedException {
         try {
             deleteAll();
-            Survey survey = statements.query(SURVEY, Survey.class).get(0);
+            Survey survey = statements
+                    .query(SURVEY, DataClassRowMapper.newInstance(Survey.class))
+                    .get(0);
             tell(observer -> observer.surveyed(survey.oldest(), survey.parked()));
             if (failing) {
                 failing = false;
@@ -165,7 +168,9 @@ public final class Retention {
         OffsetDateTime from = START;
         while (true) {
             long batchStartNanos = nanoClock.nanoTime();
-            Batch batch = statements.query(DELETE, Batch.class, from, batchSize).get(0);
+            Batch batch = statements
+                    .query(DELETE, DataClassRowMapper.newInstance(Batch.class), from, batchSize)
+                    .get(0);
             if (!batch.mine()) {
                 return;
             }

@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
-import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.SingleColumnRowMapper;
 
 /**
  * Runs the statements of claims, each on a connection of its own in autocommit, whatever its caller has open.
@@ -65,11 +65,6 @@ public final class Statements {
         void bind(Parameters parameters) throws SQLException;
     }
 
-    /** Makes something of a row. */
-    private interface Mapper<T> {
-        T map(ResultSet row) throws SQLException;
-    }
-
     public Statements(DataSource dataSource) {
         this.dataSource = dataSource;
     }
@@ -104,7 +99,7 @@ public final class Statements {
 
     /** Asks for one value, which is not null. */
     public <T> T ask(String sql, Class<T> type, Object... parameters) {
-        return query(settings(SynchronousCommit.ON) + sql, row -> row.getObject(1, type), parameters)
+        return query(settings(SynchronousCommit.ON) + sql, SingleColumnRowMapper.newInstance(type), parameters)
                 .get(0);
     }
 
@@ -117,21 +112,15 @@ public final class Statements {
         }
     }
 
-    /** Reads rows into records, by the names of their components. */
-    <T> List<T> query(String sql, Class<T> type, Object... parameters) {
-        RowMapper<T> mapper = DataClassRowMapper.newInstance(type);
-        return query(sql, row -> mapper.mapRow(row, 0), parameters);
-    }
-
     /** Reads the rows of a statement that has settings in front of it. */
-    private <T> List<T> query(String sql, Mapper<T> mapper, Object... parameters) {
+    <T> List<T> query(String sql, RowMapper<T> mapper, Object... parameters) {
         return run(connection -> {
             List<T> found = new ArrayList<>();
             try (PreparedStatement statement = connection.prepareStatement(sql)) {
                 new Parameters(statement).values(parameters);
                 ResultSet row = answer(statement);
                 while (row.next()) {
-                    found.add(mapper.map(row));
+                    found.add(mapper.mapRow(row, row.getRow()));
                 }
             }
             return found;
