@@ -10,12 +10,15 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.core.retry.ClockSkew;
+import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
+import software.amazon.awssdk.services.dynamodb.model.DescribeTableResponse;
 import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndex;
 import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndexDescription;
 import software.amazon.awssdk.services.dynamodb.model.IndexStatus;
@@ -146,8 +149,9 @@ public final class ClaimTable {
      * @throws ClaimTableException if they cannot
      */
     public List<String> require() {
-        TableDescription table = ask("dynamodb:DescribeTable", client.describeTable(request -> request.tableName(name)))
-                .table();
+        DescribeTableResponse described =
+                ask("dynamodb:DescribeTable", client.describeTable(request -> request.tableName(name)));
+        TableDescription table = described.table();
         require(USABLE.contains(table.tableStatus()), "is " + table.tableStatusAsString(), "start when it is ACTIVE");
         require(
                 table.keySchema().equals(KEY),
@@ -165,7 +169,7 @@ public final class ClaimTable {
         if (!Boolean.TRUE.equals(table.deletionProtectionEnabled())) {
             warnings.add("deletion protection is off; without the table every key runs again: turn it on");
         }
-        requireStatements();
+        requireStatements(described.sdkHttpResponse());
         warnings.forEach(warning -> LOG.warn("Table of claims {}: {}", name, warning));
         return warnings;
     }
@@ -233,9 +237,13 @@ public final class ClaimTable {
         }
     }
 
-    /** Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. TTL deletes it. */
-    private void requireStatements() {
-        long now = Instant.now().getEpochSecond();
+    /**
+     * Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. TTL
+     * deletes the item soon after the service's own time.
+     */
+    private void requireStatements(SdkHttpResponse described) {
+        long now =
+                ClockSkew.getServerTime(described).map(Instant::getEpochSecond).orElse(0L);
         List<BatchStatementRequest> statements = List.of(
                 statement("INSERT INTO \"%s\" VALUE {'pk':'start-up check','expires_at':" + now + "}"),
                 statement("UPDATE \"%s\" SET \"w\"='1' WHERE \"pk\"='no item' AND \"w\"='0'"));

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
@@ -217,8 +218,10 @@ class TableAuditTests {
         @Override
         public CompletableFuture<DescribeTableResponse> describeTable(DescribeTableRequest request) {
             return failure == null
-                    ? CompletableFuture.completedFuture(
-                            DescribeTableResponse.builder().table(table).build())
+                    ? CompletableFuture.completedFuture((DescribeTableResponse) DescribeTableResponse.builder()
+                            .table(table)
+                            .sdkHttpResponse(SdkHttpResponse.builder().build())
+                            .build())
                     : CompletableFuture.failedFuture(failure);
         }
 
