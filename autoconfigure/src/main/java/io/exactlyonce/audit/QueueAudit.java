@@ -3,6 +3,7 @@ package io.exactlyonce.audit;
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.audit.QueueFacts.Attributes;
 import io.exactlyonce.audit.QueueFacts.Redrive;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.time.Timer;
@@ -15,7 +16,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -139,7 +139,7 @@ public final class QueueAudit implements DeliveryObserver {
     @Override
     public void unsubscribed(Subscription subscription) {
         queues.remove(subscription);
-        tell(observer -> observer.forgotten(subscription));
+        Boundary.tell(observers, observer -> observer.forgotten(subscription));
     }
 
     /** Reads and judges all queues again. */
@@ -197,7 +197,7 @@ public final class QueueAudit implements DeliveryObserver {
             queue.report = report;
             // Not of a listener that has stopped meanwhile: removing it waits for this.
             queues.computeIfPresent(subscription, (known, read) -> {
-                tell(observer -> observer.observed(subscription, facts.levels()));
+                Boundary.tell(observers, observer -> observer.observed(subscription, facts.levels()));
                 return read;
             });
             return report;
@@ -233,16 +233,6 @@ public final class QueueAudit implements DeliveryObserver {
             log.warn("The audit of {} found\n{}", report.subscription(), report.table());
         } else {
             log.info("The audit of {} found\n{}", report.subscription(), report.table());
-        }
-    }
-
-    private void tell(Consumer<QueueObserver> what) {
-        for (QueueObserver observer : observers) {
-            try {
-                what.accept(observer);
-            } catch (RuntimeException failure) {
-                log.warn("{} failed; the audit goes on", observer.getClass().getName(), failure);
-            }
         }
     }
 }

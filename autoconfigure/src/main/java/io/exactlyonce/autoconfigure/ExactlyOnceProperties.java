@@ -16,7 +16,6 @@ import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -177,9 +176,6 @@ public record ExactlyOnceProperties(
 
         private static final String URL = "exactly-once.datasource.url";
 
-        /** Also those of drivers around PostgreSQL's, such as {@code jdbc:aws-wrapper:postgresql:}. */
-        private static final Pattern URLS = Pattern.compile("jdbc:([\\w-]+:)*postgresql:.*", Pattern.DOTALL);
-
         public Datasource {
             if (url == null && (username != null || password != null)) {
                 throw new InvalidPropertyException(
@@ -188,7 +184,8 @@ public record ExactlyOnceProperties(
                                 + ", which is missing",
                         "set it as well, or remove them to use the application's connection details");
             }
-            if (url != null && !URLS.matcher(url).matches()) {
+            // Also those of drivers around PostgreSQL's, such as jdbc:aws-wrapper:postgresql:.
+            if (url != null && !url.matches("(?s)jdbc:([\\w-]+:)*postgresql:.*")) {
                 // It may hold a password: quoted is no more than what comes before the host.
                 String shown = url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
                 throw new InvalidPropertyException(

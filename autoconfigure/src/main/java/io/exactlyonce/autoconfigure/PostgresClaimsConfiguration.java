@@ -19,7 +19,6 @@ import io.exactlyonce.primary.ReplicaObserver;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.time.Clockwork;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
@@ -158,12 +157,8 @@ class PostgresClaimsConfiguration {
 
     @Bean
     ReplicaMonitor exactlyOnceReplicaMonitor(ClaimPool pool, ObjectProvider<ReplicaObserver> observers) {
-        // Found now: a look that is under way while the context closes can make no bean any more.
-        List<ReplicaObserver> found = observers.orderedStream().toList();
         return new ReplicaMonitor(
-                pool,
-                properties.synchronousCommit(),
-                replicas -> found.forEach(observer -> observer.observed(replicas)));
+                pool, properties.synchronousCommit(), observers.orderedStream().toList());
     }
 
     /** After Flyway and Liquibase, also where beans are lazy. */
@@ -203,7 +198,7 @@ class PostgresClaimsConfiguration {
                 observers.orderedStream().toList(),
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
-        Runnable sweep = whenReady(database, retention::tick);
+        Runnable sweep = whenReady(database, retention::sweep);
         return new TickLifecycle(() -> clockwork.every(cleanup.interval(), "exactly-once-retention-1", sweep));
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.boundary;
 
+import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,20 @@ public final class Boundary {
         } catch (Throwable crash) {
             log.error("{} crashed; what it had in hand is left to visibility timeout and lease", entry, crash);
             crashed.accept(crash);
+        }
+    }
+
+    /** Tells observers. What one of them throws stops neither the others nor what they observe. */
+    public static <O> void tell(List<O> observers, Consumer<? super O> event) {
+        for (O observer : observers) {
+            try {
+                event.accept(observer);
+            } catch (RuntimeException failure) {
+                log.warn(
+                        "{} failed; what it observes goes on",
+                        observer.getClass().getName(),
+                        failure);
+            }
         }
     }
 }

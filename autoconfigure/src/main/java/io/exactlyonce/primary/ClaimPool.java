@@ -88,11 +88,6 @@ public final class ClaimPool implements AutoCloseable {
         }
     }
 
-    /** As the other constructor, of the application's database. */
-    public ClaimPool(String url, @Nullable String username, @Nullable String password, int maximumPoolSize) {
-        this(new Target("spring.datasource.url", url, username, password), maximumPoolSize, TIMEOUT);
-    }
-
     /**
      * Makes a pool.
      *

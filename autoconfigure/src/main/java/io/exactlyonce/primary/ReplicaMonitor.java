@@ -1,5 +1,6 @@
 package io.exactlyonce.primary;
 
+import io.exactlyonce.boundary.Boundary;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -39,7 +40,7 @@ public final class ReplicaMonitor {
 
     private final JdbcTemplate primary;
     private final SynchronousCommit synchronousCommit;
-    private final ReplicaObserver observer;
+    private final List<ReplicaObserver> observers;
     private boolean mayForgetClaims;
     private boolean blind;
     private boolean failing;
@@ -61,22 +62,18 @@ public final class ReplicaMonitor {
     /**
      * @param claims leads to the primary
      * @param synchronousCommit what commits of claims wait for
-     * @param observer learns of each look
+     * @param observers learn of each look
      */
-    public ReplicaMonitor(ClaimPool claims, SynchronousCommit synchronousCommit, ReplicaObserver observer) {
+    public ReplicaMonitor(ClaimPool claims, SynchronousCommit synchronousCommit, List<ReplicaObserver> observers) {
         this.primary = new JdbcTemplate(claims.dataSource());
         this.synchronousCommit = synchronousCommit;
-        this.observer = observer;
+        this.observers = observers;
     }
 
-    /** Looks once, and tells the observer. What fails is logged, and ends nothing. */
+    /** Looks once, and tells the observers. What fails is logged, and ends nothing. */
     public synchronized void tick() {
         List<ReplicaLag> replicas = look();
-        try {
-            observer.observed(replicas);
-        } catch (RuntimeException failure) {
-            log.error("Telling replica lag failed; the next look follows", failure);
-        }
+        Boundary.tell(observers, observer -> observer.observed(replicas));
     }
 
     private List<ReplicaLag> look() {

@@ -63,16 +63,13 @@ public record UnknownProperties(ConfigurableEnvironment environment, String grou
         for (String bean : beans.getBeanDefinitionNames()) {
             // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
             var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
-            if (other != null && other.prefix().startsWith(group + ".") && isWithin(other.prefix(), property)) {
+            if (other != null
+                    && other.prefix().startsWith(group + ".")
+                    && ConfigurationPropertyName.of(other.prefix()).isAncestorOf(property)) {
                 return true;
             }
         }
         return false;
-    }
-
-    private static boolean isWithin(String prefix, ConfigurationPropertyName property) {
-        ConfigurationPropertyName name = ConfigurationPropertyName.of(prefix);
-        return name.equals(property) || name.isAncestorOf(property);
     }
 
     private void report(String unknown) {

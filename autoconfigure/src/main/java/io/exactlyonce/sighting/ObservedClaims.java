@@ -1,5 +1,6 @@
 package io.exactlyonce.sighting;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSettings;
@@ -11,7 +12,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,7 +63,7 @@ public final class ObservedClaims implements AutoCloseable {
 
     /** A listener is observed from its next start on. */
     public void observing(ObservedQueue queue) {
-        tell(observer -> observer.observing(queue));
+        Boundary.tell(observers, observer -> observer.observing(queue));
     }
 
     /** A handler is about to be called. */
@@ -81,22 +81,11 @@ public final class ObservedClaims implements AutoCloseable {
 
     /** A handler is about to be called of which nothing can be observed, or it is not known what became of it. */
     public void notObserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
-        tell(observer -> observer.unobserved(queue, reason, failure));
+        Boundary.tell(observers, observer -> observer.unobserved(queue, reason, failure));
     }
 
     void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
-        tell(observer -> observer.sighted(queue, key, sighting));
-    }
-
-    /** What one observer throws disturbs neither the others nor a handler. */
-    private void tell(Consumer<SightingObserver> event) {
-        for (SightingObserver observer : observers) {
-            try {
-                event.accept(observer);
-            } catch (RuntimeException failure) {
-                log.debug("{} failed; observing goes on", observer.getClass().getName(), failure);
-            }
-        }
+        Boundary.tell(observers, observer -> observer.sighted(queue, key, sighting));
     }
 
     /** Returns how many observations are under way. */

@@ -603,7 +603,7 @@ class QueueAuditTests {
         audit.subscribed(orders());
 
         assertThat(observed).hasSize(1);
-        assertThat(output).contains("failed; the audit goes on").contains("broken");
+        assertThat(output).contains("failed; what it observes goes on").contains("broken");
     }
 
     @Test

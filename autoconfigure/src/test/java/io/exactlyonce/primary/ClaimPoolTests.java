@@ -37,7 +37,8 @@ class ClaimPoolTests {
 
     @Test
     void idleInstanceKeepsOneConnectionOnly() throws SQLException {
-        try (var pool = new ClaimPool(URL, null, null, 10)) {
+        try (var pool = new ClaimPool(
+                new ClaimPool.Target("spring.datasource.url", URL, null, null), 10, Duration.ofSeconds(3))) {
             var settings = pool.own().orElseThrow();
 
             assertThat(settings.getMinimumIdle()).isEqualTo(1);
@@ -50,7 +51,8 @@ class ClaimPoolTests {
         Properties driver = driver(target());
 
         assertThat(driver).containsEntry("socketTimeout", "5").containsEntry("loginTimeout", "3");
-        try (var pool = new ClaimPool(URL, null, null, 10)) {
+        try (var pool = new ClaimPool(
+                new ClaimPool.Target("spring.datasource.url", URL, null, null), 10, Duration.ofSeconds(3))) {
             assertThat(pool.own().orElseThrow().getConnectionTimeout()).isEqualTo(3_000);
         }
     }

@@ -7,6 +7,7 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -15,7 +16,10 @@ class FailoverEvictionIT {
 
     private final EmbeddedDatabase server = EmbeddedDatabase.shared();
     private final String url = server.createDatabase();
-    private final ClaimPool pool = new ClaimPool(url, server.username(), server.password(), 3);
+    private final ClaimPool pool = new ClaimPool(
+            new ClaimPool.Target("spring.datasource.url", url, server.username(), server.password()),
+            3,
+            Duration.ofSeconds(3));
 
     @AfterEach
     void close() {

@@ -83,7 +83,7 @@ class MarkedDataSourceIT {
             throws SQLException {
         DataSource claims = marked(known ? pool : new UnknownPool(pool)).dataSource();
         new ClaimTable(claims).create();
-        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION);
+        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION, SynchronousCommit.ON);
 
         failover.happens();
 

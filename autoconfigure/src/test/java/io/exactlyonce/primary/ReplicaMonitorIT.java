@@ -62,7 +62,7 @@ class ReplicaMonitorIT {
 
     @Test
     void delayedReplicaLagsInSecondsAndBytesUntilItHasCaughtUp() {
-        var monitor = new ReplicaMonitor(claims, SynchronousCommit.ON, looks::add);
+        var monitor = new ReplicaMonitor(claims, SynchronousCommit.ON, List.of(looks::add));
 
         await().until(() -> {
             PRIMARY.update("INSERT INTO traffic VALUES (1)");
@@ -81,7 +81,7 @@ class ReplicaMonitorIT {
 
     @Test
     void asynchronousReplicaIsWarnedOfAtTheStart(CapturedOutput output) {
-        var monitor = new ReplicaMonitor(claims, SynchronousCommit.ON, looks::add);
+        var monitor = new ReplicaMonitor(claims, SynchronousCommit.ON, List.of(looks::add));
         try (var database = new ClaimDatabase(claims, DatabaseInitializationMode.ALWAYS, monitor::tick)) {
             database.requireReady();
 
@@ -93,7 +93,7 @@ class ReplicaMonitorIT {
     @Test
     void userWithBareGrantsIsToldWhichOneIsMissing(CapturedOutput output) {
         try (ClaimPool bare = ImpatientPool.of(target("bare"))) {
-            var monitor = new ReplicaMonitor(bare, SynchronousCommit.ON, looks::add);
+            var monitor = new ReplicaMonitor(bare, SynchronousCommit.ON, List.of(looks::add));
             monitor.tick();
             monitor.tick();
 
@@ -110,13 +110,13 @@ class ReplicaMonitorIT {
     void neitherADatabaseThatIsAwayNorAnObserverThatFailsEndsTheWatch(CapturedOutput output) {
         String url = SERVER.createDatabase();
         try (ClaimPool pool = ImpatientPool.of(ImpatientPool.target(url, SERVER.username(), SERVER.password()))) {
-            var monitor = new ReplicaMonitor(pool, SynchronousCommit.ON, replicas -> {
+            var monitor = new ReplicaMonitor(pool, SynchronousCommit.ON, List.of(replicas -> {
                 looks.add(replicas);
                 throw new IllegalStateException("as if");
-            });
+            }));
             monitor.tick();
             assertThat(latest()).isNotEmpty();
-            assertThat(output).contains("Telling replica lag failed", "as if");
+            assertThat(output).contains("what it observes goes on", "as if");
 
             SERVER.disconnect(url);
             monitor.tick();
@@ -144,7 +144,7 @@ class ReplicaMonitorIT {
             }
         };
         try (ClaimPool pool = ImpatientPool.of(target(SERVER.username()), driver)) {
-            var monitor = new ReplicaMonitor(pool, SynchronousCommit.ON, looks::add);
+            var monitor = new ReplicaMonitor(pool, SynchronousCommit.ON, List.of(looks::add));
             for (int look = 0; look < 5; look++) {
                 monitor.tick();
             }
@@ -166,7 +166,7 @@ class ReplicaMonitorIT {
                 })) {
             Thread.currentThread().interrupt();
 
-            new ReplicaMonitor(held, SynchronousCommit.ON, looks::add).tick();
+            new ReplicaMonitor(held, SynchronousCommit.ON, List.of(looks::add)).tick();
 
             assertThat(Thread.interrupted()).isTrue();
             assertThat(latest()).isEmpty();

@@ -70,8 +70,7 @@ class ReplicaMonitorTests {
     }
 
     private static ReplicaMonitor monitor(SynchronousCommit synchronousCommit) {
-        return new ReplicaMonitor(
-                ClaimPool.around(new DriverManagerDataSource(), 2), synchronousCommit, replicas -> {});
+        return new ReplicaMonitor(ClaimPool.around(new DriverManagerDataSource(), 2), synchronousCommit, List.of());
     }
 
     private static ReplicaMonitor.Status replica(String name, boolean synchronous) {

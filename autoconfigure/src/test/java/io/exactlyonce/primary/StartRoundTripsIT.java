@@ -8,6 +8,7 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.RoundTrips;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -40,7 +41,7 @@ class StartRoundTripsIT {
                 var database = new ClaimDatabase(
                         pool,
                         DatabaseInitializationMode.ALWAYS,
-                        new ReplicaMonitor(pool, SynchronousCommit.ON, all -> {})::tick);
+                        new ReplicaMonitor(pool, SynchronousCommit.ON, List.of())::tick);
                 RoundTrips trips = RoundTrips.count()) {
             database.requireReady();
 

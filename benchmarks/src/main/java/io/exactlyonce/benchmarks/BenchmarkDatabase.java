@@ -26,7 +26,10 @@ public final class BenchmarkDatabase implements AutoCloseable {
 
     private BenchmarkDatabase(Postgres server) {
         this.server = server;
-        this.pool = new ClaimPool(server.url("postgres"), "postgres", "", CONNECTIONS);
+        this.pool = new ClaimPool(
+                new ClaimPool.Target("spring.datasource.url", server.url("postgres"), "postgres", ""),
+                CONNECTIONS,
+                Duration.ofSeconds(3));
         new ClaimTable(pool.dataSource()).create();
     }
 

@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
+import io.exactlyonce.primary.SynchronousCommit;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,8 +33,8 @@ public final class PostgresServer {
         pool.setMaximumPoolSize(CONNECTIONS);
         new ClaimTable(pool).create();
         this.jdbc = new JdbcTemplate(pool);
-        this.store = new PostgresClaimStore(pool, RETENTION);
-        this.parked = new PostgresParkedClaims(pool, RETENTION);
+        this.store = new PostgresClaimStore(pool, RETENTION, SynchronousCommit.ON);
+        this.parked = new PostgresParkedClaims(pool, RETENTION, SynchronousCommit.ON);
     }
 
     /** Returns the server of this JVM, and starts it first if need be. */

@@ -2,7 +2,6 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -22,9 +21,6 @@ import org.springframework.util.ReflectionUtils;
  * not made again; one that has failed is, for the next caller.
  */
 public final class ClaimDatabase implements AutoCloseable {
-
-    /** The database's replies come within this time, or never. */
-    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
 
     private static final Logger log = LoggerFactory.getLogger(ClaimDatabase.class);
 
@@ -50,7 +46,8 @@ public final class ClaimDatabase implements AutoCloseable {
         // An application that gives up its start does not wait for a database.
         thread.setDaemon(true);
         thread.setCancelRemainingTasksOnClose(true);
-        thread.setTaskTerminationTimeout(LONGEST_STOP.toMillis());
+        // In milliseconds: the database's replies come within this time, or never.
+        thread.setTaskTerminationTimeout(5_000);
     }
 
     /** Begins a check unless one is under way or has passed, and does not wait. */
@@ -65,9 +62,6 @@ public final class ClaimDatabase implements AutoCloseable {
 
     /** Returns when claims can be kept, or throws why they cannot. */
     public void requireReady() {
-        if (ready) {
-            return;
-        }
         awaited = true;
         try {
             beginCheck();

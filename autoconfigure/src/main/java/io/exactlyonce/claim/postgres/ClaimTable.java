@@ -1,6 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.primary.ClaimDatabaseException;
+import io.exactlyonce.primary.ClaimPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -81,7 +82,7 @@ public final class ClaimTable {
         try {
             jdbc.execute(WRITE_NOTHING);
         } catch (DataAccessException failure) {
-            String state = Statements.sqlState(failure);
+            String state = ClaimPool.sqlState(failure);
             boolean isMissing = state.equals(MISSING);
             if (!isMissing && !OF_ANOTHER_VERSION.contains(state)) {
                 throw failure;

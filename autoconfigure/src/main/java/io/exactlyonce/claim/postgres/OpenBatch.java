@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What is left to do of a batch, in key order, and what has become of the rest. Used by one thread. */
@@ -57,10 +58,10 @@ final class OpenBatch {
     }
 
     List<ClaimKey> keys() {
-        List<ClaimKey> keys = new ArrayList<>();
-        ends.forEach(end -> keys.add(end.claim().key()));
-        claims.forEach(claim -> keys.add(claim.key()));
-        return keys;
+        return Stream.concat(
+                        ends.stream().map(end -> end.claim().key()),
+                        claims.stream().map(ClaimRequest::key))
+                .toList();
     }
 
     /** Notes the ends that were written. */

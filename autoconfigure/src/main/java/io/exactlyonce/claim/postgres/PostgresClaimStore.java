@@ -150,14 +150,10 @@ public final class PostgresClaimStore implements ClaimStore {
     /**
      * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
      * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later
+     * @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session
      */
-    public PostgresClaimStore(DataSource dataSource, Duration retention) {
-        this(dataSource, retention, SynchronousCommit.ON);
-    }
-
-    /** @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session */
     public PostgresClaimStore(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
-        String settings = Statements.settings(synchronousCommit);
+        String settings = Statements.SETTINGS.formatted(synchronousCommit.setting());
         this.statements = new Statements(dataSource);
         this.takeovers = new Takeovers(settings::concat, retention);
         this.fence = new Fence(new SameDatabase(dataSource));

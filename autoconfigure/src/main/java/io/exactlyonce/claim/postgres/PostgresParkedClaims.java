@@ -5,15 +5,12 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
@@ -64,19 +61,11 @@ public final class PostgresParkedClaims implements ParkedClaims {
     /**
      * @param dataSource the claim store's
      * @param retention how long a key's row is kept at least after it was decided on
-     */
-    public PostgresParkedClaims(DataSource dataSource, Duration retention) {
-        this(dataSource, retention, SynchronousCommit.ON);
-    }
-
-    /**
-     * As the other constructor.
-     *
      * @param synchronousCommit what commits wait for
      */
     public PostgresParkedClaims(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         this.statements = new Statements(dataSource);
-        this.settings = Statements.settings(synchronousCommit);
+        this.settings = Statements.SETTINGS.formatted(synchronousCommit.setting());
         this.retentionMicros = Statements.micros(retention);
     }
 
@@ -108,34 +97,22 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     @Override
     public boolean complete(ClaimEnd.Completed completion) {
-        try {
-            return decide(COMPLETE, completion.claim(), completion.result());
-        } catch (IllegalArgumentException unstorable) {
-            throw new IllegalArgumentException("PostgreSQL cannot store this result", unstorable);
-        }
+        return decide(COMPLETE, completion.claim(), completion.result());
     }
 
     private boolean decide(String sql, ClaimId claim, @Nullable String result) {
         ClaimKey key = claim.key();
-        AtomicBoolean doubtful = new AtomicBoolean();
-        return statements.run(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(settings + sql)) {
-                new Parameters(statement).values(result, retentionMicros, key.scope(), key.key(), claim.value());
-                statement.execute();
-                statement.getMoreResults();
-                boolean updated = statement.getUpdateCount() > 0;
-                if (!updated && doubtful.get()) {
-                    // The try before may have been committed, and then this decision is the one that it finds.
-                    throw new ClaimStoreUnavailableException(
-                            "A connection broke while a parked key was decided on: whether this decided it is not known; look the key up",
-                            null);
-                }
-                return updated;
-            } catch (SQLException failure) {
-                // What PostgreSQL has rolled back for another transaction's sake, or refused, has decided nothing.
-                doubtful.compareAndSet(false, Statements.isConnectionLost(failure));
-                throw failure;
-            }
-        });
+        return statements.run(
+                connection -> {
+                    try (PreparedStatement statement = connection.prepareStatement(settings + sql)) {
+                        new Parameters(statement)
+                                .values(result, retentionMicros, key.scope(), key.key(), claim.value());
+                        statement.execute();
+                        statement.getMoreResults();
+                        return statement.getUpdateCount() > 0;
+                    }
+                    // A second try could not tell what the first one committed from another person's decision.
+                },
+                1);
     }
 }

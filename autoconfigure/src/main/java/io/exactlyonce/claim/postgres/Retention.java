@@ -1,13 +1,14 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.RetentionObserver;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +41,7 @@ public final class Retention {
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
     /** A deletion that a crash forgets is made again, so no commit waits for the disk. */
-    private static final String SETTINGS = Statements.settings("off");
+    private static final String SETTINGS = Statements.SETTINGS.formatted("off");
 
     /**
      * {@code turn}: one instance deletes at a time. For this transaction only, and distinguished from other tables of this name by
@@ -128,38 +129,28 @@ public final class Retention {
         this.pause = pause;
     }
 
-    /** Sweeps, on a thread that is interrupted when it has to stop. */
-    public void tick() {
-        try {
-            sweep();
-        } catch (InterruptedException stopping) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     /**
      * Deletes what is expired, batch by batch, until nothing is left or another instance does it. A database that is
-     * away is reported once, until it is back.
-     *
-     * @throws InterruptedException if the thread was interrupted; what was deleted stays deleted
+     * away is reported once, until it is back. A thread that has to stop is interrupted; what it has deleted stays deleted.
      */
-    public void sweep() throws InterruptedException {
+    public void sweep() {
         try {
             deleteAll();
             Survey survey = statements
                     .query(SURVEY, DataClassRowMapper.newInstance(Survey.class))
                     .get(0);
-            tell(observer -> observer.surveyed(survey.oldest(), survey.parked()));
+            Boundary.tell(observers, observer -> observer.surveyed(survey.oldest(), survey.parked()));
             if (failing) {
                 failing = false;
                 log.info("Expired claims are deleted again");
             }
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
         } catch (ClaimStoreUnavailableException failure) {
-            if (Thread.interrupted()) {
-                // The pool had no connection for a thread that has to stop.
-                throw new InterruptedException("Stopped while it deleted expired claims");
+            // A pool has no connection for a thread that has to stop.
+            if (!Thread.currentThread().isInterrupted()) {
+                failed(failure);
             }
-            failed(failure);
         }
     }
 
@@ -174,7 +165,7 @@ public final class Retention {
             if (!batch.mine()) {
                 return;
             }
-            tell(observer -> observer.deleted(batch.rows()));
+            Boundary.tell(observers, observer -> observer.deleted(batch.rows()));
             OffsetDateTime last = batch.last();
             if (batch.rows() < batchSize || last == null) {
                 break;
@@ -183,7 +174,7 @@ public final class Retention {
             pause.of(since(batchStartNanos));
         }
         Duration elapsed = since(startNanos);
-        tell(observer -> observer.swept(elapsed));
+        Boundary.tell(observers, observer -> observer.swept(elapsed));
     }
 
     private Duration since(long nanos) {
@@ -191,7 +182,7 @@ public final class Retention {
     }
 
     private void failed(RuntimeException failure) {
-        tell(RetentionObserver::sweepFailed);
+        Boundary.tell(observers, RetentionObserver::sweepFailed);
         if (failing) {
             log.debug("Expired claims could still not be deleted", failure);
             return;
@@ -200,20 +191,7 @@ public final class Retention {
         log.warn(
                 "Expired claims could not be deleted, so their table grows until this works again. It is tried again, and"
                         + " reported again only after a success.{}",
-                Statements.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? REMEDY : "",
+                ClaimPool.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? REMEDY : "",
                 failure);
-    }
-
-    private void tell(Consumer<RetentionObserver> event) {
-        for (RetentionObserver observer : observers) {
-            try {
-                event.accept(observer);
-            } catch (RuntimeException failure) {
-                log.warn(
-                        "{} failed; expired claims are deleted nevertheless",
-                        observer.getClass().getName(),
-                        failure);
-            }
-        }
     }
 }

@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimKey;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
@@ -29,8 +30,6 @@ public final class SameDatabase {
                           current_user, current_setting('search_path'))
             """;
 
-    private static final int HEX_DIGITS_OF_A_LONG = 16;
-
     /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
     private final Statements claims;
 
@@ -46,7 +45,7 @@ public final class SameDatabase {
      * @return the first 8 bytes of the SHA-256 of scope and key: the same for all versions that may run side by side
      */
     public static long number(ClaimKey key) {
-        return Long.parseUnsignedLong(key.hash().substring(0, HEX_DIGITS_OF_A_LONG), HEX_DIGITS_OF_A_LONG);
+        return HexFormat.fromHexDigitsToLong(key.hash(), 0, 2 * Long.BYTES);
     }
 
     /**

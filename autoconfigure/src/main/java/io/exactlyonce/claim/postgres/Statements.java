@@ -2,7 +2,6 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,6 +14,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SingleColumnRowMapper;
 
@@ -32,11 +32,11 @@ import org.springframework.jdbc.core.SingleColumnRowMapper;
 public final class Statements {
 
     /**
-     * Goes in front of a statement in the same round trip, which is one implicit transaction: so it holds for these two
-     * only, also behind a pooler that gives each transaction another session. Without it, a scan that looked cheap on a young table
-     * would stay when the table has grown.
+     * Goes in front of a statement in the same round trip, with what commits wait for, and has one row as its answer. Both are one
+     * implicit transaction: so it holds for these two only, also behind a pooler that gives each transaction another session.
+     * Without it, a scan that looked cheap on a young table would stay when the table has grown.
      */
-    private static final String SETTINGS =
+    static final String SETTINGS =
             "SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', '%s', true);\n";
 
     /** Keeps what was set, which {@code WHERE} does before {@code SELECT} sets it. */
@@ -56,11 +56,6 @@ public final class Statements {
 
     private final DataSource dataSource;
 
-    /** What is done with one connection. */
-    interface Work<T> {
-        T on(Connection connection) throws SQLException;
-    }
-
     interface Binder {
         void bind(Parameters parameters) throws SQLException;
     }
@@ -73,19 +68,24 @@ public final class Statements {
      * @throws ClaimStoreUnavailableException if there was no answer
      * @throws IllegalArgumentException if PostgreSQL can never store what was to be written
      */
-    <T> T run(Work<T> work) {
+    <T> T run(ConnectionCallback<T> work) {
+        return run(work, MAX_TRIES_STALE);
+    }
+
+    /** @param triesStale how often work is tried on connections that break: once, if it does not find what it has written */
+    <T> T run(ConnectionCallback<T> work, int triesStale) {
         for (int attempt = 1; ; attempt++) {
             try (Connection connection = connect()) {
                 try {
-                    return work.on(connection);
+                    return work.doInConnection(connection);
                 } catch (SQLException failure) {
                     // A pool that does not know of primaries would hand it out again.
                     ClaimPool.discard(dataSource, connection, failure);
                     throw failure;
                 }
             } catch (SQLException failure) {
-                boolean rolledBack = ROLLED_BACK.contains(sqlState(failure));
-                int tries = rolledBack ? MAX_TRIES_ROLLED_BACK : ClaimPool.isStale(failure) ? MAX_TRIES_STALE : 1;
+                boolean rolledBack = ROLLED_BACK.contains(ClaimPool.sqlState(failure));
+                int tries = rolledBack ? MAX_TRIES_ROLLED_BACK : ClaimPool.isStale(failure) ? triesStale : 1;
                 if (attempt >= tries) {
                     throw isUnstorable(failure)
                             ? unstorable(failure)
@@ -99,7 +99,7 @@ public final class Statements {
 
     /** Asks for one value, which is not null. */
     public <T> T ask(String sql, Class<T> type, Object... parameters) {
-        return query(settings(SynchronousCommit.ON) + sql, SingleColumnRowMapper.newInstance(type), parameters)
+        return query(SETTINGS.formatted("on") + sql, SingleColumnRowMapper.newInstance(type), parameters)
                 .get(0);
     }
 
@@ -129,13 +129,13 @@ public final class Statements {
 
     /** Returns whether a statement may have been committed, though it has failed: its connection was lost, or it had no reply in time. */
     public static boolean isConnectionLost(Exception failure) {
-        String state = sqlState(failure);
+        String state = ClaimPool.sqlState(failure);
         return state.startsWith("08") || state.startsWith("57P");
     }
 
     /** Class 22: a value that the column's type does not take. Class 54: as an entry of an index that is too large. */
     public static boolean isUnstorable(Exception failure) {
-        String state = sqlState(failure);
+        String state = ClaimPool.sqlState(failure);
         return state.startsWith("22") || state.startsWith("54");
     }
 
@@ -145,20 +145,6 @@ public final class Statements {
                 "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
                         + " UTF-8, or one of them has a NUL character; shorten the scope",
                 failure);
-    }
-
-    /** Returns the outermost SQLSTATE of a failure and its causes, which tells what has failed; empty if there is none. */
-    public static String sqlState(Throwable failure) {
-        return ClaimPool.sqlState(failure);
-    }
-
-    /** Returns what goes in front of a statement that finds rows by their keys, and has one row as its answer. */
-    static String settings(SynchronousCommit synchronousCommit) {
-        return settings(synchronousCommit.setting());
-    }
-
-    static String settings(String synchronousCommit) {
-        return SETTINGS.formatted(synchronousCommit);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.exactlyonce.window.watch;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
@@ -14,8 +15,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a foresight for each listener and queue, from the first start of the listener to the end of the process: nothing of
@@ -25,8 +24,6 @@ import org.slf4j.LoggerFactory;
  * what the window must hold. Deliveries that were returned because their handler failed are left out.
  */
 public final class WindowWatch implements DeliveryObserver {
-
-    private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
     /** Deliveries from which on a 99th percentile is more than the longest of them. */
     private static final int ENOUGH = 100;
@@ -74,15 +71,7 @@ public final class WindowWatch implements DeliveryObserver {
     public void delivered(Subscription subscription, Duration elapsed) {
         Watched its = of(subscription);
         Optional<WindowWarning> warning = its.foresight.record(clock.nanoTime(), elapsed.toNanos() * 1e-9);
-        warning.ifPresent(told -> observers.forEach(observer -> tell(observer, its.subscription, told)));
-    }
-
-    private static void tell(WindowObserver observer, Subscription subscription, WindowWarning warning) {
-        try {
-            observer.warned(subscription, warning);
-        } catch (RuntimeException failure) {
-            log.warn("{} failed; the delivery goes on", observer.getClass().getName(), failure);
-        }
+        warning.ifPresent(told -> Boundary.tell(observers, observer -> observer.warned(its.subscription, told)));
     }
 
     /** Returns what is known of each listener's window, by listener and queue. */

@@ -51,8 +51,10 @@ class ClaimGrantsIT {
     private final TestDatabase database = new TestDatabase(1);
     private final String user =
             "shop_" + database.url().substring(database.url().lastIndexOf('_') + 1);
-    private final ClaimPool pool = new ClaimPool(database.url(), user, "", 3);
-    private final PostgresClaimStore store = new PostgresClaimStore(pool.dataSource(), Duration.ofSeconds(0));
+    private final ClaimPool pool = new ClaimPool(
+            new ClaimPool.Target("spring.datasource.url", database.url(), user, ""), 3, Duration.ofSeconds(3));
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON);
     private final RecordedSweeps sweeps = new RecordedSweeps();
 
     /** Returns the statements of the documentation. */
@@ -163,7 +165,7 @@ class ClaimGrantsIT {
     }
 
     private void decide(ClaimId claim) {
-        var parked = new PostgresParkedClaims(pool.dataSource(), Duration.ofSeconds(0));
+        var parked = new PostgresParkedClaims(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON);
         assertThat(parked.list(null, 10)).hasSize(1);
         assertThat(parked.find(claim.key())).isPresent();
         assertThat(parked.complete(new ClaimEnd.Completed(claim, "1"))).isTrue();
@@ -181,7 +183,7 @@ class ClaimGrantsIT {
     }
 
     private void lookAtReplicas() {
-        new ReplicaMonitor(pool, SynchronousCommit.ON, all -> {}).tick();
+        new ReplicaMonitor(pool, SynchronousCommit.ON, List.of()).tick();
     }
 
     private PGSimpleDataSource application() {

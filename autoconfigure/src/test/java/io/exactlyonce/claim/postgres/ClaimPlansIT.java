@@ -134,7 +134,7 @@ class ClaimPlansIT {
                             + "?user=postgres&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
                     true);
             jdbc = new JdbcTemplate(connection);
-            store = new PostgresClaimStore(connection, TestDatabase.RETENTION);
+            store = new PostgresClaimStore(connection, TestDatabase.RETENTION, SynchronousCommit.ON);
             retention = new Retention(connection, 1_000, List.of(sweeps), System::nanoTime, pause -> {});
             manager = new JdbcTransactionManager(connection);
             transaction = new PostgresClaimTransaction(
@@ -162,7 +162,7 @@ class ClaimPlansIT {
                     new ClaimBatch(List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
             store.look(claims.stream().map(ClaimRequest::key).toList());
             fence(claims.get(5).id());
-            retention.tick();
+            retention.sweep();
             assertThat(sweeps.failures).isZero();
             assertThat(sweeps.parked).isNotEmpty();
             workOn(request());
@@ -170,7 +170,7 @@ class ClaimPlansIT {
 
         /** Asked of another pool whether this connection is one of the claims' database. */
         private void fence(ClaimId claim) {
-            var claims = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
+            var claims = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
             Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));
             assertThat(held).isTrue();
         }

@@ -36,7 +36,8 @@ class ClaimRowsOnDiskIT {
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterAll
     static void close() {
@@ -154,7 +155,7 @@ class ClaimRowsOnDiskIT {
     @Test
     void updatesStayHeapOnly() {
         try (TestDatabase fresh = new TestDatabase(2)) {
-            var store = new PostgresClaimStore(fresh.pool(), TestDatabase.RETENTION);
+            var store = new PostgresClaimStore(fresh.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
             List<ClaimRequest> batch =
                     Stream.generate(TestDatabase::request).limit(200).toList();
             store.claim(batch);
@@ -192,7 +193,7 @@ class ClaimRowsOnDiskIT {
 
             jdbc.execute(statistics);
             jdbc.execute("BEGIN");
-            jdbc.execute(Statements.settings(SynchronousCommit.ON));
+            jdbc.execute(Statements.SETTINGS.formatted("on"));
             String ends = "text[], text[], uuid[], text[], text[], text[], boolean[]";
             String claims = "bigint, text[], text[], uuid[], text[], bigint[], text[]";
             jdbc.execute("PREPARE ends (%s) AS %s".formatted(ends, numbered(PostgresClaimStore.END)));

@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -26,7 +27,8 @@ class FailoverIT {
     private static final int CONNECTIONS = 4;
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterEach
     void close() {
@@ -87,7 +89,8 @@ class FailoverIT {
     }
 
     private PostgresClaimStore losingReplies() {
-        return new PostgresClaimStore(new LosesFirstReply(database.pool()), TestDatabase.RETENTION);
+        return new PostgresClaimStore(
+                new LosesFirstReply(database.pool()), TestDatabase.RETENTION, SynchronousCommit.ON);
     }
 
     @Test

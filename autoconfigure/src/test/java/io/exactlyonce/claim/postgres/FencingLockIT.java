@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,8 @@ class FencingLockIT {
         DATABASE.jdbc().execute("CREATE TABLE shipment (id text)");
     }
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final TransactionTemplate application =
             new TransactionTemplate(new JdbcTransactionManager(DATABASE.application()));
     private final ClaimRequest request = request();
@@ -145,7 +147,8 @@ class FencingLockIT {
         AtomicInteger statements = new AtomicInteger();
         var counted = new PostgresClaimStore(
                 new InterruptedDataSource(DATABASE.pool(), "", Integer.MAX_VALUE, statements::incrementAndGet),
-                TestDatabase.RETENTION);
+                TestDatabase.RETENTION,
+                SynchronousCommit.ON);
         claim(request);
         try (PausedWorker zombie = new PausedWorker(true)) {
             DATABASE.endLease(claim);

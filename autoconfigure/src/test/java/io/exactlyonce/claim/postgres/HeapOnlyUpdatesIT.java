@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +24,7 @@ class HeapOnlyUpdatesIT {
     @ValueSource(ints = {1, 10, 50})
     void renewalsCompletionsAndReleasesAreAllHeapOnly(int batchSize) {
         try (TestDatabase database = new TestDatabase(2)) {
-            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
+            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
             for (int done = 0; done < CLAIMS; done += batchSize) {
                 live(
                         store,

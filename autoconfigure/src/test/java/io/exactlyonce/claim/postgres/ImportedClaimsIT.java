@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.DocumentedCode;
 import java.io.StringReader;
 import java.sql.Connection;
@@ -38,7 +39,8 @@ class ImportedClaimsIT {
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
     private final JdbcTemplate jdbc = database.jdbc();
-    private final PostgresClaimStore store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterEach
     void close() {

@@ -18,6 +18,7 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -42,7 +43,8 @@ class InterferenceIT {
     private static final String ANY = "";
     private static final String TAKE_OVER = "UPDATE exactly_once_claim AS claim\nSET status = 'HELD'";
 
-    private final PostgresClaimStore other = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore other =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
 
     @AfterAll
     static void close() {
@@ -185,7 +187,8 @@ class InterferenceIT {
         AtomicInteger statements = new AtomicInteger();
         var store = new PostgresClaimStore(
                 new InterruptedDataSource(DATABASE.pool(), ANY, Integer.MAX_VALUE, statements::incrementAndGet),
-                TestDatabase.RETENTION);
+                TestDatabase.RETENTION,
+                SynchronousCommit.ON);
         ClaimRequest done = request();
         ClaimRequest running = request();
         other.claim(List.of(done, running));
@@ -342,7 +345,7 @@ class InterferenceIT {
 
     private static ClaimOutcome claimWhile(String statement, int times, Runnable event, ClaimKey key) {
         var dataSource = new InterruptedDataSource(DATABASE.pool(), statement, times, event);
-        return new PostgresClaimStore(dataSource, TestDatabase.RETENTION)
+        return new PostgresClaimStore(dataSource, TestDatabase.RETENTION, SynchronousCommit.ON)
                 .claim(List.of(request(key)))
                 .get(0);
     }

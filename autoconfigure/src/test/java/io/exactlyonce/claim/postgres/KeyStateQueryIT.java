@@ -10,6 +10,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.RoundTrips;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -31,7 +32,8 @@ class KeyStateQueryIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final ClaimRequest claim = request();
     private Connection other;
 
@@ -61,7 +63,9 @@ class KeyStateQueryIT {
 
     /** In the transaction of the other connection, which goes on after the look. */
     private Map<ClaimKey, KeyState> lookWithin(List<ClaimKey> keys) {
-        return new PostgresClaimStore(new SingleConnectionDataSource(other, true), TestDatabase.RETENTION).look(keys);
+        return new PostgresClaimStore(
+                        new SingleConnectionDataSource(other, true), TestDatabase.RETENTION, SynchronousCommit.ON)
+                .look(keys);
     }
 
     private boolean tryLock(String function) {
@@ -182,7 +186,8 @@ class KeyStateQueryIT {
             }
         };
 
-        assertThatThrownBy(() -> new PostgresClaimStore(readOnly, TestDatabase.RETENTION).look(List.of(claim.key())))
+        assertThatThrownBy(() -> new PostgresClaimStore(readOnly, TestDatabase.RETENTION, SynchronousCommit.ON)
+                        .look(List.of(claim.key())))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasRootCauseInstanceOf(SQLException.class)
                 .rootCause()

@@ -59,7 +59,10 @@ class PooledTransactionsIT {
     static void start() throws IOException {
         DurabilityLog.losesCommitsByDefault(DATABASE);
         bouncer = ConnectionProxy.pgBouncer("transaction", SESSIONS);
-        claims = new ClaimPool(pooled(), SERVER.username(), SERVER.password(), CONNECTIONS);
+        claims = new ClaimPool(
+                new ClaimPool.Target("spring.datasource.url", pooled(), SERVER.username(), SERVER.password()),
+                CONNECTIONS,
+                Duration.ofSeconds(3));
         new ClaimTable(claims.dataSource()).create();
         DurabilityLog.install(DATABASE);
     }
@@ -86,7 +89,7 @@ class PooledTransactionsIT {
     /** More threads than connections, more connections than sessions: each transaction meets another's session. */
     @Test
     void eachKeyIsClaimedOnce() throws Exception {
-        var store = new PostgresClaimStore(claims.dataSource(), TestDatabase.RETENTION);
+        var store = new PostgresClaimStore(claims.dataSource(), TestDatabase.RETENTION, SynchronousCommit.ON);
         List<ClaimKey> keys = IntStream.range(0, KEYS)
                 .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
                 .toList();
@@ -157,8 +160,14 @@ class PooledTransactionsIT {
                 .formatted(url.substring(url.lastIndexOf('/') + 1)));
         database.execute("DROP USER IF EXISTS " + ConnectionProxy.OTHER_USER);
         database.execute("CREATE USER " + ConnectionProxy.OTHER_USER);
-        try (var pool =
-                new ClaimPool(bouncer.lead(url) + "?prepareThreshold=0", SERVER.username(), SERVER.password(), 1)) {
+        try (var pool = new ClaimPool(
+                new ClaimPool.Target(
+                        "spring.datasource.url",
+                        bouncer.lead(url) + "?prepareThreshold=0",
+                        SERVER.username(),
+                        SERVER.password()),
+                1,
+                Duration.ofSeconds(3))) {
             new JdbcTemplate(pool.dataSource()).execute("SELECT 1");
         }
 

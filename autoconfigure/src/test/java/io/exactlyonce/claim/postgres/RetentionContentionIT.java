@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -41,7 +42,7 @@ class RetentionContentionIT {
     @Test
     void completedKeyIsNeverAcquiredAgainWithinItsRetention() throws Exception {
         try (TestDatabase database = new TestDatabase(WORKERS + SWEEPERS)) {
-            var store = new PostgresClaimStore(database.pool(), RETENTION);
+            var store = new PostgresClaimStore(database.pool(), RETENTION, SynchronousCommit.ON);
 
             Threads.run(WORKERS + SWEEPERS, () -> {
                 if (workers.getAndDecrement() <= SWEEPERS) {
@@ -63,12 +64,8 @@ class RetentionContentionIT {
 
     private void sweepUntilDone(TestDatabase database) {
         var retention = new Retention(database.pool(), 3, List.of(), System::nanoTime, length -> {});
-        try {
-            while (!done()) {
-                retention.sweep();
-            }
-        } catch (InterruptedException stopped) {
-            throw new AssertionError(stopped);
+        while (!done()) {
+            retention.sweep();
         }
     }
 

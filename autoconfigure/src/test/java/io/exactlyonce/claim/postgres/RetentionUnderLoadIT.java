@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ class RetentionUnderLoadIT {
         try (TestDatabase database = new TestDatabase(WORKERS + 2)) {
             ClaimPlansIT.fill(database, ROWS, "20 days", "6 days");
             database.jdbc().execute("VACUUM ANALYZE exactly_once_claim");
-            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION);
+            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
             RecordedSweeps sweeps = new RecordedSweeps();
             var retention = new Retention(
                     database.pool(),

@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -28,7 +29,8 @@ class StaleClaimIT {
     private static final int CONNECTIONS = 2;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final ClaimRequest stale = request();
     private final ClaimRequest successor = request(stale.key());
 

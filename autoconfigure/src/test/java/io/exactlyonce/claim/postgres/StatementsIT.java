@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.net.SocketTimeoutException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -95,7 +96,8 @@ class StatementsIT {
     void claimWhoseReplyWasLostIsFoundByItsNextTry() {
         ClaimRequest claim = request();
 
-        assertThat(new PostgresClaimStore(new LosesFirstReply(DATABASE.pool()), TestDatabase.RETENTION)
+        assertThat(new PostgresClaimStore(
+                                new LosesFirstReply(DATABASE.pool()), TestDatabase.RETENTION, SynchronousCommit.ON)
                         .claim(List.of(claim)))
                 .singleElement()
                 .isInstanceOfSatisfying(
@@ -160,7 +162,7 @@ class StatementsIT {
         ClaimRequest claim = request();
         callers.executeWithoutResult(status -> {
             jdbc.queryForObject("SELECT txid_current()", Long.class);
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION).claim(List.of(claim));
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON).claim(List.of(claim));
             status.setRollbackOnly();
         });
 

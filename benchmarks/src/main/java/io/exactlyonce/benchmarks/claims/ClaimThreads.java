@@ -9,6 +9,7 @@ import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
 import io.exactlyonce.claim.coalescing.CoalescingSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
 
     /** Lets them work, and checks each answer. */
     public Result run(Duration length) throws Exception {
-        ClaimStore postgres = new PostgresClaimStore(pool.dataSource(), RETENTION);
+        ClaimStore postgres = new PostgresClaimStore(pool.dataSource(), RETENTION, SynchronousCommit.ON);
         CoalescingSettings terms = new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();
         try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime)) {

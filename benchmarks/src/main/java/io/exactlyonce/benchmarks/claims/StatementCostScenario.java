@@ -10,6 +10,7 @@ import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.primary.SynchronousCommit;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.sql.Connection;
@@ -67,7 +68,8 @@ public final class StatementCostScenario implements Scenario {
                     "`SELECT 1`",
                     number -> nothing.executeQuery().close()));
         }
-        PostgresClaimStore store = new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION);
+        PostgresClaimStore store =
+                new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION, SynchronousCommit.ON);
         for (int keys : KEYS) {
             List<List<ClaimRequest>> requests = Stream.generate(() -> ClaimThreads.newKeys(keys))
                     .limit(calls)
@@ -118,7 +120,8 @@ public final class StatementCostScenario implements Scenario {
         @Override
         public Reading run(Turn turn) throws Exception {
             database.reset();
-            PostgresClaimStore store = new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION);
+            PostgresClaimStore store =
+                    new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION, SynchronousCommit.ON);
             Duration before = database.processorTime();
             long startNanos = System.nanoTime();
             long pairs = ClaimThreads.claimAndComplete(

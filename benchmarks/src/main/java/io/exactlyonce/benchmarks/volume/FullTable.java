@@ -9,6 +9,7 @@ import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.primary.ClaimPool;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -65,7 +66,10 @@ final class FullTable implements Contestant, AutoCloseable {
         this.database = database;
         this.rows = rows;
         postgres.create(database);
-        this.pool = new ClaimPool(postgres.url(database), "postgres", "", CONNECTIONS + 1);
+        this.pool = new ClaimPool(
+                new ClaimPool.Target("spring.datasource.url", postgres.url(database), "postgres", ""),
+                CONNECTIONS + 1,
+                Duration.ofSeconds(3));
         new ClaimTable(pool.dataSource()).create();
         if (rows > 0) {
             postgres.execute(database, FILL_AND_INDEX.formatted(FILL.formatted(rows, 1)));

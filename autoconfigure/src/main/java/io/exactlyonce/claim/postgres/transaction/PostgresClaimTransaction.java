@@ -17,6 +17,7 @@ import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.Statements;
 import io.exactlyonce.claim.postgres.Takeovers;
 import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.BatchUpdateException;
 import java.sql.Connection;
@@ -343,7 +344,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /** PostgreSQL's own words would quote the key. */
     private static RuntimeException refused(Look look, DataAccessException failure) {
         boolean isOfKey = String.valueOf(failure.getMessage()).contains(PRIMARY_KEY);
-        return switch (Statements.sqlState(failure)) {
+        return switch (ClaimPool.sqlState(failure)) {
             // The division by zero.
             case "22012" ->
                 new IllegalStateException(look

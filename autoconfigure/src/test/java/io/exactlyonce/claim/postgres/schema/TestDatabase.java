@@ -28,7 +28,10 @@ public final class TestDatabase implements AutoCloseable {
     public TestDatabase(int maximumPoolSize) {
         EmbeddedDatabase server = EmbeddedDatabase.shared();
         this.url = server.createDatabase();
-        this.pool = new ClaimPool(url, server.username(), server.password(), maximumPoolSize)
+        this.pool = new ClaimPool(
+                        new ClaimPool.Target("spring.datasource.url", url, server.username(), server.password()),
+                        maximumPoolSize,
+                        Duration.ofSeconds(3))
                 .own()
                 .orElseThrow();
         this.bypass = server.dataSource(url);

@@ -53,7 +53,8 @@ class MixedEffectsIT {
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .of(new JdbcTransactionManager(DATABASE.application()), true);
-    private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore external =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 

@@ -43,7 +43,8 @@ class OneSnapshotIT {
         DATABASE.jdbc().execute("CREATE TABLE sale (id text)");
     }
 
-    private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore external =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 

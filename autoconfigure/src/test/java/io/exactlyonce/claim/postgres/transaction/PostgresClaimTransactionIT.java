@@ -81,7 +81,8 @@ class PostgresClaimTransactionIT {
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .of(manager, true);
-    private final PostgresClaimStore external = new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION);
+    private final PostgresClaimStore external =
+            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
