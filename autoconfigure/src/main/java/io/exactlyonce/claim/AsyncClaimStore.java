@@ -25,7 +25,9 @@ public interface AsyncClaimStore {
      * Does what {@link ClaimStore#end} does.
      *
      * @param ends at least one, and no claim is ended in two ways
+     * @param isAwaited whether a caller, or the next message of a group, waits for the answer; ends that are not awaited may be
+     *     kept back for a moment, so that they share a transaction
      * @return the claims whose end is recorded
      */
-    CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends);
+    CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited);
 }

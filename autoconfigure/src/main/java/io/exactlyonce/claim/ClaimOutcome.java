@@ -8,6 +8,17 @@ import org.jspecify.annotations.Nullable;
 public sealed interface ClaimOutcome {
 
     /**
+     * Answers a request for a completed key: a mismatch if the payloads of both are known, and differ.
+     *
+     * @param fingerprint of the payload that the key was claimed for, if it is known
+     */
+    static ClaimOutcome ofCompleted(ClaimRequest request, @Nullable String fingerprint, @Nullable String result) {
+        boolean differs =
+                fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
+        return differs ? new Mismatch(result) : new AlreadyCompleted(result);
+    }
+
+    /**
      * Handles every case.
      *
      * @return what the function that fits returned

@@ -7,17 +7,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request to hold a key.
  *
- * @param key the key
- * @param claimId made by the client, new for each request and the same for its retries: a retry after a lost reply finds
- *     its own claim by it, and every later write names it
+ * @param id the key, and the claim's identity, made by the client: new for each request and the same for its retries. A retry after
+ *     a lost reply finds its own claim by it, and every later write names it
  * @param owner who asks, for people who read the table
  * @param lease how long the claim holds unless it is renewed, counted by the store's clock
  * @param inDoubt what to do with a key whose earlier attempt may have had effects that are not recorded
  * @param fingerprint tells this payload from others: 64 hexadecimal digits, or {@code null} not to compare payloads
  */
 public record ClaimRequest(
-        ClaimKey key,
-        UUID claimId,
+        ClaimId id,
         String owner,
         Duration lease,
         InDoubt inDoubt,
@@ -43,11 +41,20 @@ public record ClaimRequest(
 
     /** A request that takes over what is in doubt, and compares no payloads. */
     public ClaimRequest(ClaimKey key, UUID claimId, String owner, Duration lease) {
-        this(key, claimId, owner, lease, InDoubt.TAKE_OVER, null);
+        this(new ClaimId(key, claimId), owner, lease, InDoubt.TAKE_OVER, null);
     }
 
-    /** Names the claim that this request makes. */
-    public ClaimId id() {
-        return new ClaimId(key, claimId);
+    /** A request for a key under an identity. */
+    public ClaimRequest(
+            ClaimKey key, UUID claimId, String owner, Duration lease, InDoubt inDoubt, @Nullable String fingerprint) {
+        this(new ClaimId(key, claimId), owner, lease, inDoubt, fingerprint);
+    }
+
+    public ClaimKey key() {
+        return id.key();
+    }
+
+    public UUID claimId() {
+        return id.value();
     }
 }

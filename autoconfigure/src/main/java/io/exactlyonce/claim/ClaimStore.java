@@ -21,12 +21,12 @@ public interface ClaimStore {
 
     /**
      * Tries to claim keys. A key is acquired if it was never claimed, if its claim was released, or if its claim's
-     * lease is over; a request whose {@code claimId} holds the key already acquires it again. One whose
-     * {@code claimId} was the last to hold the key, and was released since, by its worker or by a person, comes late: it is
-     * answered as held elsewhere, and a caller that still wants the key asks by a new one. A key that is in doubt (its
-     * lease is over, or it was released as ambiguous) is parked instead if the request says so. Of two requests for the
-     * same key in one batch, unless one of them holds it already, the first can acquire it, and the other is then answered
-     * as held elsewhere.
+     * lease is over; a request whose {@code claimId} holds the key already acquires it again, however often and late it is
+     * repeated, with its lease counted anew. One whose {@code claimId} was the last to hold the key, and was released since,
+     * by its worker or by a person, comes late: it is answered as held elsewhere, and a caller that still wants the key asks
+     * by a new one. A key that is in doubt (its lease is over, or it was released as ambiguous) is parked instead if the
+     * request says so. Of two requests for the same key in one batch, unless one of them holds it already, the first can
+     * acquire it, and the other is then answered as held elsewhere.
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order
@@ -55,7 +55,7 @@ public interface ClaimStore {
     /**
      * Returns how keys stand, without claiming any: one call looks at the keys of all waiting deliveries. As current as the
      * claims themselves, never a replica's older state; but by the time the answer is there, a free key may be held, and
-     * a held one completed. Only {@link #claim} decides.
+     * a held one completed. Only {@link #claim} decides. A completed key tells the fingerprint that it was claimed with.
      *
      * @param keys without duplicates; none at all asks only whether the store answers
      * @return a state for each key; {@link KeyState#FREE} for one that can never be stored
@@ -69,9 +69,16 @@ public interface ClaimStore {
      * @throws IllegalArgumentException if one of the entries can never be stored
      */
     default ClaimBatch.Result apply(ClaimBatch batch) {
-        return new ClaimBatch.Result(
-                batch.ends().isEmpty() ? Set.of() : end(batch.ends()),
-                batch.claims().isEmpty() ? List.of() : claim(batch.claims()));
+        Set<ClaimId> recorded = Set.of();
+        Set<ClaimId> unanswered = Set.of();
+        try {
+            recorded = batch.ends().isEmpty() ? Set.of() : end(batch.ends());
+        } catch (ClaimsPartlyAnsweredException some) {
+            recorded = some.granted();
+            unanswered = some.unanswered();
+        }
+        List<ClaimOutcome> claimed = batch.claims().isEmpty() ? List.of() : claim(batch.claims());
+        return new ClaimBatch.Result(recorded, claimed, unanswered);
     }
 
     /**

@@ -3,7 +3,6 @@ package io.exactlyonce.claim;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,24 +68,5 @@ public interface ClaimTransaction {
      */
     default boolean isWithin(ClaimId claim) {
         return true;
-    }
-
-    /**
-     * Finds out whether claims are answered, by one of a key of its own, of which nothing stays.
-     *
-     * @throws Exception if they are not
-     */
-    default void probe(ClaimRequest request) throws Exception {
-        AtomicBoolean answered = new AtomicBoolean();
-        try {
-            execute(request, claim -> {
-                answered.set(true);
-                throw new IllegalStateException("The probe was answered, and is rolled back");
-            });
-        } catch (Exception failure) {
-            if (!answered.get()) {
-                throw failure;
-            }
-        }
     }
 }

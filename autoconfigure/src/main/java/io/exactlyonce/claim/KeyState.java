@@ -1,13 +1,35 @@
 package io.exactlyonce.claim;
 
-/** How a key stands, for deliveries that wait for it. */
-public enum KeyState {
-    /** The next claim acquires it: it was never claimed, its claim was released, or its claim's lease is over. */
-    FREE,
-    /** A claim holds it. */
-    HELD,
-    /** Its effect has happened. */
-    COMPLETED,
-    /** It waits for a person's decision. */
-    PARKED
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a key stands, for deliveries that wait for it.
+ *
+ * @param fingerprint of the payload that a completed key was claimed for; {@code null} if it is not known, and for all others
+ */
+public record KeyState(Status status, @Nullable String fingerprint) {
+
+    public static final KeyState FREE = new KeyState(Status.FREE, null);
+    public static final KeyState HELD = new KeyState(Status.HELD, null);
+    public static final KeyState PARKED = new KeyState(Status.PARKED, null);
+
+    public enum Status {
+        /** The next claim acquires it: it was never claimed, its claim was released, or its claim's lease is over. */
+        FREE,
+        /** A claim holds it. */
+        HELD,
+        /** Its effect has happened. */
+        COMPLETED,
+        /** It waits for a person's decision. */
+        PARKED
+    }
+
+    /** Drops the fingerprint of a key that is not completed: its next claim may be for another payload. */
+    public KeyState {
+        fingerprint = status == Status.COMPLETED ? fingerprint : null;
+    }
+
+    public static KeyState completed(@Nullable String fingerprint) {
+        return new KeyState(Status.COMPLETED, fingerprint);
+    }
 }

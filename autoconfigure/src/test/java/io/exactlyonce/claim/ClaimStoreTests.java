@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.visibility.ScriptedStore;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What a store has without doing anything for it. */
@@ -31,6 +32,20 @@ class ClaimStoreTests {
         assertThat(store.parkings()).containsExactly(parking);
         assertThat(store.claims()).containsExactly(request);
         assertThat(result.recorded()).containsExactlyInAnyOrder(claim, failed, doubtful);
+        assertThat(result.claimed()).hasSize(1);
+    }
+
+    @Test
+    void endsThatAreAnsweredInPartKeepNoClaimOfTheirBatchFromBeingAsked() {
+        store.onComplete(asked -> {
+            throw new ClaimsPartlyAnsweredException("locked", Set.of(claim), Set.of(failed), null);
+        });
+        List<ClaimEnd> completions = List.of(new ClaimEnd.Completed(claim, "1"), new ClaimEnd.Completed(failed, "2"));
+
+        ClaimBatch.Result result = store.apply(new ClaimBatch(completions, List.of(request(newKey()))));
+
+        assertThat(result.recorded()).containsExactly(failed);
+        assertThat(result.unanswered()).containsExactly(claim);
         assertThat(result.claimed()).hasSize(1);
     }
 

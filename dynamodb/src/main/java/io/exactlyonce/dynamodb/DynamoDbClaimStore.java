@@ -139,7 +139,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
             return KeyState.FREE;
         }
         return switch (item.status()) {
-            case COMPLETED -> KeyState.COMPLETED;
+            case COMPLETED -> KeyState.completed(item.fingerprint());
             case PARKED -> KeyState.PARKED;
             case RELEASED -> KeyState.FREE;
             case HELD -> item.remainingMicros(table.clock) <= 0 ? KeyState.FREE : KeyState.HELD;

@@ -131,17 +131,11 @@ public record ClaimRow(
     /** Answers a claim of a key that is not free. */
     public ClaimOutcome refusal(ClaimRequest request) {
         return switch (status) {
-            case COMPLETED -> completed(request);
+            case COMPLETED -> ClaimOutcome.ofCompleted(request, fingerprint, result);
             case PARKED -> new ClaimOutcome.Parked();
             case HELD -> new ClaimOutcome.HeldElsewhere(Duration.of(remainingMicros, ChronoUnit.MICROS));
             case RELEASED -> throw new IllegalStateException("A released key is free: " + key);
         };
-    }
-
-    private ClaimOutcome completed(ClaimRequest request) {
-        boolean differs =
-                fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
-        return differs ? new ClaimOutcome.Mismatch(result) : new ClaimOutcome.AlreadyCompleted(result);
     }
 
     /** Answers the claim that holds the row already. */

@@ -129,10 +129,11 @@ public final class PostgresClaimStore implements ClaimStore {
                            SELECT 1 FROM exactly_once_claim AS c
                            WHERE c.scope = w.scope AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'
                        ELSE 'HELD'
-                   END AS state
+                   END AS state,
+                   claim.fingerprint
             FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bigint[])) WITH ORDINALITY AS w (scope, key, lock, n)
             LEFT JOIN LATERAL (
-                SELECT c.status, c.lease_until
+                SELECT c.status, c.lease_until, encode(c.fingerprint, 'hex') AS fingerprint
                 FROM exactly_once_claim AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
             ) AS claim ON true""";
 
@@ -334,7 +335,8 @@ public final class PostgresClaimStore implements ClaimStore {
             parameters.longs(keys, SameDatabase::number);
             ResultSet row = Statements.answer(statement);
             while (row.next()) {
-                states.put(keys.get(row.getInt("n") - 1), KeyState.valueOf(row.getString("state")));
+                KeyState.Status status = KeyState.Status.valueOf(row.getString("state"));
+                states.put(keys.get(row.getInt("n") - 1), new KeyState(status, row.getString("fingerprint")));
             }
         }
         return states;

@@ -53,7 +53,7 @@ class FailoverIT {
                 .containsExactly(released.id());
         makeSessionsReadOnly();
         assertThat(store.look(List.of(completed.key(), released.key())))
-                .containsEntry(completed.key(), KeyState.COMPLETED)
+                .containsEntry(completed.key(), KeyState.completed(null))
                 .containsEntry(released.key(), KeyState.FREE);
     }
 

@@ -83,7 +83,7 @@ class KeyStateQueryIT {
 
         other.commit();
 
-        assertThat(look()).isEqualTo(KeyState.COMPLETED);
+        assertThat(look()).isEqualTo(KeyState.completed(null));
     }
 
     @Test

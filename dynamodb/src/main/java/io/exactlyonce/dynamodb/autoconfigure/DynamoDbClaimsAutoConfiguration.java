@@ -11,8 +11,8 @@ import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
-import io.exactlyonce.claim.coalescing.CoalescingSettings;
+import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
@@ -167,14 +167,11 @@ public final class DynamoDbClaimsAutoConfiguration {
         /** Closed after renewals have stopped, which use it, and before the client, which it uses. */
         @Bean
         ClaimStore exactlyOnceClaimStore(DynamoDbClaims claims, ExactlyOnceProperties properties) {
-            ExactlyOnceProperties.Coalescing coalescing = properties.claim().coalescing();
-            return new CoalescingClaimStore(
-                    claims.store(),
-                    new CoalescingSettings(
-                            coalescing.flushers(),
-                            Math.min(coalescing.maxBatch(), DynamoDbClaimStore.LARGEST_BATCH),
-                            coalescing.patience()),
-                    System::nanoTime);
+            GroupCommitSettings settings = properties
+                    .claim()
+                    .coalescing()
+                    .settings(GroupCommitSettings.MOST_FLUSHERS, DynamoDbClaimStore.LARGEST_BATCH);
+            return new GroupCommitClaimStore(claims.store(), settings, System::nanoTime);
         }
 
         @Bean

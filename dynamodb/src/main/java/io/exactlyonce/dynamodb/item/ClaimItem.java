@@ -129,11 +129,12 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /** Answers a request for a completed key. */
     public ClaimOutcome completed(ClaimRequest request) {
-        String fingerprint = textOrNull("fingerprint");
-        boolean differs =
-                fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
-        String result = textOrNull("result");
-        return differs ? new ClaimOutcome.Mismatch(result) : new ClaimOutcome.AlreadyCompleted(result);
+        return ClaimOutcome.ofCompleted(request, fingerprint(), textOrNull("result"));
+    }
+
+    /** Returns that of the payload that the key was last claimed for, or {@code null} if it is not known. */
+    public @Nullable String fingerprint() {
+        return textOrNull("fingerprint");
     }
 
     /** Returns the key's life until now. */

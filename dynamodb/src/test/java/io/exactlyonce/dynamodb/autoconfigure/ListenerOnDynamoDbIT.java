@@ -234,19 +234,26 @@ class ListenerOnDynamoDbIT {
     @Test
     void listenerThatIsPausedIsToldByHealth() {
         ListenerStates listeners = context.getBean(ListenerStates.class);
-        Subscription subscription = listeners.all().get(0).subscription();
+        Subscription subscription = listeners.all().get(0);
         HealthIndicator indicator = context.getBean("exactlyOnceHealthIndicator", HealthIndicator.class);
         assertThat(indicator.health(true).getDetails())
                 .containsKey("renewalsLookedForBeforeMillis")
                 .containsEntry("pausedListeners", List.of());
 
-        listeners.pollingPaused(subscription, "claims", true);
+        for (int unanswered = 0; unanswered < 3; unanswered++) {
+            subscription.gate().unanswered(new IllegalStateException("simulated"));
+        }
         try {
             assertThat(indicator.health(true).getStatus()).isEqualTo(Status.DOWN);
+            // All listeners that claim there have one breaker.
             assertThat(indicator.health(true).getDetails())
-                    .containsEntry("pausedListeners", List.of(subscription + ": no answer to claims by claims"));
+                    .containsEntry(
+                            "pausedListeners",
+                            listeners.all().stream()
+                                    .map(paused -> paused + ": no answer to claims by claims")
+                                    .toList());
         } finally {
-            listeners.pollingPaused(subscription, "claims", false);
+            subscription.gate().answered();
         }
     }
 

@@ -168,29 +168,16 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     @Override
-    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
-        return execute(requests, work, false);
-    }
-
-    /** Does all but commit, and so meets whatever claims and completions meet. */
-    @Override
-    public void probe(ClaimRequest request) throws Exception {
-        execute(List.of(request), outcomes -> Map.of(), true);
-    }
-
-    @Override
     public boolean isWithin(ClaimId claim) {
         return Boolean.TRUE.equals(jdbc.queryForObject(
                 "SELECT pg_current_xact_id_if_assigned() = ?::xid8", Boolean.class, working.get(claim)));
     }
 
-    private List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work, boolean isProbe) throws Exception {
+    @Override
+    public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
         Look look = new Look(requests);
         TransactionStatus status = begin(look);
         try {
-            if (isProbe) {
-                status.setRollbackOnly();
-            }
             read(look);
             if (!look.free.isEmpty()) {
                 complete(look, work.run(List.copyOf(look.outcomes)), status);

@@ -254,7 +254,7 @@ class MixedEffectsIT {
                         .containsEntry(key, KeyState.HELD)))
                 .isInstanceOf(Acquired.class);
 
-        assertThat(external.look(List.of(key))).containsEntry(key, KeyState.COMPLETED);
+        assertThat(external.look(List.of(key))).containsEntry(key, KeyState.completed(null));
     }
 
     @Test

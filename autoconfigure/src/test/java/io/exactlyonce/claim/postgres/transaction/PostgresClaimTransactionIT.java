@@ -748,22 +748,6 @@ class PostgresClaimTransactionIT {
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
     }
 
-    /** It asks for all that a claim and its completion ask for. */
-    @Test
-    void probeLeavesNothingAndMeetsWhatCompletionsMeet() throws Throwable {
-        transaction.probe(request);
-        assertThat(hasRow()).isFalse();
-
-        DATABASE.jdbc()
-                .execute("ALTER TABLE exactly_once_claim ADD CONSTRAINT full_disk CHECK (key <> 'probe') NOT VALID");
-        try {
-            assertThatThrownBy(() -> transaction.probe(request(new ClaimKey("probes", "probe"))))
-                    .hasMessageContaining("full_disk");
-        } finally {
-            DATABASE.jdbc().execute("ALTER TABLE exactly_once_claim DROP CONSTRAINT full_disk");
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void commitThatNeverArrivedLeavesNothing(boolean goesWithTheCompletion) throws Throwable {

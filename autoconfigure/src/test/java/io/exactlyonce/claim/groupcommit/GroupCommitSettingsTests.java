@@ -1,4 +1,4 @@
-package io.exactlyonce.claim.coalescing;
+package io.exactlyonce.claim.groupcommit;
 
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -7,27 +7,27 @@ import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class CoalescingSettingsTests {
+class GroupCommitSettingsTests {
 
     @ParameterizedTest
     @CsvSource({
-        "0, 256, PT3S, flushers (0) must be from 1 to 2",
-        "3, 256, PT3S, flushers (3) must be from 1 to 2",
+        "0, 256, PT3S, flushers (0) must be from 1 to 16",
+        "17, 256, PT3S, flushers (17) must be from 1 to 16",
         "2, 0, PT3S, maxBatch (0) must be from 1 to 256",
         "2, 257, PT3S, maxBatch (257) must be from 1 to 256",
         "2, 256, PT0S, patience (PT0S) must be positive",
         "2, 256, PT-1S, patience (PT-1S) must be positive"
     })
     void termsOutOfBoundsAreRefusedWithValueAndBounds(int flushers, int maxBatch, Duration patience, String message) {
-        assertThatThrownBy(() -> new CoalescingSettings(flushers, maxBatch, patience))
+        assertThatThrownBy(() -> new GroupCommitSettings(flushers, maxBatch, patience))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(message);
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 1, PT0.1S", "2, 256, PT60S"})
+    @CsvSource({"1, 1, PT0.1S", "16, 256, PT60S"})
     void termsWithinBoundsAreTaken(int flushers, int maxBatch, Duration patience) {
-        assertThatCode(() -> new CoalescingSettings(flushers, maxBatch, patience))
+        assertThatCode(() -> new GroupCommitSettings(flushers, maxBatch, patience))
                 .doesNotThrowAnyException();
     }
 }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
-import io.exactlyonce.claim.coalescing.CoalescingSettings;
+import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
 import java.time.Duration;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a message costs where a hundred are in hand: each is claimed, completed, and followed by another, as in a listener. */
-class CoalescedCostIT {
+class GroupCommitCostIT {
 
     private static final int IN_HAND = 100;
     private static final int POLL = 10;
@@ -30,8 +30,8 @@ class CoalescedCostIT {
     private ScriptedDynamoDb dynamoDb;
     private final StoreOnTable table =
             StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
-    private final CoalescingClaimStore store = new CoalescingClaimStore(
-            table.store(), new CoalescingSettings(2, DynamoDbClaimStore.LARGEST_BATCH, PATIENCE), System::nanoTime);
+    private final GroupCommitClaimStore store = new GroupCommitClaimStore(
+            table.store(), new GroupCommitSettings(2, DynamoDbClaimStore.LARGEST_BATCH, PATIENCE), System::nanoTime);
     private int requests;
     private int writes;
 
@@ -72,6 +72,6 @@ class CoalescedCostIT {
 
     private CompletableFuture<?> handle(ClaimRequest request) {
         return CompletableFuture.runAsync(() -> {})
-                .thenCompose(handled -> store.endAsync(List.of(new ClaimEnd.Completed(request.id(), "1"))));
+                .thenCompose(handled -> store.endAsync(List.of(new ClaimEnd.Completed(request.id(), "1")), false));
     }
 }

@@ -1,9 +1,10 @@
-package io.exactlyonce.claim.coalescing;
+package io.exactlyonce.claim.groupcommit;
 
 import static io.exactlyonce.claim.Claims.newKey;
 import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -17,7 +18,7 @@ import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Threads;
-import io.exactlyonce.claim.coalescing.CoalescingClaimStoreRig.Caller;
+import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +37,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** What callers get when the store is slow, failing, or gone. */
 @Timeout(60)
-class CoalescingClaimStoreFailureTests {
+class GroupCommitFailureTests {
 
     @Test
     void entryThatCanNeverBeStoredFailsAloneAndOnlyItsCallerLearnsOfIt() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
+        try (GroupCommitRig rig = new GroupCommitRig()) {
             ClaimRequest poison = request(newKey());
             List<ClaimRequest> good =
                     Stream.generate(() -> request(newKey())).limit(10).toList();
@@ -70,14 +71,14 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void endWhoseRowIsLockedFailsAloneAndNothingIsRepeatedForIt() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
+        try (GroupCommitRig rig = new GroupCommitRig()) {
             ClaimRequest zombie = request(newKey());
             ClaimRequest neighbour = request(newKey());
             ClaimRequest fresh = request(newKey());
             rig.store.lock(zombie.id());
             rig.claim(request(newKey()));
             Batch busy = rig.store.next();
-            Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.end(
+            Caller<Set<ClaimId>> both = GroupCommitRig.call(() -> rig.front.end(
                     List.of(new ClaimEnd.Completed(zombie.id(), "1"), new ClaimEnd.Completed(neighbour.id(), "1"))));
             Caller<ClaimOutcome> claim = rig.claim(fresh);
             busy.answer();
@@ -96,10 +97,10 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void renewalWhoseRowIsLockedFailsAlone() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
+        try (GroupCommitRig rig = new GroupCommitRig()) {
             ClaimRequest zombie = request(newKey());
             ClaimRequest live = request(newKey());
-            Caller<Set<ClaimId>> both = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(
+            Caller<Set<ClaimId>> both = GroupCommitRig.call(() -> rig.front.renew(
                     List.of(new LeaseRenewal(zombie.id(), Claims.LEASE), new LeaseRenewal(live.id(), Claims.LEASE))));
             rig.store
                     .next()
@@ -116,9 +117,9 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void renewalsThatAreNotSentInTimeCostTheOthersOfTheirCallNoAnswer() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 1, Duration.ofMillis(50))) {
+        try (GroupCommitRig rig = new GroupCommitRig(1, 1, Duration.ofMillis(50))) {
             List<LeaseRenewal> leases = leases(5);
-            Caller<Set<ClaimId>> renewing = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(leases));
+            Caller<Set<ClaimId>> renewing = GroupCommitRig.call(() -> rig.front.renew(leases));
             rig.store.next().answer();
             Batch slow = rig.store.next();
             long slowSince = System.nanoTime();
@@ -132,9 +133,9 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void batchOfRenewalsThatFailsCostsTheOthersOfItsCallNoAnswer() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 1, CoalescingClaimStoreRig.PATIENCE)) {
+        try (GroupCommitRig rig = new GroupCommitRig(1, 1, GroupCommitRig.PATIENCE)) {
             List<LeaseRenewal> leases = leases(3);
-            Caller<Set<ClaimId>> renewing = CoalescingClaimStoreRig.call(() -> rig.coalescer.renew(leases));
+            Caller<Set<ClaimId>> renewing = GroupCommitRig.call(() -> rig.front.renew(leases));
             rig.store.next().answer();
             rig.store.next().answer();
             rig.store.next().fail(new IllegalStateException("the database is away"));
@@ -164,7 +165,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void failureOfTheStoreIsTheWholeBatchsAndIsNotRepeated() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
+        try (GroupCommitRig rig = new GroupCommitRig()) {
             rig.claim(request(newKey()));
             Batch busy = rig.store.next();
             List<Caller<ClaimOutcome>> callers =
@@ -188,7 +189,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void flusherOutlivesWhateverAStoreThrows() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
+        try (GroupCommitRig rig = new GroupCommitRig()) {
             rig.store.open();
             rig.store.onBatch(entries -> {
                 throw new StackOverflowError("as if");
@@ -204,7 +205,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void callsThatWaitForTooLongAreRefusedAndNeverReachTheStore() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(50))) {
+        try (GroupCommitRig rig = new GroupCommitRig(1, 256, Duration.ofMillis(50))) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             Caller<Boolean> completion = rig.complete(request(newKey()), "1");
@@ -220,11 +221,67 @@ class CoalescingClaimStoreFailureTests {
     }
 
     @Test
+    void callThatWaitsForTooLongIsRefusedThoughEachFlusherIsStuckAndNeverReachesTheStore() throws Exception {
+        try (GroupCommitRig rig = new GroupCommitRig(1, 256, Duration.ofMillis(50))) {
+            var stuck = rig.front.claimAsync(List.of(request(newKey())));
+            Batch onItsWay = rig.store.next();
+            var refused = rig.front.claimAsync(List.of(request(newKey())));
+            var refusedToo = rig.front.endAsync(
+                    List.of(new ClaimEnd.Completed(request(newKey()).id(), "1")), true);
+
+            assertThatThrownBy(refused::get)
+                    .cause()
+                    .isInstanceOf(ClaimStoreBusyException.class)
+                    .hasMessageContaining("busy for 50 ms");
+            assertThatThrownBy(refusedToo::get).hasCauseInstanceOf(ClaimStoreBusyException.class);
+            assertThat(stuck).isNotDone();
+            onItsWay.answer();
+            assertThat(stuck.get()).hasSize(1);
+            assertThat(rig.store.entries()).hasSize(1);
+        }
+    }
+
+    /** Its claims would be held for their leases, since a caller gives nothing up of a call that never reached the store. */
+    @Test
+    void callOfWhichAPartReachedTheStoreIsNotRefusedAsOneThatNeverDid() throws Exception {
+        try (GroupCommitRig rig = new GroupCommitRig(2, 256, Duration.ofMillis(50))) {
+            ClaimRequest held = request(newKey());
+            rig.front.claimAsync(List.of(held));
+            Batch stuck = rig.store.next();
+            ClaimRequest free = request(newKey());
+            ClaimEnd release = new ClaimEnd.Released(held.id(), "not wanted", false);
+            var ended =
+                    rig.front.endAsync(List.of(release, new ClaimEnd.Released(free.id(), "not wanted", false)), true);
+            rig.store.next().answer();
+
+            assertThatThrownBy(ended::get)
+                    .cause()
+                    .isInstanceOf(ClaimStoreUnavailableException.class)
+                    .hasCauseInstanceOf(ClaimStoreBusyException.class);
+            stuck.answer();
+        }
+    }
+
+    @Test
+    void patienceIsWatchedAgainAfterTheQueueWasEmpty() throws Exception {
+        try (GroupCommitRig rig = new GroupCommitRig(1, 256, Duration.ofMillis(50))) {
+            for (int round = 0; round < 3; round++) {
+                var onItsWay = rig.front.claimAsync(List.of(request(newKey())));
+                Batch batch = rig.store.next();
+                var refused = rig.front.claimAsync(List.of(request(newKey())));
+                await().atMost(Duration.ofSeconds(10)).until(refused::isCompletedExceptionally);
+                batch.answer();
+                onItsWay.get();
+            }
+        }
+    }
+
+    @Test
     void callThatEndsClaimsInSeveralWaysIsRefusedAsAWhole() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(50))) {
+        try (GroupCommitRig rig = new GroupCommitRig(1, 256, Duration.ofMillis(50))) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
-            Caller<Set<ClaimId>> ends = CoalescingClaimStoreRig.call(() -> rig.coalescer.end(List.of(
+            Caller<Set<ClaimId>> ends = GroupCommitRig.call(() -> rig.front.end(List.of(
                     new ClaimEnd.Completed(request(newKey()).id(), "1"),
                     new ClaimEnd.Released(request(newKey()).id(), "failed", false),
                     new ClaimEnd.Parked(request(newKey()).id(), "told to", false))));
@@ -237,7 +294,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void secondFlusherGoesOnWhileTheFirstIsStuck() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
+        try (GroupCommitRig rig = new GroupCommitRig(2, 256, GroupCommitRig.PATIENCE)) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
             ClaimRequest other = request(newKey());
@@ -252,7 +309,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void noMoreAreOnTheirWayAtATimeThanThereAreFlushers() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
+        try (GroupCommitRig rig = new GroupCommitRig(2, 256, GroupCommitRig.PATIENCE)) {
             rig.claim(request(newKey()));
             Batch first = rig.store.next();
             rig.claim(request(newKey()));
@@ -272,7 +329,7 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void interruptedFlusherGoesOn() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
+        try (GroupCommitRig rig = new GroupCommitRig()) {
             rig.store.open();
             rig.claim(request(newKey())).answer().get(10, TimeUnit.SECONDS);
 
@@ -288,7 +345,7 @@ class CoalescingClaimStoreFailureTests {
     /** A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps. */
     @Test
     void eachCallIsHeardWhateverTheFlushersAreDoing() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
+        try (GroupCommitRig rig = new GroupCommitRig(2, 256, GroupCommitRig.PATIENCE)) {
             rig.store.open();
             rig.store.onBatch(entries -> Thread.yield());
             int calls = 5_000;
@@ -296,11 +353,11 @@ class CoalescingClaimStoreFailureTests {
             Threads.run(3, () -> {
                 for (int i = 0; i < calls; i++) {
                     ClaimRequest claim = request(newKey());
-                    rig.coalescer.claim(List.of(claim));
+                    rig.front.claim(List.of(claim));
                     if (ThreadLocalRandom.current().nextInt(4) == 0) {
                         Thread.yield();
                     }
-                    Claims.complete(rig.coalescer, claim, "1");
+                    Claims.complete(rig.front, claim, "1");
                 }
             });
 
@@ -310,13 +367,13 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void closingFlushesWhatWaits() throws Exception {
-        CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig();
+        GroupCommitRig rig = new GroupCommitRig();
         rig.claim(request(newKey()));
         Batch busy = rig.store.next();
         ClaimRequest waiting = request(newKey());
         Caller<ClaimOutcome> caller = rig.claim(waiting);
-        Caller<Boolean> closing = CoalescingClaimStoreRig.call(() -> {
-            rig.coalescer.close();
+        Caller<Boolean> closing = GroupCommitRig.call(() -> {
+            rig.front.close();
             return true;
         });
         rig.store.open();
@@ -329,15 +386,15 @@ class CoalescingClaimStoreFailureTests {
 
     @Test
     void closingRefusesWhatCannotBeFlushedAndWhatComesLater() throws Exception {
-        CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(1, 256, Duration.ofMillis(300));
+        GroupCommitRig rig = new GroupCommitRig(1, 256, Duration.ofMillis(300));
         Caller<ClaimOutcome> onItsWay = rig.claim(request(newKey()));
         Batch stuck = rig.store.next();
         Caller<Boolean> waiting = rig.complete(request(newKey()), "1");
 
-        rig.coalescer.close();
+        rig.front.close();
 
         assertThatThrownBy(() -> waiting.answer().get()).hasCauseInstanceOf(ClaimStoreBusyException.class);
-        assertThatThrownBy(() -> rig.coalescer.claim(List.of(request(newKey()))))
+        assertThatThrownBy(() -> rig.front.claim(List.of(request(newKey()))))
                 .isInstanceOf(ClaimStoreBusyException.class)
                 .hasMessageContaining("stopped");
         stuck.answer();
@@ -346,16 +403,26 @@ class CoalescingClaimStoreFailureTests {
     }
 
     @Test
-    void unusedCoalescerHasNoThreads() {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig()) {
-            assertThat(rig.coalescer.claim(List.of())).isEmpty();
+    void callAfterTheEndFailsAndThrowsNothing() {
+        GroupCommitRig rig = new GroupCommitRig();
+        rig.close();
+
+        assertThatThrownBy(
+                        () -> rig.front.claimAsync(List.of(request(newKey()))).get())
+                .hasCauseInstanceOf(ClaimStoreBusyException.class);
+    }
+
+    @Test
+    void unusedStoreHasNoThreads() {
+        try (GroupCommitRig rig = new GroupCommitRig()) {
+            assertThat(rig.front.renew(List.of())).isEmpty();
             assertThat(flushers()).isEmpty();
         }
     }
 
     @Test
     void thousandVirtualThreadsAreServed() throws Exception {
-        try (CoalescingClaimStoreRig rig = new CoalescingClaimStoreRig(2, 256, CoalescingClaimStoreRig.PATIENCE)) {
+        try (GroupCommitRig rig = new GroupCommitRig(2, 256, GroupCommitRig.PATIENCE)) {
             rig.store.open();
             ExecutorService virtual = virtualThreads();
             List<ClaimRequest> requests =
@@ -363,8 +430,8 @@ class CoalescingClaimStoreFailureTests {
             List<Future<Boolean>> calls = new ArrayList<>();
             for (ClaimRequest each : requests) {
                 calls.add(virtual.submit(
-                        () -> rig.coalescer.claim(List.of(each)).get(0).equals(GatedStore.outcome(each))
-                                && Claims.complete(rig.coalescer, each, "1")));
+                        () -> rig.front.claim(List.of(each)).get(0).equals(GatedStore.outcome(each))
+                                && Claims.complete(rig.front, each, "1")));
             }
             for (Future<Boolean> call : calls) {
                 assertThat(answer(call)).isTrue();

@@ -1,4 +1,4 @@
-package io.exactlyonce.claim.coalescing;
+package io.exactlyonce.claim.groupcommit;
 
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -10,20 +10,20 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 
-/** A coalescer in front of a store that stands still, and callers in threads of their own. */
-public final class CoalescingClaimStoreRig implements AutoCloseable {
+/** A front of a store that stands still, and callers in threads of their own. */
+public final class GroupCommitRig implements AutoCloseable {
 
     public static final Duration PATIENCE = Duration.ofSeconds(30);
 
     public final GatedStore store = new GatedStore();
-    public final CoalescingClaimStore coalescer;
+    public final GroupCommitClaimStore front;
 
-    public CoalescingClaimStoreRig(int flushers, int maxBatch, Duration patience) {
-        this.coalescer =
-                new CoalescingClaimStore(store, new CoalescingSettings(flushers, maxBatch, patience), System::nanoTime);
+    public GroupCommitRig(int flushers, int maxBatch, Duration patience) {
+        this.front = new GroupCommitClaimStore(
+                store, new GroupCommitSettings(flushers, maxBatch, patience), System::nanoTime);
     }
 
-    public CoalescingClaimStoreRig() {
+    public GroupCommitRig() {
         this(1, 256, PATIENCE);
     }
 
@@ -31,19 +31,19 @@ public final class CoalescingClaimStoreRig implements AutoCloseable {
     public record Caller<T>(Thread thread, CompletableFuture<T> answer) {}
 
     public Caller<ClaimOutcome> claim(ClaimRequest request) {
-        return call(() -> coalescer.claim(List.of(request)).get(0));
+        return call(() -> front.claim(List.of(request)).get(0));
     }
 
     Caller<Boolean> complete(ClaimRequest request, String result) {
-        return call(() -> Claims.complete(coalescer, request, result));
+        return call(() -> Claims.complete(front, request, result));
     }
 
     Caller<Boolean> release(ClaimRequest request) {
-        return call(() -> Claims.release(coalescer, request));
+        return call(() -> Claims.release(front, request));
     }
 
     Caller<Boolean> renew(ClaimRequest request) {
-        return call(() -> Claims.renew(coalescer, request));
+        return call(() -> Claims.renew(front, request));
     }
 
     /** Returns once the call waits: for its batch, or for its answer. */
@@ -75,6 +75,6 @@ public final class CoalescingClaimStoreRig implements AutoCloseable {
     @Override
     public void close() {
         store.open();
-        coalescer.close();
+        front.close();
     }
 }

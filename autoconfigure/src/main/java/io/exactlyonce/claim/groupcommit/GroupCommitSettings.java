@@ -1,0 +1,35 @@
+package io.exactlyonce.claim.groupcommit;
+
+import java.time.Duration;
+
+/**
+ * How calls share batches.
+ *
+ * @param flushers most batches on their way to the store at a time, besides renewals, from 1 to 16; a third pays only for a store
+ *     that answers the entries of a batch one by one
+ * @param maxBatch most entries of a batch, from 1 to 256
+ * @param patience longest wait of an entry for its batch, and of a chunk of renewals for those before it, positive; the store's
+ *     answer to a batch is waited for in any case
+ */
+public record GroupCommitSettings(int flushers, int maxBatch, Duration patience) {
+
+    /** Most flushers. */
+    public static final int MOST_FLUSHERS = 16;
+
+    /** Most entries of a batch. */
+    public static final int LARGEST_BATCH = 256;
+
+    public GroupCommitSettings {
+        requireWithin("flushers", flushers, MOST_FLUSHERS);
+        requireWithin("maxBatch", maxBatch, LARGEST_BATCH);
+        if (patience.isNegative() || patience.isZero()) {
+            throw new IllegalArgumentException("patience (%s) must be positive".formatted(patience));
+        }
+    }
+
+    private static void requireWithin(String what, int value, int most) {
+        if (value < 1 || value > most) {
+            throw new IllegalArgumentException("%s (%d) must be from 1 to %d".formatted(what, value, most));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.exactlyonce.claim;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+
+/**
+ * A store that makes its callers wait, asked on an executor's threads, each call alone: so that a test decides when it answers.
+ * An executor that takes no more stands for a front that is closed.
+ */
+public record ExecutorClaimStore(ClaimStore store, Executor executor) implements AsyncClaimStore {
+
+    @Override
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+        return ask(() -> store.claim(requests));
+    }
+
+    @Override
+    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
+        return ask(() -> store.end(ends));
+    }
+
+    private <T> CompletableFuture<T> ask(Supplier<T> call) {
+        try {
+            return CompletableFuture.supplyAsync(call, executor);
+        } catch (RejectedExecutionException stopped) {
+            return CompletableFuture.failedFuture(new ClaimStoreBusyException(stopped.getMessage()));
+        }
+    }
+}
